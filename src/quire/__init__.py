@@ -1,0 +1,1 @@
+"""Quire: one context that fits, from what you may read, with a receipt."""

@@ -1,0 +1,168 @@
+"""What a room promises to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from quire.values import (
+    NO_FILTER,
+    AccessRule,
+    Chunk,
+    Event,
+    Filter,
+    Hits,
+    Link,
+    Problem,
+    Proof,
+    Record,
+    Roots,
+    Stamp,
+    Status,
+    Viewer,
+)
+
+
+class Embedder(Protocol):
+    """Turns text into int8 vectors, the same ones every time."""
+
+    @property
+    def model(self) -> str:
+        """The name that stands for these very vectors: model, its hash, dimensions, scale."""
+
+    @property
+    def dims(self) -> int:
+        """How many numbers a vector has."""
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """Give one int8 vector for each text, in order."""
+
+    def embed_query(self, text: str) -> bytes:
+        """Give the int8 vector of a question (some models want a prefix for those)."""
+
+    def close(self) -> None:
+        """Let go of sessions and connections."""
+
+
+class View(Protocol):
+    """One consistent snapshot of a space as one viewer may read it.
+
+    Every count, statistic, neighbour and root in it is computed over readable rows only.
+    """
+
+    @property
+    def viewer(self) -> Viewer:
+        """Who reads, with all groups."""
+
+    def roots(self) -> Roots:
+        """The hashes over everything readable."""
+
+    def status(self) -> Status:
+        """How much is here."""
+
+    def lexical(self, query: str, k: int, where: Filter = NO_FILTER) -> Hits:
+        """Find the k chunks whose words match best (integer BM25)."""
+
+    def semantic(
+        self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
+    ) -> Hits:
+        """Find the k chunks whose vectors are nearest (int8 dot product)."""
+
+    def chunks(self, ids: Sequence[str]) -> list[Chunk]:
+        """Fetch chunks by id, in that order; what is absent or not readable is left out."""
+
+    def records(self, ids: Sequence[str]) -> list[Record]:
+        """Fetch records by id, in that order; what is absent or not readable is left out."""
+
+    def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
+        """Go through all readable records by path, then id."""
+
+    def chunks_of(self, record_id: str) -> list[Chunk]:
+        """Fetch the chunks of one record in reading order."""
+
+    def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
+        """Fetch the links from (or, with `back`, to) these records; both ends readable."""
+
+    def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
+        """Fetch events on readable records, newest first."""
+
+    def prove(self, chunk_id: str) -> Proof:
+        """Show that a chunk is under this view's content root."""
+
+
+class Writer(Protocol):
+    """One transaction. All of it is kept when the block ends, or none of it."""
+
+    def put(self, record: Record, chunks: Sequence[Chunk], links: Sequence[Link] = ()) -> None:
+        """Add a record with its chunks and outgoing links, or replace it."""
+
+    def remove(self, ids: Iterable[str]) -> int:
+        """Remove records with all that belongs to them; gives how many there were."""
+
+    def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors by their key; the first ones set the space's model."""
+
+    def drop_vectors(self) -> None:
+        """Forget all vectors and the model."""
+
+    def put_events(self, events: Iterable[Event]) -> None:
+        """Add events; the same event twice is one event."""
+
+    def set_rules(self, origin: str, rules: Sequence[AccessRule]) -> None:
+        """Replace the access rules of one origin (`config`, then `command`); takes effect now."""
+
+    def set_groups(self, origin: str, groups: Mapping[str, Sequence[str]]) -> None:
+        """Replace the groups of one origin."""
+
+    def set_default(self, acl: tuple[str, ...]) -> None:
+        """Say who may read files that no rule matches."""
+
+    def stamp(self, stamps: Iterable[Stamp]) -> None:
+        """Remember what files looked like."""
+
+    def unstamp(self, paths: Iterable[str]) -> None:
+        """Forget files."""
+
+    def set_note(self, key: str, value: str) -> None:
+        """Keep a setting of the space that is not part of its state (its root directory)."""
+
+
+class Store(Protocol):
+    """Keeps spaces; answers only with what a viewer may read."""
+
+    def view(self, viewer: Viewer, space: str = "main") -> AbstractContextManager[View]:
+        """Open a snapshot for a viewer."""
+
+    def write(self, space: str = "main") -> AbstractContextManager[Writer]:
+        """Open the one write transaction; waits for another writer, then gives up clearly."""
+
+    def model(self, space: str = "main") -> str | None:
+        """Tell which model's vectors the space holds."""
+
+    def missing_vectors(self, space: str = "main") -> Iterator[list[tuple[str, str]]]:
+        """Go through what has no vector yet: batches of (key, text to embed)."""
+
+    def stamps(self, space: str = "main", under: str = "") -> dict[str, Stamp]:
+        """Tell what files looked like when they were indexed."""
+
+    def rules(self, space: str = "main") -> dict[str, tuple[AccessRule, ...]]:
+        """Tell the access rules by origin."""
+
+    def groups(self, space: str = "main") -> dict[str, dict[str, tuple[str, ...]]]:
+        """Tell the groups by origin."""
+
+    def note(self, key: str, space: str = "main") -> str | None:
+        """Read a setting of the space."""
+
+    def merge(self, space: str = "main") -> None:
+        """Fold small writes together; changes no result."""
+
+    def purge(self, ids: Sequence[str], space: str = "main") -> int:
+        """Remove records so that no byte of them is left in the file."""
+
+    def check(self, *, repair: bool = False) -> list[Problem]:
+        """Check everything; repair what can be derived again."""
+
+    def close(self) -> None:
+        """Close the store."""

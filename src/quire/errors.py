@@ -1,0 +1,83 @@
+"""What can go wrong, and whose fault it is.
+
+::
+
+    QuireError
+    ├── CallerError            the caller asked for something that cannot be (exit 2)
+    │   ├── ConfigError        a setting is wrong; says which, where and what was expected
+    │   ├── InputError         an argument is wrong: a path, a query, a filter, a principal
+    │   ├── NoStoreError       there is no store at that place yet
+    │   └── MissingExtraError  a feature needs an extra that is not installed
+    ├── StoreError             the store could not do it (exit 1)
+    │   ├── StoreBusyError     another writer holds the store
+    │   ├── StoreFullError     the disk is full; nothing was lost
+    │   ├── StoreVersionError  the store was written by a newer Quire
+    │   └── StoreDamagedError  the file is not a store, or it is damaged
+    └── EmbedError             text could not be turned into a vector (exit 1)
+        ├── ModelError         the model file is missing or is not the one expected
+        └── EndpointError      an embedding endpoint failed after its retries
+
+Every message says what was wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+
+class QuireError(Exception):
+    """Anything that Quire raises on purpose."""
+
+    exit_code = 1
+
+
+class CallerError(QuireError):
+    """The caller asked for something that cannot be."""
+
+    exit_code = 2
+
+
+class ConfigError(CallerError):
+    """A setting is wrong."""
+
+
+class InputError(CallerError):
+    """An argument is wrong."""
+
+
+class NoStoreError(CallerError):
+    """There is no store at that place yet."""
+
+
+class MissingExtraError(CallerError):
+    """A feature needs an extra that is not installed."""
+
+
+class StoreError(QuireError):
+    """The store could not do what was asked."""
+
+
+class StoreBusyError(StoreError):
+    """Another writer holds the store."""
+
+
+class StoreFullError(StoreError):
+    """The disk is full; the last write was undone and nothing was lost."""
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer version of Quire."""
+
+
+class StoreDamagedError(StoreError):
+    """The file is not a store, or it is damaged."""
+
+
+class EmbedError(QuireError):
+    """Text could not be turned into a vector."""
+
+
+class ModelError(EmbedError):
+    """The model file is missing, or it is not the one that was expected."""
+
+
+class EndpointError(EmbedError):
+    """An embedding endpoint failed after its retries."""

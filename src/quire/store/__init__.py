@@ -1,0 +1,1 @@
+"""Where is it kept, and who may read it?"""

@@ -1,0 +1,249 @@
+"""What crosses from room to room: frozen values, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from quire import hashes
+
+MAIN = "main"
+PUBLIC = "public"
+NO_ATTRS: Mapping[str, str | int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One thing that was ingested: a document, a source file, a commit, a memory.
+
+    The text itself is kept by the record's chunks, which together cover it.
+    """
+
+    id: str
+    kind: str
+    path: str
+    title: str = ""
+    parent: str | None = None
+    position: int = 0
+    modified: int | None = None
+    """Seconds since 1970, UTC; from git, front matter or the caller, never from the disk."""
+    author: str | None = None
+    acl: tuple[str, ...] | None = None
+    """Who may read it (`public`, `user:NAME`, `group:NAME`); None: the space's rules decide."""
+    attrs: Mapping[str, str | int] = field(default_factory=lambda: NO_ATTRS)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a record's text, with its place in it."""
+
+    id: str
+    record_id: str
+    kind: str
+    path: str
+    title: str
+    """The headings (or enclosing definitions) above it, joined by ` > `; never the path."""
+    sequence: int
+    start: int
+    """Offset of the first byte in the record's text as UTF-8."""
+    end: int
+    lines: tuple[int, int]
+    """First and last line, counted from 1; (0, 0) where lines mean nothing."""
+    text: str
+
+    @property
+    def vector_key(self) -> str:
+        """The name of the vector that stands for this text."""
+        return hashes.vector_key(self.title, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A directed tie between two records; the target need not exist (yet)."""
+
+    source: str
+    target: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a person did to a record at a time: an edit, a view."""
+
+    actor: str
+    verb: str
+    record_id: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who asks. The owner reads everything; others what their name and groups allow."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    owner: bool = False
+
+    @property
+    def principals(self) -> frozenset[str]:
+        """All names under which access may have been given to this viewer."""
+        named = {f"user:{self.name}"} if self.name else set()
+        return frozenset({PUBLIC, *named, *(f"group:{group}" for group in self.groups)})
+
+    def may_read(self, acl: tuple[str, ...]) -> bool:
+        """Tell whether an access list lets this viewer read."""
+        return self.owner or not self.principals.isdisjoint(acl)
+
+
+OWNER = Viewer(name="", owner=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRule:
+    """Files that match the glob may be read by these principals; the last match decides."""
+
+    glob: str
+    principals: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which chunks may answer at all. Filters never change how the others are scored."""
+
+    kinds: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    """Globs as in .gitignore; a chunk passes if the last one that matches is not negated."""
+    since: int | None = None
+    until: int | None = None
+
+
+NO_FILTER = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that a search found, with all that its place in a total order needs."""
+
+    id: str
+    score: int
+    path: str
+    sequence: int
+    start: int
+
+    @property
+    def order(self) -> tuple[int, str, int, int, str]:
+        """Sort key: score (descending), then path, sequence, offset, id."""
+        return (-self.score, self.path, self.sequence, self.start, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What one search found, best first, and whether the search was exhaustive."""
+
+    hits: tuple[Hit, ...]
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk with the signals that speak for it and the score that they add up to."""
+
+    chunk: Chunk
+    score: int
+    signals: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A source that could not answer, and why; the rest still does."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Two hashes over all that a viewer may read: the content, and the content with vectors."""
+
+    content: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a store holds, as far as one viewer may know."""
+
+    roots: Roots
+    records: int
+    chunks: int
+    vectors: int
+    missing_vectors: int
+    model: str | None
+    bytes: int
+    """The owner: the size of the files on disk. Anyone else: the text that they may read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Shows that a chunk is under a root, without the rest of the store.
+
+    `bucket` holds the (key, hash) pairs beside the chunk, `nodes` the 256 hashes beside the
+    bucket and `top` the 256 above; `classes` are the roots of all access classes that the
+    viewer may read. Nothing in it stems from what the viewer may not read.
+    """
+
+    chunk_id: str
+    leaf: str
+    bucket: tuple[tuple[str, str], ...]
+    nodes: tuple[str, ...]
+    top: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a file looked like when it was indexed: enough to see that it has not changed."""
+
+    path: str
+    size: int
+    mtime: int
+    """Nanoseconds; -1 when the file was too fresh to be trusted and must be read again."""
+    digest: str
+    record_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was left out, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a reader made of one file: the record, its chunks and its links."""
+
+    record: Record
+    chunks: tuple[Chunk, ...]
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file met on a walk: its path in the space (with `/`) and where it lies on disk."""
+
+    path: str
+    location: str
+    size: int
+    mtime: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that a check of the store found, and whether it was repaired."""
+
+    check: str
+    detail: str
+    repaired: bool = False

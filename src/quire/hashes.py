@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from blake3 import blake3
 
-Field: TypeAlias = "str | int | bytes | None | tuple[Field, ...] | Mapping[str, Field]"
+Field: TypeAlias = "str | int | bytes | tuple[Field, ...] | Mapping[str, Field] | None"
 
 DIGEST_BYTES = 32
 ID_BYTES = 16

@@ -186,18 +186,19 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Shows that a chunk is under a root, without the rest of the store.
+    """Shows that a chunk is under a content root, without the rest of the store.
 
-    `bucket` holds the (key, hash) pairs beside the chunk, `nodes` the 256 hashes beside the
-    bucket and `top` the 256 above; `classes` are the roots of all access classes that the
-    viewer may read. Nothing in it stems from what the viewer may not read.
+    `bucket` holds the (key, hash) pairs of the chunk's bucket, the chunk's own included;
+    `nodes` the (position, hash) pairs of the buckets beside it and `top` those of the nodes
+    above; `classes` the roots of all access classes that the viewer may read. Nothing in it
+    stems from what the viewer may not read.
     """
 
     chunk_id: str
     leaf: str
     bucket: tuple[tuple[str, str], ...]
-    nodes: tuple[str, ...]
-    top: tuple[str, ...]
+    nodes: tuple[tuple[int, str], ...]
+    top: tuple[tuple[int, str], ...]
     classes: tuple[str, ...]
 
 

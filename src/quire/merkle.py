@@ -1,0 +1,135 @@
+"""How does one hash stand for many values, and how is one of them shown to be under it?
+
+Each access class has a tree of its own. A leaf is a (key, hash) pair; keys are hashes, so they
+spread evenly. The first two bytes of a key choose one of 65,536 buckets; 256 buckets make a
+node and 256 nodes make the root. The shape depends on the keys alone, never on the order in
+which they came, and a change touches one bucket, one node and the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from quire import hashes
+from quire.hashes import DIGEST_BYTES, EMPTY
+from quire.values import Chunk, Event, Link, Proof, Record
+
+FAN = 256
+
+
+def record_key(record_id: str) -> bytes:
+    """Give the key of a record's leaf."""
+    return hashes.digest("leaf", "record", record_id)[: hashes.ID_BYTES]
+
+
+def record_leaf(record: Record, acl: tuple[str, ...]) -> tuple[bytes, bytes]:
+    """Give key and hash of a record; who may read it is part of what is hashed."""
+    return record_key(record.id), hashes.digest(
+        "record",
+        record.id,
+        record.kind,
+        record.path,
+        record.title,
+        record.parent,
+        record.position,
+        record.modified,
+        record.author,
+        acl,
+        record.attrs,
+    )
+
+
+def chunk_leaf(chunk: Chunk) -> tuple[bytes, bytes]:
+    """Give key and hash of a chunk; the key is its id."""
+    return bytes.fromhex(chunk.id), hashes.digest(
+        "chunk",
+        chunk.id,
+        chunk.record_id,
+        chunk.kind,
+        chunk.path,
+        chunk.title,
+        chunk.sequence,
+        chunk.start,
+        chunk.end,
+        chunk.lines,
+        chunk.text,
+    )
+
+
+def link_leaf(link: Link) -> tuple[bytes, bytes]:
+    """Give key and hash of a link."""
+    whole = hashes.digest("link", link.source, link.target, link.kind)
+    return whole[: hashes.ID_BYTES], whole
+
+
+def event_leaf(event: Event) -> tuple[bytes, bytes]:
+    """Give key and hash of an event."""
+    whole = hashes.digest("event", event.actor, event.verb, event.record_id, event.at)
+    return whole[: hashes.ID_BYTES], whole
+
+
+def setting_leaf(name: str, value: hashes.Field) -> tuple[bytes, bytes]:
+    """Give key and hash of a setting that decides who reads what."""
+    key = hashes.digest("leaf", "setting", name)[: hashes.ID_BYTES]
+    return key, hashes.digest("setting", name, value)
+
+
+def bucket_of(key: bytes) -> int:
+    """Tell which bucket a key belongs to."""
+    return key[0] * FAN + key[1]
+
+
+def bucket_hash(leaves: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Hash the leaves of a bucket, given in the order of their keys."""
+    data = b"".join(key + value for key, value in leaves)
+    return hashes.digest_bytes(b"bucket" + data) if data else EMPTY
+
+
+def node_hash(children: Mapping[int, bytes]) -> bytes:
+    """Hash up to 256 children by their positions; absent ones count as empty."""
+    present = {place: value for place, value in children.items() if value != EMPTY}
+    if not present:
+        return EMPTY
+    data = bytearray(FAN * DIGEST_BYTES)
+    for place, value in present.items():
+        data[place * DIGEST_BYTES : (place + 1) * DIGEST_BYTES] = value
+    return hashes.digest_bytes(b"node" + bytes(data))
+
+
+def view_root(class_roots: Iterable[bytes]) -> bytes:
+    """Hash the roots of all access classes that a viewer may read; empty ones do not count."""
+    return hashes.digest("view", tuple(sorted(root for root in class_roots if root != EMPTY)))
+
+
+def state_root(content: bytes, vector_roots: Iterable[bytes], model: str | None) -> bytes:
+    """Hash all that can change an output: the content, the vectors and their model.
+
+    A view without any vector has no model either: what others have embedded does not show.
+    """
+    vectors = tuple(sorted(root for root in vector_roots if root != EMPTY))
+    return hashes.digest("state", content, vectors, model if vectors else None)
+
+
+def verify(proof: Proof, chunk: Chunk, root: str) -> bool:
+    """Tell whether a proof shows that this very chunk is under this content root."""
+    try:
+        return _climb(proof, chunk) == bytes.fromhex(root)
+    except ValueError:
+        return False
+
+
+def _climb(proof: Proof, chunk: Chunk) -> bytes | None:
+    key, leaf = chunk_leaf(chunk)
+    if proof.chunk_id != chunk.id or proof.leaf != leaf.hex():
+        return None
+    leaves = [(bytes.fromhex(name), bytes.fromhex(value)) for name, value in proof.bucket]
+    if (key, leaf) not in leaves or leaves != sorted(leaves):
+        return None
+    place, within = divmod(bucket_of(key), FAN)
+    nodes = {position: bytes.fromhex(value) for position, value in proof.nodes}
+    top = {position: bytes.fromhex(value) for position, value in proof.top}
+    nodes[within] = bucket_hash(leaves)
+    top[place] = node_hash(nodes)
+    class_root = node_hash(top)
+    classes = [bytes.fromhex(value) for value in proof.classes]
+    return view_root(classes) if class_root in classes else None

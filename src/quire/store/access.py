@@ -1,0 +1,92 @@
+"""Who may read it?
+
+Access is given to principals: `public`, `user:NAME`, `group:NAME`. A bare name is a user, `@NAME`
+a group, `owner` nobody but the owner (who reads everything anyway). Records with the same access
+form a class; everything that a viewer is given is computed over the classes that they may read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from pathspec import GitIgnoreSpec
+
+from quire.errors import InputError
+from quire.values import PUBLIC, AccessRule
+
+OWNER_ONLY: tuple[str, ...] = ()
+_NAME = re.compile(r"[^\s:,@][^\s:,]*")
+
+
+def principal(text: str) -> str | None:
+    """Read one principal; None stands for the owner, who needs no mention."""
+    if text == PUBLIC:
+        return PUBLIC
+    if text == "owner":
+        return None
+    kind, colon, name = text.partition(":")
+    if not colon:
+        kind, name = ("group", text[1:]) if text.startswith("@") else ("user", text)
+    if kind not in {"user", "group"} or not _NAME.fullmatch(name):
+        raise InputError(
+            f"{text!r} is no principal: write `public`, `owner`, `NAME` or `user:NAME`, "
+            "`@NAME` or `group:NAME`"
+        )
+    return f"{kind}:{name}"
+
+
+def access_list(principals: Iterable[str]) -> tuple[str, ...]:
+    """Read an access list into its one canonical form; with `public` in it, public is all."""
+    named = {read for text in principals if (read := principal(text)) is not None}
+    return (PUBLIC,) if PUBLIC in named else tuple(sorted(named))
+
+
+def canonical(acl: Sequence[str]) -> str:
+    """Write an access list as text that is equal exactly if the lists are."""
+    return json.dumps(access_list(acl), ensure_ascii=True, separators=(",", ":"))
+
+
+def parse(text: str) -> tuple[str, ...]:
+    """Read what `canonical` wrote."""
+    return tuple(json.loads(text))
+
+
+class Rules:
+    """The access rules of a space in force: the last glob that matches a path decides."""
+
+    def __init__(self, rules: Sequence[AccessRule], default: tuple[str, ...]) -> None:
+        self._rules = [(matcher((rule.glob,)), access_list(rule.principals)) for rule in rules]
+        self._default = access_list(default)
+
+    def acl(self, path: str) -> tuple[str, ...]:
+        """Tell who may read a path."""
+        for spec, acl in reversed(self._rules):
+            if spec.match_file(path):
+                return acl
+        return self._default
+
+
+@lru_cache(maxsize=1024)
+def matcher(globs: tuple[str, ...]) -> GitIgnoreSpec:
+    """Compile globs (as in .gitignore) or say which one is wrong."""
+    for glob in globs:
+        if not glob.strip() or "\0" in glob:
+            raise InputError(f"{glob!r} is no glob: write a pattern as in .gitignore")
+        try:
+            GitIgnoreSpec.from_lines([glob])
+        except ValueError as error:
+            raise InputError(f"{glob!r} is no glob: {error}") from error
+    return GitIgnoreSpec.from_lines(globs)
+
+
+def members(groups: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:
+    """Fold group tables into one: each user with all groups, in the order of their names."""
+    found: dict[str, set[str]] = {}
+    for table in groups:
+        for group, names in table.items():
+            for name in names:
+                found.setdefault(name, set()).add(group)
+    return {name: tuple(sorted(held)) for name, held in found.items()}

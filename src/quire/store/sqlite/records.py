@@ -1,0 +1,218 @@
+"""How is a record put in, replaced or taken out?
+
+What did not change is left alone: putting the same record again writes nothing, and of an edited
+file only the chunks that differ are written, indexed and hashed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from quire import merkle
+from quire.errors import InputError
+from quire.store import access, words
+from quire.store.sqlite import rows
+from quire.store.sqlite.change import Change
+from quire.store.sqlite.columns import ACCESS, DEAD, NO_SLOT
+from quire.values import Chunk, Event, Link, Record
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def put(change: Change, record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> None:
+    """Add a record with its chunks and outgoing links, or replace it."""
+    _check(record, chunks, links)
+    acl = change.rules.acl(record.path) if record.acl is None else access.access_list(record.acl)
+    new = change.access_class(acl)
+    known = change.connection.row(
+        "SELECT number, class FROM record WHERE space = ? AND id = ?",
+        (change.space.id, record.id),
+    )
+    key, content = merkle.record_leaf(record, acl)
+    if known is None:
+        number, old = _insert(change, record, new), new
+    else:
+        number, old = known
+    if old != new or change.trees.leaf(new, key) != (content, None):
+        _update(change, number, record, new)
+        if old != new:
+            change.trees.remove(old, key)
+        change.trees.set(new, key, content)
+    _put_links(change, record.id, links, old, new)
+    _put_chunks(change, number, chunks, old, new)
+
+
+def remove(change: Change, ids: Iterable[str]) -> int:
+    """Remove records with all that belongs to them; gives how many there were."""
+    removed = 0
+    for record_id in ids:
+        known = change.connection.row(
+            "SELECT number, class FROM record WHERE space = ? AND id = ?",
+            (change.space.id, record_id),
+        )
+        if known is None:
+            continue
+        number, held = known
+        _put_chunks(change, number, (), held, held)
+        _put_links(change, record_id, (), held, held)
+        _remove_events(change, record_id)
+        change.connection.execute("DELETE FROM record WHERE number = ?", (number,))
+        change.trees.remove(held, merkle.record_key(record_id))
+        removed += 1
+    return removed
+
+
+def reclass(change: Change, number: int, record: Record, acl: tuple[str, ...], old: int) -> None:
+    """Move a record with all that belongs to it to the class of an access list."""
+    new = change.access_class(acl)
+    if new == old:
+        return
+    change.trees.remove(old, merkle.record_key(record.id))
+    change.trees.set(new, *merkle.record_leaf(record, acl))
+    change.connection.execute("UPDATE record SET class = ? WHERE number = ?", (new, number))
+    for place, chunk_id in change.connection.rows(
+        "SELECT key, id FROM chunk WHERE record = ?", (number,)
+    ):
+        _move_chunk(change, place, chunk_id, old, new)
+    for link in _links(change, record.id):
+        change.trees.move(old, new, merkle.link_leaf(link)[0])
+
+
+def put_events(change: Change, events: Iterable[Event]) -> None:
+    """Add events; the same event twice is one event."""
+    for event in events:
+        change.connection.execute(
+            "INSERT INTO event (space, at, actor, record, verb) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING",
+            (change.space.id, event.at, event.actor, event.record_id, event.verb),
+        )
+        if change.connection.changes():
+            change.trees.set(event_class(change, event.actor), *merkle.event_leaf(event))
+
+
+def event_class(change: Change, actor: str) -> int:
+    """Give the class of someone's events: they are theirs (and the owner's) to know."""
+    return change.access_class(access.access_list([f"user:{actor}"]))
+
+
+def _check(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> None:
+    if not record.id or "\0" in record.id or "\0" in record.path:
+        raise InputError(f"record {record.id!r} at {record.path!r}: an id is needed, without NUL")
+    for chunk in chunks:
+        if chunk.record_id != record.id or chunk.path != record.path:
+            raise InputError(f"chunk {chunk.id} does not belong to record {record.id}")
+        if not _ID.fullmatch(chunk.id):
+            raise InputError(f"chunk id {chunk.id!r}: 32 hexadecimal digits are needed")
+    if len({chunk.id for chunk in chunks}) != len(chunks):
+        raise InputError(f"record {record.id}: two chunks have the same id")
+    for link in links:
+        if link.source != record.id:
+            raise InputError(f"a link from {link.source} does not belong to record {record.id}")
+
+
+def _insert(change: Change, record: Record, held: int) -> int:
+    change.connection.execute(
+        "INSERT INTO record (id, kind, path, title, parent, position, modified, author, own_acl, "
+        "attrs, space, class) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*rows.record_row(record), change.space.id, held),
+    )
+    return change.connection.last_insert_rowid()
+
+
+def _update(change: Change, number: int, record: Record, held: int) -> None:
+    change.connection.execute(
+        "UPDATE record SET (id, kind, path, title, parent, position, modified, author, own_acl, "
+        "attrs, class) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE number = ?",
+        (*rows.record_row(record), held, number),
+    )
+
+
+def _links(change: Change, record_id: str) -> set[Link]:
+    found = change.connection.execute(
+        "SELECT target, kind FROM link WHERE space = ? AND source = ?",
+        (change.space.id, record_id),
+    )
+    return {Link(record_id, target, kind) for target, kind in found}
+
+
+def _put_links(change: Change, record_id: str, links: Sequence[Link], old: int, new: int) -> None:
+    known, wanted = _links(change, record_id), set(links)
+    for link in known - wanted:
+        change.trees.remove(old, merkle.link_leaf(link)[0])
+    for link in known & wanted:
+        change.trees.move(old, new, merkle.link_leaf(link)[0])
+    for link in wanted - known:
+        change.trees.set(new, *merkle.link_leaf(link))
+    if known != wanted:
+        at = (change.space.id, record_id)
+        change.connection.execute("DELETE FROM link WHERE space = ? AND source = ?", at)
+        change.connection.executemany(
+            "INSERT INTO link (space, source, target, kind) VALUES (?, ?, ?, ?)",
+            sorted((*at, link.target, link.kind) for link in wanted),
+        )
+
+
+def _put_chunks(change: Change, number: int, chunks: Sequence[Chunk], old: int, new: int) -> None:
+    wanted = {bytes.fromhex(chunk.id): chunk for chunk in chunks}
+    known = change.connection.rows("SELECT key, id FROM chunk WHERE record = ?", (number,))
+    for place, chunk_id in known:
+        chunk = wanted.get(chunk_id)
+        leaf = change.trees.leaf(old, chunk_id)
+        if chunk is not None and leaf and leaf[0] == merkle.chunk_leaf(chunk)[1]:
+            del wanted[chunk_id]
+            _move_chunk(change, place, chunk_id, old, new)
+        else:
+            change.connection.execute("DELETE FROM chunk WHERE key = ?", (place,))
+            change.draft.set(rows.row_of(place), ACCESS, DEAD)
+            change.trees.remove(old, chunk_id)
+    for chunk_id, chunk in wanted.items():
+        _insert_chunk(change, number, chunk_id, chunk, new)
+
+
+def _insert_chunk(change: Change, number: int, chunk_id: bytes, chunk: Chunk, held: int) -> None:
+    row = change.draft.take_row()
+    vector_key = bytes.fromhex(chunk.vector_key)
+    slot, vector = change.connection.row(
+        "SELECT slot, hash FROM vector_slot WHERE space = ? AND key = ?",
+        (change.space.id, vector_key),
+    ) or (NO_SLOT, None)
+    kind = change.kind(chunk.kind)
+    change.connection.execute(
+        "INSERT INTO chunk (key, id, space, record, kind, title, sequence, start, stop, "
+        "first_line, last_line, vector_key, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            rows.key_of(change.space.id, row),
+            chunk_id,
+            change.space.id,
+            number,
+            kind,
+            chunk.title,
+            chunk.sequence,
+            chunk.start,
+            chunk.end,
+            *chunk.lines,
+            vector_key,
+            chunk.text,
+        ),
+    )
+    counts, length = words.of_chunk(chunk)
+    change.draft.fill(row, (length, held, number, slot, kind))
+    change.gathered.add(row, counts)
+    change.trees.set(held, *merkle.chunk_leaf(chunk), vector)
+
+
+def _move_chunk(change: Change, place: int, chunk_id: bytes, old: int, new: int) -> None:
+    if old != new:
+        change.draft.set(rows.row_of(place), ACCESS, new)
+        change.trees.move(old, new, chunk_id)
+
+
+def _remove_events(change: Change, record_id: str) -> None:
+    at = (change.space.id, record_id)
+    for when, actor, verb in change.connection.rows(
+        "SELECT at, actor, verb FROM event WHERE space = ? AND record = ?", at
+    ):
+        key = merkle.event_leaf(Event(actor, verb, record_id, when))[0]
+        change.trees.remove(event_class(change, actor), key)
+    change.connection.execute("DELETE FROM event WHERE space = ? AND record = ?", at)

@@ -1,0 +1,81 @@
+"""How do values become rows, and rows values again?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from quire.values import Chunk, Record
+
+ROW_BITS = 40
+"""A chunk's key is its space's number, then its row's in this many bits."""
+
+RECORD = (
+    "r.id, r.kind, r.path, r.title, r.parent, r.position, r.modified, r.author, r.own_acl, r.attrs"
+)
+CHUNK = (
+    "c.id, r.id, k.name, r.path, c.title, c.sequence, c.start, c.stop, c.first_line, "
+    "c.last_line, c.text"
+)
+CHUNK_TABLES = "chunk c JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind"
+
+
+def key_of(space: int, row: int) -> int:
+    """Give the key of a row's chunk."""
+    return space << ROW_BITS | row
+
+
+def row_of(key: int) -> int:
+    """Give the row of a chunk's key."""
+    return key & ((1 << ROW_BITS) - 1)
+
+
+def record_row(record: Record) -> tuple[Any, ...]:
+    """Write a record as the columns of `RECORD`."""
+    return (
+        record.id,
+        record.kind,
+        record.path,
+        record.title,
+        record.parent,
+        record.position,
+        record.modified,
+        record.author,
+        None if record.acl is None else json.dumps(record.acl),
+        json.dumps(dict(record.attrs), sort_keys=True),
+    )
+
+
+def record_of(row: Sequence[Any]) -> Record:
+    """Read a record from the columns of `RECORD`."""
+    name, kind, path, title, parent, position, modified, author, acl, attrs = row
+    return Record(
+        id=name,
+        kind=kind,
+        path=path,
+        title=title,
+        parent=parent,
+        position=position,
+        modified=modified,
+        author=author,
+        acl=None if acl is None else tuple(json.loads(acl)),
+        attrs=json.loads(attrs),
+    )
+
+
+def chunk_of(row: Sequence[Any]) -> Chunk:
+    """Read a chunk from the columns of `CHUNK`."""
+    name, record_id, kind, path, title, sequence, start, end, first, last, text = row
+    return Chunk(
+        id=name.hex(),
+        record_id=record_id,
+        kind=kind,
+        path=path,
+        title=title,
+        sequence=sequence,
+        start=start,
+        end=end,
+        lines=(first, last),
+        text=text,
+    )

@@ -1,0 +1,200 @@
+"""What matches, among what may be read?
+
+Both searches give the best k in a total order: score, then path, sequence, offset and id. The
+row numbers behind them depend on the store's history; nothing that is returned does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+import numpy as np
+import numpy.typing as npt
+
+from quire.errors import InputError
+from quire.store import access, bm25, top, vectors, words
+from quire.store.sqlite import rows
+from quire.store.sqlite.columns import KIND, RECORD, SLOT
+from quire.store.sqlite.snapshot import Snapshot
+from quire.values import Filter, Hit, Hits
+
+Mask = npt.NDArray[np.bool_]
+
+MOST_WORDS = 1024
+"""So many different words of a question are looked up, the rarest ones."""
+PRUNE_FROM = 20_000
+"""Long posting lists are only looked into where a row can still win; from this length on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the question with the readable rows that hold it."""
+
+    rows: npt.NDArray[np.int32]
+    times: npt.NDArray[np.uint8]
+    asked: int
+    rarity: int
+
+    @property
+    def most(self) -> int:
+        """What the word can add to a row at most."""
+        return bm25.most(self.asked, self.rarity)
+
+    def weights(self, norms: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """What the word adds to each of its rows."""
+        return bm25.weights(self.times, norms[self.rows], self.asked, self.rarity)
+
+    def among(self, able: npt.NDArray[np.int64]) -> Term:
+        """Keep only the rows that are among these."""
+        at = np.searchsorted(self.rows, able)
+        at[at == self.rows.size] = 0
+        hit = at[self.rows[at] == able]
+        return Term(self.rows[hit], self.times[hit], self.asked, self.rarity)
+
+
+def lexical(snapshot: Snapshot, query: str, k: int, where: Filter) -> Hits:
+    """Find the k chunks whose words match best."""
+    _check_k(k)
+    norms = snapshot.readable.norms
+    terms = _terms(snapshot, query)
+    rest = sum(term.most for term in terms)
+    scores: npt.NDArray[Any] = np.zeros(
+        snapshot.columns.rows, np.int32 if rest < 1 << 31 else np.int64
+    )
+    allowed = _allowed(snapshot, where)
+    able: npt.NDArray[np.int64] | None = None
+    for term in terms:
+        if able is None and term.rows.size >= PRUNE_FROM:
+            least = _least(scores, allowed, k)
+            if least is not None and rest < least:
+                # No row outside can reach the k-th best any more, not even a tie.
+                able = np.flatnonzero(scores >= least - rest)
+        counted = term if able is None else term.among(able)
+        scores[counted.rows] += counted.weights(norms)
+        rest -= term.most
+    matched = np.flatnonzero(scores)
+    if allowed is not None:
+        matched = matched[allowed[matched]]
+    return Hits(_best(snapshot, matched, scores[matched], k))
+
+
+def _terms(snapshot: Snapshot, query: str) -> list[Term]:
+    """Look up the words of a question, the rarest first."""
+    found = [(word, asked, *snapshot.posting(word)) for word, asked in words.asked(query).items()]
+    found.sort(key=lambda term: (term[2].size, term[0]))
+    return [
+        Term(held, times, asked, bm25.rarity(snapshot.readable.chunks, held.size))
+        for _, asked, held, times in found
+        if held.size
+    ][:MOST_WORDS]
+
+
+def semantic(
+    snapshot: Snapshot, vector: bytes, k: int, where: Filter, *, exact: bool = False
+) -> Hits:
+    """Find the k chunks whose vectors are nearest."""
+    _check_k(k)
+    readable = snapshot.readable
+    if not readable.vectors:
+        return Hits(())
+    if len(vector) != snapshot.space.dims:
+        raise InputError(
+            f"the query's vector has {len(vector)} numbers, the store's have {snapshot.space.dims}"
+        )
+    slots = snapshot.columns.table[SLOT]
+    held = readable.mask & (slots >= 0)
+    allowed = _allowed(snapshot, where)
+    able = np.flatnonzero(held if allowed is None else held & allowed)
+    matrix, codes = snapshot.vectors()
+    scanned = exact or able.size <= vectors.SCAN_LIMIT
+    if not scanned:
+        code = vectors.encode(np.frombuffer(vector, np.int8)[None])[0]
+        distance = vectors.distances(codes, code)[slots[able]]
+        limit = vectors.threshold(distance, vectors.first_pass_size(k))
+        able = able[distance <= limit]
+    if able.size * 3 < matrix.shape[0]:
+        scores = vectors.dot(matrix[slots[able]], vector)
+    else:
+        scores = vectors.dot(matrix, vector)[slots[able]]
+    return Hits(_best(snapshot, able, scores, k), exact=scanned)
+
+
+def record_passes(where: Filter, path: str, modified: int | None) -> bool:
+    """Tell whether a record's path and time pass a filter."""
+    if where.paths and not access.matcher(where.paths).match_file(path):
+        return False
+    if where.since is not None and (modified is None or modified < where.since):
+        return False
+    return where.until is None or (modified is not None and modified <= where.until)
+
+
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise InputError(f"k is {k}: ask for at least one result")
+
+
+def _least(scores: npt.NDArray[Any], allowed: Mask | None, k: int) -> int | None:
+    """Give the k-th best score so far."""
+    reached = scores[scores > 0] if allowed is None else scores[(scores > 0) & allowed]
+    return None if reached.size < k else int(np.partition(reached, reached.size - k)[-k])
+
+
+def _allowed(snapshot: Snapshot, where: Filter) -> Mask | None:
+    """Give the rows that pass a filter; None if all do."""
+    table = snapshot.columns.table
+    passing: Mask | None = None
+    if where.kinds:
+        marks = ",".join("?" * len(where.kinds))
+        kinds = snapshot.connection.rows(
+            f"SELECT id FROM kind WHERE space = ? AND name IN ({marks})",
+            (snapshot.space.id, *where.kinds),
+        )
+        passing = np.isin(table[KIND], np.array([number for (number,) in kinds], np.int32))
+    if where.paths or where.since is not None or where.until is not None:
+        numbers = [
+            number
+            for number, path, modified in snapshot.connection.rows(
+                "SELECT number, path, modified FROM record WHERE space = ?", (snapshot.space.id,)
+            )
+            if record_passes(where, path, modified)
+        ]
+        fitting = np.isin(table[RECORD], np.array(numbers, np.int32))
+        passing = fitting if passing is None else passing & fitting
+    return passing
+
+
+def _best(
+    snapshot: Snapshot, found: npt.NDArray[np.int64], scores: npt.NDArray[Any], k: int
+) -> tuple[Hit, ...]:
+    """Give the best k of the scored rows in their total order."""
+    picked = top.contenders(scores, k)
+    found, scores = found[picked], scores[picked]
+    if not found.size:
+        return ()
+    least = scores.min()
+    sure = scores > least
+    hits = _hits(snapshot, found[sure], scores[sure], k)
+    hits += _hits(snapshot, found[~sure], scores[~sure], k - len(hits))
+    return tuple(sorted(hits, key=lambda hit: hit.order))
+
+
+def _hits(
+    snapshot: Snapshot, found: npt.NDArray[np.int64], scores: npt.NDArray[Any], most: int
+) -> list[Hit]:
+    """Fetch what the order needs to know; of more rows than wanted, the first by path."""
+    if not found.size or most <= 0:
+        return []
+    first = rows.key_of(snapshot.space.id, 0)
+    known = dict(zip((found + first).tolist(), scores.tolist(), strict=True))
+    fetched = snapshot.connection.rows(
+        "SELECT c.key, c.id, r.path, c.sequence, c.start FROM carray(?) v "
+        "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record "
+        "ORDER BY r.path, c.sequence, c.start, c.id LIMIT ?",
+        (apsw.carray(found + first), most),
+    )
+    return [
+        Hit(chunk_id.hex(), known[key], path, sequence, start)
+        for key, chunk_id, path, sequence, start in fetched
+    ]

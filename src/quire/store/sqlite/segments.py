@@ -1,0 +1,188 @@
+"""How are posting lists written, merged and read?
+
+Each write adds one segment. When eight segments of a level have come together they are merged
+into one of the next, so a word is never spread over more than a few dozen lists. Merging drops
+the rows of chunks that are gone, and changes no result.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from quire.store import postings
+from quire.store.postings import Gathering, Posting
+from quire.store.sqlite.columns import ACCESS, DEAD, Draft
+from quire.store.sqlite.database import Connection
+
+FANOUT = 8
+CACHE_BYTES = 128 * 1024 * 1024
+
+
+def add(connection: Connection, space: int, gathered: Gathering) -> None:
+    """Write the words of new chunks as a segment of the lowest level."""
+    if not gathered.rows:
+        return
+    _write(connection, space, 0, np.sort(np.array(gathered.rows, np.int32)), gathered.lists())
+
+
+def merge_full_levels(connection: Connection, space: int, draft: Draft) -> None:
+    """Merge where a level has come to hold enough segments."""
+    level = 0
+    while True:
+        found = _segments(connection, space, level)
+        if len(found) >= FANOUT:
+            _merge(connection, space, draft, found, level + 1)
+        elif not connection.row(
+            "SELECT 1 FROM segment WHERE space = ? AND level > ?", (space, level)
+        ):
+            return
+        level += 1
+
+
+def merge_all(connection: Connection, space: int, draft: Draft) -> None:
+    """Merge everything into one segment."""
+    found = _segments(connection, space)
+    if not found:
+        return
+    top: int = connection.rows("SELECT max(level) FROM segment WHERE space = ?", (space,))[0][0]
+    _merge(connection, space, draft, found, top)
+
+
+def numbers(connection: Connection, space: int) -> list[int]:
+    """Tell which segments there are."""
+    found = connection.execute("SELECT id FROM segment WHERE space = ? ORDER BY id", (space,))
+    return [number for (number,) in found]
+
+
+def living(
+    connection: Connection, space: int, gone: npt.NDArray[np.bool_]
+) -> Iterator[tuple[str, bytes]]:
+    """Give every word with its whole list, in order, without the rows that are gone."""
+    return _joined(connection, space, numbers(connection, space), gone)
+
+
+def drop_all(connection: Connection, space: int) -> None:
+    """Forget all posting lists (they are about to be written anew)."""
+    connection.execute("DELETE FROM posting WHERE space = ?", (space,))
+    connection.execute("DELETE FROM segment WHERE space = ?", (space,))
+
+
+class Lists:
+    """Reads posting lists, and keeps the unpacked ones that were asked for last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[int, str], Posting] = OrderedDict()
+        self._bytes = 0
+
+    def read(
+        self, connection: Connection, space: int, segments: Iterable[int], word: str
+    ) -> Posting:
+        """Give the rows that hold a word, over these segments."""
+        parts = [self._one(connection, space, segment, word) for segment in segments]
+        present = [part for part in parts if part[0].size]
+        return present[0] if len(present) == 1 else postings.join(present)
+
+    def _one(self, connection: Connection, space: int, segment: int, word: str) -> Posting:
+        at = (segment, word)
+        with self._lock:
+            known = self._kept.get(at)
+            if known is not None:
+                self._kept.move_to_end(at)
+                return known
+        row = connection.row(
+            "SELECT rows FROM posting WHERE space = ? AND segment = ? AND word = ?",
+            (space, segment, word),
+        )
+        found = postings.NONE if row is None else postings.decode(row[0])
+        with self._lock:
+            if at not in self._kept:
+                self._kept[at] = found
+                self._bytes += found[0].nbytes + found[1].nbytes + 200
+            while self._bytes > CACHE_BYTES:
+                _, old = self._kept.popitem(last=False)
+                self._bytes -= old[0].nbytes + old[1].nbytes + 200
+        return found
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+            self._bytes = 0
+
+
+def _segments(
+    connection: Connection, space: int, level: int | None = None
+) -> list[tuple[int, npt.NDArray[np.int32]]]:
+    found = connection.execute(
+        "SELECT id, rows FROM segment WHERE space = ?1 AND (?2 IS NULL OR level = ?2) ORDER BY id",
+        (space, level),
+    )
+    return [(number, np.frombuffer(rows, "<i4")) for number, rows in found]
+
+
+def _merge(
+    connection: Connection,
+    space: int,
+    draft: Draft,
+    merged: list[tuple[int, npt.NDArray[np.int32]]],
+    level: int,
+) -> None:
+    rows = np.sort(np.concatenate([part for _, part in merged]))
+    gone = draft.table[ACCESS] == DEAD
+    kept = rows[~gone[rows]]
+    old = [number for number, _ in merged]
+    _write(connection, space, level, kept, _joined(connection, space, old, gone))
+    marks = ",".join("?" * len(old))
+    for table, column in (("posting", "segment"), ("segment", "id")):
+        connection.execute(
+            f"DELETE FROM {table} WHERE space = ? AND {column} IN ({marks})",
+            (space, *old),
+        )
+    draft.release(rows[gone[rows]])
+
+
+def _joined(
+    connection: Connection, space: int, segments: list[int], gone: npt.NDArray[np.bool_]
+) -> Iterator[tuple[str, bytes]]:
+    def listed(segment: int) -> Iterator[tuple[str, bytes]]:
+        yield from connection.execute(
+            "SELECT word, rows FROM posting WHERE space = ? AND segment = ? ORDER BY word",
+            (space, segment),
+        )
+
+    # The words of each segment come sorted; equal words of several segments meet here.
+    streams = heapq.merge(*(listed(segment) for segment in segments), key=lambda pair: pair[0])
+    for word, group in groupby(streams, key=lambda pair: pair[0]):
+        rows, times = postings.join((postings.decode(data) for _, data in group), gone)
+        if rows.size:
+            yield word, postings.encode(rows, times)
+
+
+def _write(
+    connection: Connection,
+    space: int,
+    level: int,
+    rows: npt.NDArray[np.int32],
+    lists: Iterable[tuple[str, bytes]],
+) -> None:
+    if not rows.size:
+        for _ in lists:
+            raise AssertionError("a posting list without a living row")
+        return
+    connection.execute(
+        "INSERT INTO segment (space, level, rows) VALUES (?, ?, ?)",
+        (space, level, rows.astype("<i4").tobytes()),
+    )
+    number = connection.last_insert_rowid()
+    connection.executemany(
+        "INSERT INTO posting (space, segment, word, rows) VALUES (?, ?, ?, ?)",
+        ((space, number, word, data) for word, data in lists),
+    )

@@ -1,0 +1,102 @@
+"""What is loaded of one state of a space, and kept for the next question?"""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+
+import numpy as np
+
+from quire.store.postings import Posting
+from quire.store.sqlite import columns, segments
+from quire.store.sqlite.change import Space
+from quire.store.sqlite.columns import Columns
+from quire.store.sqlite.database import Connection
+from quire.store.sqlite.readable import Readable, ReadableRows
+from quire.store.sqlite.slots import Slots
+from quire.store.vectors import Codes, Matrix
+
+
+class Caches:
+    """Arrays in memory, derived from the file and shared by all snapshots of a store."""
+
+    def __init__(self) -> None:
+        self.lists = segments.Lists()
+        self.readable = ReadableRows()
+        self._lock = threading.Lock()
+        self._columns: dict[int, Columns] = {}
+        self._slots: dict[int, Slots] = {}
+
+    def columns(self, connection: Connection, space: Space) -> Columns:
+        """Give the columns of a generation; only blocks that changed are read."""
+        with self._lock:
+            known = self._columns.get(space.id)
+        if known is not None and known.generation == space.generation:
+            return known
+        if known is not None and known.generation < space.generation and known.rows <= space.rows:
+            made = columns.refresh(connection, space.id, known, space.generation, space.rows)
+        else:
+            made = columns.load(connection, space.id, space.generation, space.rows)
+        self.keep(space.id, made)
+        return made
+
+    def keep(self, space: int, made: Columns) -> None:
+        """Remember the newest columns of a space."""
+        with self._lock:
+            known = self._columns.get(space)
+            if known is None or known.generation < made.generation:
+                self._columns[space] = made
+
+    def slots(self, space: int) -> Slots:
+        """Give the vectors of a space."""
+        with self._lock:
+            return self._slots.setdefault(space, Slots())
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._columns.clear()
+            self._slots.clear()
+        self.lists.clear()
+
+
+class Snapshot:
+    """One consistent state of a space and the access classes that a viewer may read."""
+
+    def __init__(
+        self, connection: Connection, space: Space, classes: frozenset[int], caches: Caches
+    ) -> None:
+        self.connection = connection
+        self.space = space
+        self.classes = classes
+        self._caches = caches
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The numbers of every row."""
+        return self._caches.columns(self.connection, self.space)
+
+    @cached_property
+    def readable(self) -> Readable:
+        """The rows that the viewer may read."""
+        return self._caches.readable.of(self.space.id, self.columns, self.classes)
+
+    @cached_property
+    def segments(self) -> list[int]:
+        """The segments of the posting lists."""
+        return segments.numbers(self.connection, self.space.id)
+
+    def posting(self, word: str) -> Posting:
+        """Give the readable rows that hold a word."""
+        rows, times = self._caches.lists.read(self.connection, self.space.id, self.segments, word)
+        if self.readable.everything:
+            return rows, times
+        kept = np.take(self.readable.mask, rows)
+        return rows[kept], times[kept]
+
+    def vectors(self) -> tuple[Matrix, Codes]:
+        """Give all vectors with their codes, by slot."""
+        space = self.space
+        return self._caches.slots(space.id).read(
+            self.connection, space.id, space.epoch, space.slots, space.dims
+        )

@@ -1,0 +1,125 @@
+"""How is a store kept in order: merged, purged, checked and repaired?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quire import hashes
+from quire.errors import StoreBusyError
+from quire.store import vectors
+from quire.store.sqlite import columns, derive, records, segments, slots
+from quire.store.sqlite.change import Change, read_space
+from quire.store.sqlite.database import Connection
+from quire.store.sqlite.slots import Slots
+from quire.values import Problem
+
+
+def merge(change: Change) -> None:
+    """Fold posting lists together, and forget vectors that nothing uses."""
+    change.flush_postings()
+    segments.merge_all(change.connection, change.space.id, change.draft)
+    slots.compact(change)
+
+
+def erase(change: Change, ids: Sequence[str]) -> int:
+    """Remove records from everything that a transaction reaches."""
+    removed = records.remove(change, ids)
+    change.connection.executemany(
+        "DELETE FROM stamp WHERE space = ? AND record = ?",
+        [(change.space.id, record_id) for record_id in ids],
+    )
+    merge(change)
+    return removed
+
+
+def rewrite(connection: Connection) -> None:
+    """Write the whole file anew, so that nothing deleted is left in it or in its log."""
+    connection.pragma("temp_store", "file")
+    connection.pragma("secure_delete", True)  # noqa: FBT003 - SQLite's name for it
+    connection.execute("VACUUM")
+    busy = connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+    if busy:
+        raise StoreBusyError(
+            "everything was deleted, but another process still reads the old log; "
+            "run the same command again when it is done, so that no byte is left"
+        )
+
+
+def check(connection: Connection, *, repair: bool) -> list[Problem]:
+    """Check the file, then each space: what is true, and what follows from it."""
+    broken = [text for (text,) in connection.rows("PRAGMA integrity_check") if text != "ok"]
+    if broken:
+        return [Problem("file", text) for text in broken]
+    problems: list[Problem] = []
+    for (name,) in connection.rows("SELECT name FROM space ORDER BY name"):
+        connection.execute("BEGIN IMMEDIATE")
+        space = read_space(connection, name)
+        assert space is not None, "a space that was just listed"
+        known = columns.load(connection, space.id, space.generation, space.rows)
+        change = Change(connection, space, known)
+        found = [*_check_chunks(change, repair=repair), *_check_vectors(change, repair=repair)]
+        found += _check_derived(change, repair=repair)
+        if repair and found:
+            change.finish()
+            connection.execute("COMMIT")
+        else:
+            connection.execute("ROLLBACK")
+        problems += found
+    return problems
+
+
+def _check_chunks(change: Change, *, repair: bool) -> list[Problem]:
+    """A chunk is named by its text: a text that was altered does not fit its name."""
+    problems: list[Problem] = []
+    for chunk_id, record_id, path, sequence, text, vector_key, title in change.connection.rows(
+        "SELECT c.id, r.id, r.path, c.sequence, c.text, c.vector_key, c.title FROM chunk c "
+        "JOIN record r ON r.number = c.record WHERE c.space = ? ORDER BY r.path, c.sequence",
+        (change.space.id,),
+    ):
+        named = hashes.chunk_id(record_id, sequence, text) == chunk_id.hex()
+        if named and hashes.vector_key(title, text) == vector_key.hex():
+            continue
+        detail = f"{path}: chunk {sequence} is not what was indexed"
+        if repair:
+            records.remove(change, [record_id])
+            change.connection.execute(
+                "DELETE FROM stamp WHERE space = ? AND record = ?", (change.space.id, record_id)
+            )
+            detail += "; the file was taken out, run `quire index` to read it again"
+        problems.append(Problem("text", detail, repaired=repair))
+    return problems
+
+
+def _check_vectors(change: Change, *, repair: bool) -> list[Problem]:
+    space = change.space
+    if not space.slots:
+        return []
+    matrix, codes = Slots().read(change.connection, space.id, space.epoch, space.slots, space.dims)
+    known = change.connection.rows(
+        "SELECT slot, hash FROM vector_slot WHERE space = ? ORDER BY slot", (space.id,)
+    )
+    sound = [slot for slot, _ in known] == list(range(space.slots)) and all(
+        hashes.digest_bytes(matrix[slot].tobytes()) == expected for slot, expected in known
+    )
+    if sound and np.array_equal(codes, vectors.encode(matrix)):
+        return []
+    detail = "vectors are not what was stored"
+    if repair:
+        slots.drop(change)
+        detail += "; they were dropped, run `quire index` to embed again"
+    return [Problem("vectors", detail, repaired=repair)]
+
+
+def _check_derived(change: Change, *, repair: bool) -> list[Problem]:
+    change.flush_postings()
+    change.trees.flush()
+    before = derive.fingerprints(change)
+    derive.rebuild(change)
+    after = derive.fingerprints(change)
+    return [
+        Problem(name, f"{name} did not follow from the records", repaired=repair)
+        for name in before
+        if before[name] != after[name]
+    ]

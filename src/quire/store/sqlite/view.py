@@ -1,0 +1,232 @@
+"""What does one viewer see of a space?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from quire import merkle
+from quire.errors import InputError
+from quire.store.sqlite import rows, search
+from quire.store.sqlite.change import Space
+from quire.store.sqlite.database import Connection
+from quire.store.sqlite.snapshot import Snapshot
+from quire.values import (
+    NO_FILTER,
+    Chunk,
+    Event,
+    Filter,
+    Hits,
+    Link,
+    Proof,
+    Record,
+    Roots,
+    Status,
+    Viewer,
+)
+
+
+class SqliteView:
+    """A snapshot of a space, limited to the access classes that the viewer may read."""
+
+    def __init__(self, snapshot: Snapshot, viewer: Viewer, file_bytes: int) -> None:
+        self.viewer = viewer
+        self._snapshot = snapshot
+        self._file_bytes = file_bytes
+        self._classes = ",".join(map(str, sorted(snapshot.classes))) or "NULL"
+
+    @property
+    def _connection(self) -> Connection:
+        return self._snapshot.connection
+
+    @property
+    def _space(self) -> Space:
+        return self._snapshot.space
+
+    # --- search ------------------------------------------------------------------------------
+
+    def lexical(self, query: str, k: int, where: Filter = NO_FILTER) -> Hits:
+        """Find the k chunks whose words match best (integer BM25)."""
+        return search.lexical(self._snapshot, query, k, where)
+
+    def semantic(
+        self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
+    ) -> Hits:
+        """Find the k chunks whose vectors are nearest (int8 dot product)."""
+        return search.semantic(self._snapshot, vector, k, where, exact=exact)
+
+    # --- reading -----------------------------------------------------------------------------
+
+    def chunks(self, ids: Sequence[str]) -> list[Chunk]:
+        """Fetch chunks by id, in that order; what is absent or not readable is left out."""
+        found: dict[str, Chunk] = {}
+        for name in dict.fromkeys(ids):
+            row = self._connection.row(
+                f"SELECT {rows.CHUNK} FROM {rows.CHUNK_TABLES} "
+                f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
+                (self._space.id, _as_id(name)),
+            )
+            if row is not None:
+                found[name] = rows.chunk_of(row)
+        return [found[name] for name in ids if name in found]
+
+    def records(self, ids: Sequence[str]) -> list[Record]:
+        """Fetch records by id, in that order; what is absent or not readable is left out."""
+        found: dict[str, Record] = {}
+        for name in dict.fromkeys(ids):
+            row = self._connection.row(
+                f"SELECT {rows.RECORD} FROM record r "
+                f"WHERE r.space = ? AND r.id = ? AND r.class IN ({self._classes})",
+                (self._space.id, name),
+            )
+            if row is not None:
+                found[name] = rows.record_of(row)
+        return [found[name] for name in ids if name in found]
+
+    def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
+        """Go through all readable records by path, then id."""
+        found = self._connection.execute(
+            f"SELECT {rows.RECORD} FROM record r "
+            f"WHERE r.space = ? AND r.class IN ({self._classes}) ORDER BY r.path, r.id",
+            (self._space.id,),
+        )
+        for row in found:
+            record = rows.record_of(row)
+            kind_fits = not where.kinds or record.kind in where.kinds
+            if kind_fits and search.record_passes(where, record.path, record.modified):
+                yield record
+
+    def chunks_of(self, record_id: str) -> list[Chunk]:
+        """Fetch the chunks of one record in reading order."""
+        found = self._connection.rows(
+            f"SELECT {rows.CHUNK} FROM {rows.CHUNK_TABLES} "
+            f"WHERE r.space = ? AND r.id = ? AND r.class IN ({self._classes}) "
+            "ORDER BY c.sequence, c.start, c.id",
+            (self._space.id, record_id),
+        )
+        return [rows.chunk_of(row) for row in found]
+
+    def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
+        """Fetch the links from (or, with `back`, to) these records; both ends readable."""
+        end = "target" if back else "source"
+        found: list[Link] = []
+        for name in dict.fromkeys(ids):
+            found += (
+                Link(*row)
+                for row in self._connection.rows(
+                    "SELECT l.source, l.target, l.kind FROM link l "
+                    "JOIN record s ON s.space = l.space AND s.id = l.source "
+                    "JOIN record t ON t.space = l.space AND t.id = l.target "
+                    f"WHERE l.space = ? AND l.{end} = ? "
+                    f"AND s.class IN ({self._classes}) AND t.class IN ({self._classes}) "
+                    "ORDER BY l.source, l.target, l.kind",
+                    (self._space.id, name),
+                )
+            )
+        return found
+
+    def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
+        """Fetch events on readable records, newest first.
+
+        What someone did is theirs to know: others than the owner see only their own events.
+        """
+        found = self._connection.rows(
+            "SELECT e.actor, e.verb, e.record, e.at FROM event e "
+            "JOIN record r ON r.space = e.space AND r.id = e.record "
+            "JOIN class a ON a.space = e.space AND a.acl = json_array('user:' || e.actor) "
+            "WHERE e.space = ?1 AND (?2 IS NULL OR e.actor = ?2) "
+            f"AND r.class IN ({self._classes}) AND a.id IN ({self._classes}) "
+            "ORDER BY e.at DESC, e.actor, e.record, e.verb LIMIT ?3",
+            (self._space.id, actor, -1 if limit is None else limit),
+        )
+        return [Event(*row) for row in found]
+
+    # --- state -------------------------------------------------------------------------------
+
+    def roots(self) -> Roots:
+        """The hashes over everything readable."""
+        found = self._class_roots()
+        content = merkle.view_root(content for content, _ in found)
+        state = merkle.state_root(content, (vector for _, vector in found), self._space.model)
+        return Roots(content.hex(), state.hex())
+
+    def status(self) -> Status:
+        """How much is here."""
+        readable = self._snapshot.readable
+        records = self._count(
+            f"SELECT count(*) FROM record WHERE space = ? AND class IN ({self._classes})"
+        )
+        size = self._file_bytes if self.viewer.owner else self._readable_bytes()
+        return Status(
+            roots=self.roots(),
+            records=records,
+            chunks=readable.chunks,
+            vectors=readable.vectors,
+            missing_vectors=readable.chunks - readable.vectors,
+            model=self._space.model if readable.vectors else None,
+            bytes=size,
+        )
+
+    def prove(self, chunk_id: str) -> Proof:
+        """Show that a chunk is under this view's content root."""
+        row = self._connection.row(
+            "SELECT r.class, l.content FROM chunk c JOIN record r ON r.number = c.record "
+            "JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id "
+            f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
+            (self._space.id, _as_id(chunk_id)),
+        )
+        if row is None:
+            raise InputError(f"there is no chunk {chunk_id} that this viewer may read")
+        held, leaf = row
+        key = bytes.fromhex(chunk_id)
+        place, within = divmod(merkle.bucket_of(key), merkle.FAN)
+        at = (self._space.id, held)
+        bucket = self._connection.rows(
+            "SELECT key, content FROM leaf WHERE space = ? AND class = ? "
+            "AND key >= ? AND key <= ? ORDER BY key",
+            (*at, key[:2], key[:2] + b"\xff" * 16),
+        )
+        nodes = self._connection.rows(
+            "SELECT bucket & 255, content FROM bucket WHERE space = ? AND class = ? "
+            "AND bucket BETWEEN ? AND ? ORDER BY bucket",
+            (*at, place * merkle.FAN, place * merkle.FAN + merkle.FAN - 1),
+        )
+        top = self._connection.rows(
+            "SELECT node, content FROM node WHERE space = ? AND class = ? ORDER BY node", at
+        )
+        return Proof(
+            chunk_id=chunk_id,
+            leaf=leaf.hex(),
+            bucket=tuple((name.hex(), content.hex()) for name, content in bucket),
+            nodes=_beside(nodes, within),
+            top=_beside(top, place),
+            classes=tuple(sorted(content.hex() for content, _ in self._class_roots())),
+        )
+
+    def _class_roots(self) -> list[tuple[bytes, bytes]]:
+        found = self._connection.rows(
+            f"SELECT content, vector FROM root WHERE space = ? AND class IN ({self._classes})",
+            (self._space.id,),
+        )
+        return [(content, vector) for content, vector in found]
+
+    def _readable_bytes(self) -> int:
+        return self._count(
+            "SELECT coalesce(sum(c.stop - c.start), 0) FROM chunk c "
+            "JOIN record r ON r.number = c.record "
+            f"WHERE c.space = ? AND r.class IN ({self._classes})"
+        )
+
+    def _count(self, sql: str) -> int:
+        return int(self._connection.rows(sql, (self._space.id,))[0][0])
+
+
+def _as_id(name: str) -> bytes:
+    try:
+        return bytes.fromhex(name)
+    except ValueError:
+        return b""
+
+
+def _beside(children: Iterable[Sequence[Any]], own: int) -> tuple[tuple[int, str], ...]:
+    return tuple((place, content.hex()) for place, content in children if place != own)

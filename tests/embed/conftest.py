@@ -1,0 +1,14 @@
+from collections.abc import Iterator
+
+import pytest
+
+from quire.embed.local import LocalEmbedder
+from quire.values import EmbedSettings
+
+
+@pytest.fixture(scope="session")
+def shipped() -> Iterator[LocalEmbedder]:
+    """The shipped model on one thread, opened once for all tests."""
+    embedder = LocalEmbedder(EmbedSettings(threads=1))
+    yield embedder
+    embedder.close()

@@ -1,0 +1,171 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from quire.embed import quantise, scale
+from quire.embed.local import LocalEmbedder
+from quire.errors import EmbedError
+
+DIMS = [1, 2, 3, 64, 121, 384, 768, 1024, 1536, 3072, 4096]
+FLOAT32_EXACT = 2**24
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+vectors = st.lists(numbers, min_size=1, max_size=48).filter(any)
+
+
+def steps(data: bytes) -> NDArray[np.int64]:
+    return np.frombuffer(data, dtype=np.int8).astype(np.int64)
+
+
+def hard_cases(dims: int) -> list[NDArray[np.float64]]:
+    """Vectors of all sizes of components: even, random, sparse, with outliers, of half steps."""
+    random = np.random.default_rng(dims)
+    one_hot = np.zeros(dims)
+    one_hot[dims // 2] = -3.0
+    outlier = np.ones(dims)
+    outlier[0] = 1e6
+    return [
+        np.ones(dims),
+        np.where(np.arange(dims) % 2, -1.0, 1.0),
+        one_hot,
+        outlier,
+        random.normal(size=dims),
+        random.standard_cauchy(size=dims),
+        np.full(dims, 12.5) + random.normal(size=dims) / 1000,
+    ]
+
+
+def test_scale_is_the_documented_one() -> None:
+    assert scale(121) == 127.0
+    assert scale(384) == pytest.approx(226.24378, abs=1e-5)
+
+
+def test_known_vectors() -> None:
+    assert quantise([3.0, 4.0]) == bytes([10, 13])
+    assert quantise([-3.0, 4.0]) == bytes([256 - 10, 13])
+    assert quantise((0, 0, 5)) == bytes([0, 0, 20])
+    assert quantise(np.array([1.0], dtype=np.float32)) == bytes([12])
+
+
+def test_halves_are_rounded_to_even() -> None:
+    # The length is 254 and the scale 127, so that every odd number ends in a half.
+    given_ = [128, 128, 128, 122, 18, 6, 6, 1, 3, 5, 7]
+    assert sum(n * n for n in given_) == 254**2
+    wanted = [64, 64, 64, 61, 9, 3, 3, 0, 2, 2, 4]
+    assert steps(quantise([*given_, *[0] * 110])).tolist()[:11] == wanted
+    assert steps(quantise([*[-n for n in given_], *[0] * 110])).tolist()[:11] == [
+        -n for n in wanted
+    ]
+
+
+def test_outliers_are_clipped_on_both_sides() -> None:
+    sharp = np.zeros(384)
+    sharp[0], sharp[1] = 1.0, -1.0
+    assert steps(quantise(sharp)).tolist()[:3] == [127, -127, 0]
+
+
+@pytest.mark.parametrize("dims", DIMS)
+def test_dot_products_are_exact_in_float32_in_any_order(dims: int) -> None:
+    random = np.random.default_rng(7)
+    quantised = [steps(quantise(vector)) for vector in hard_cases(dims)]
+    for left in quantised:
+        assert int(left @ left) <= dims * (127 / 11 + 0.5) ** 2 < FLOAT32_EXACT
+        for right in quantised:
+            exact = int(left @ right)
+            assert int(np.abs(left * right).sum()) < FLOAT32_EXACT
+            products = (left * right).astype(np.float32)
+            for _ in range(3):
+                one_by_one = np.cumsum(random.permutation(products), dtype=np.float32)
+                assert int(one_by_one[-1]) == exact
+            assert int(left.astype(np.float32) @ right.astype(np.float32)) == exact
+
+
+def test_a_vector_too_long_to_be_compared_exactly_is_refused() -> None:
+    assert len(quantise(np.ones(110_000))) == 110_000
+    with pytest.raises(EmbedError, match="120000 numbers is too long"):
+        quantise(np.ones(120_000))
+
+
+@given(vectors)
+def test_any_finite_vector_has_a_direction(vector: list[float]) -> None:
+    found = steps(quantise(vector))
+    assert len(found) == len(vector)
+    assert np.abs(found).max() >= 1
+    assert np.abs(found).max() <= 127
+    assert all(step * number >= 0 for step, number in zip(found.tolist(), vector, strict=True))
+
+
+@given(vectors)
+def test_turning_a_vector_round_turns_its_bytes_round(vector: list[float]) -> None:
+    assert (steps(quantise([-number for number in vector])) == -steps(quantise(vector))).all()
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=48).filter(any),
+    st.integers(-60, 60),
+)
+def test_length_does_not_matter(vector: list[float], exponent: int) -> None:
+    wide = [math.ldexp(number, 100) for number in vector]
+    assert quantise(wide) == quantise([math.ldexp(number, 100 + exponent) for number in vector])
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-160, 1e160, 1e300])
+def test_very_small_and_very_large_numbers_keep_their_direction(factor: float) -> None:
+    assert quantise([3.0 * factor, 4.0 * factor]) == quantise([3.0, 4.0])
+
+
+@pytest.mark.parametrize("dims", [64, 384, 1024, 4096])
+def test_the_dot_product_is_the_cosine(dims: int) -> None:
+    random = np.random.default_rng(dims)
+    for closeness in (0.0, 0.3, 0.9, 1.0):
+        left = random.normal(size=dims)
+        right = closeness * left + (1 - closeness) * random.normal(size=dims)
+        cosine = float(left @ right) / math.sqrt(float(left @ left) * float(right @ right))
+        found = int(steps(quantise(left)) @ steps(quantise(right))) / scale(dims) ** 2
+        # Each component is off by half a step at most, and these add up like a random walk.
+        assert abs(found - cosine) < 2.5 / scale(dims)
+
+
+@pytest.mark.model
+def test_the_dot_product_is_the_cosine_of_real_vectors(shipped: LocalEmbedder) -> None:
+    texts = [
+        "How do I reset my password?",
+        "Passwords can be changed in the account settings.",
+        "def add(a, b): return a + b",
+        "The committee adjourned until Thursday.",
+    ]
+    model = shipped._model
+    assert model is not None
+    floats = [model.run(shipped._tokeniser.tokens(text)).astype(np.float64) for text in texts]
+    quantised = [steps(vector) for vector in shipped.embed(texts)]
+    for left, left_steps in zip(floats, quantised, strict=True):
+        assert np.abs(left_steps).max() < 127, "nothing of a real vector is clipped"
+        for right, right_steps in zip(floats, quantised, strict=True):
+            cosine = float(left @ right) / math.sqrt(float(left @ left) * float(right @ right))
+            assert abs(int(left_steps @ right_steps) / scale(384) ** 2 - cosine) < 0.005
+
+
+@pytest.mark.parametrize(
+    ("vector", "words"),
+    [
+        ([], "one row"),
+        ([[1.0, 2.0]], "one row"),
+        (3.0, "one row"),
+        ([0.0, -0.0], "all zeros"),
+        ([1.0, math.nan], "not a number"),
+        ([1.0, math.inf], "infinite"),
+        ([1.0, None], "not a number"),
+        (["one"], "list of numbers"),
+        ([[1.0], [1.0, 2.0]], "list of numbers"),
+        ([10**400], "list of numbers"),
+        (object(), "list of numbers"),
+    ],
+)
+def test_what_is_no_vector_is_refused(vector: Any, words: str) -> None:
+    with pytest.raises(EmbedError, match=words):
+        quantise(vector)

@@ -1,1 +1,43 @@
 """Quire: one context that fits, from what you may read, with a receipt."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quire.engine import Quire
+    from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
+    from quire.errors import QuireError
+    from quire.merkle import verify as verify_proof
+    from quire.values import AccessRule, Filter, IndexResult, SearchResult, Status, Viewer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AccessRule",
+    "Filter",
+    "IndexResult",
+    "Quire",
+    "QuireError",
+    "SearchResult",
+    "Status",
+    "Viewer",
+    "open",
+    "verify_proof",
+]
+
+_HOMES = {
+    "Quire": ("quire.engine", "Quire"),
+    "open": ("quire.engine", "open_quire"),
+    "QuireError": ("quire.errors", "QuireError"),
+    "verify_proof": ("quire.merkle", "verify"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: `import quire` alone costs nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'quire' has no attribute {name!r}")
+    module, attribute = _HOMES.get(name, ("quire.values", name))
+    return getattr(import_module(module), attribute)

@@ -10,6 +10,7 @@ from quire.values import (
     NO_FILTER,
     AccessRule,
     Chunk,
+    Coverage,
     Event,
     Filter,
     Hits,
@@ -57,6 +58,9 @@ class View(Protocol):
 
     def roots(self) -> Roots:
         """The hashes over everything readable."""
+
+    def coverage(self) -> Coverage:
+        """How much there is to search."""
 
     def status(self) -> Status:
         """How much is here."""

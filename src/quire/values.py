@@ -155,6 +155,18 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How two rankings become one."""
+
+    lexical: int = 1
+    """The weight of the ranking by words."""
+    semantic: int = 1
+    """The weight of the ranking by meaning."""
+    constant: int = 60
+    """Added to each rank before it is inverted (reciprocal rank fusion)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """A source that could not answer, and why; the rest still does."""
 
@@ -163,11 +175,60 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search gives: the candidates, best first, and all that must be known of them."""
+
+    results: tuple[Candidate, ...]
+    state_root: str
+    failed: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the asker should know though nothing failed: vectors are missing, say."""
+    exact: bool = True
+    """Whether every readable vector was compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexResult:
+    """What became of the files of a directory."""
+
+    indexed: int
+    unchanged: int
+    removed: int
+    skipped: tuple[Skipped, ...]
+    chunks: int
+    vectors: int
+    missing_vectors: int
+    state_root: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long piece of work has come."""
+
+    stage: str
+    """`read`, `embed` or `check`."""
+    done: int
+    total: int | None = None
+    paths: tuple[str, ...] = ()
+    """The files that have just been written for good."""
+
+
+@dataclass(frozen=True, slots=True)
 class Roots:
     """Two hashes over all that a viewer may read: the content, and the content with vectors."""
 
     content: str
     state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many chunks there are to search, and how many of them have vectors, of which model."""
+
+    chunks: int
+    vectors: int
+    model: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +327,8 @@ class IngestSettings:
     """A piece of prose is filled up to about so many characters."""
     code_max: int = 1500
     """A piece of source code has at most about so many characters."""
+    use_mtime: bool = False
+    """Let the file system's time stand for a record that has no other; part of the state then."""
 
 
 @dataclass(frozen=True, slots=True)

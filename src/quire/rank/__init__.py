@@ -1,1 +1,5 @@
 """What helps most?"""
+
+from quire.rank.fusion import Fused, fuse
+
+__all__ = ["Fused", "fuse"]

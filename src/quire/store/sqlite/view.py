@@ -14,6 +14,7 @@ from quire.store.sqlite.snapshot import Snapshot
 from quire.values import (
     NO_FILTER,
     Chunk,
+    Coverage,
     Event,
     Filter,
     Hits,
@@ -150,9 +151,15 @@ class SqliteView:
         state = merkle.state_root(content, (vector for _, vector in found), self._space.model)
         return Roots(content.hex(), state.hex())
 
+    def coverage(self) -> Coverage:
+        """How much there is to search."""
+        readable = self._snapshot.readable
+        model = self._space.model if readable.vectors else None
+        return Coverage(readable.chunks, readable.vectors, model)
+
     def status(self) -> Status:
         """How much is here."""
-        readable = self._snapshot.readable
+        found = self.coverage()
         records = self._count(
             f"SELECT count(*) FROM record WHERE space = ? AND class IN ({self._classes})"
         )
@@ -160,10 +167,10 @@ class SqliteView:
         return Status(
             roots=self.roots(),
             records=records,
-            chunks=readable.chunks,
-            vectors=readable.vectors,
-            missing_vectors=readable.chunks - readable.vectors,
-            model=self._space.model if readable.vectors else None,
+            chunks=found.chunks,
+            vectors=found.vectors,
+            missing_vectors=found.chunks - found.vectors,
+            model=found.model,
             bytes=size,
         )
 

@@ -1,0 +1,44 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.PHONY: install demo test check bench soak clean
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
+	touch $(STAMP)
+
+# Index this repository, then ask it something.
+demo: install
+	$(BIN)/quire index
+	$(BIN)/quire search "how is it made sure that nobody reads what they may not?" --k 3
+	$(BIN)/quire status
+
+test: check
+	$(BIN)/coverage erase
+	QUIRE_COVERAGE=1 $(BIN)/coverage run -m pytest -n $(WORKERS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --fail-under=90 --skip-covered
+
+# What needs no test to run: types, style, and which room may import which.
+check: install
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python -m bench
+
+soak: install
+	QUIRE_CASES=100000 $(BIN)/pytest -n $(WORKERS) tests/store -k "interference"
+
+clean:
+	rm -rf $(VENV) .quire .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,90 @@
+"""How is access given and taken on the command line?"""
+
+from __future__ import annotations
+
+import click
+
+from quire.doors import printing
+from quire.doors.options import CONTEXT, common, opened
+from quire.errors import InputError
+from quire.values import AccessRule, Viewer
+
+
+@click.group(context_settings=CONTEXT)
+def access() -> None:
+    """Say who may read which files; effective at once.
+
+    The last rule that matches a file decides; rules given here come after those of quire.toml.
+    A principal is `public`, `owner`, NAME, or @GROUP.
+    """
+
+
+@access.command("list")
+@common
+def list_rules(store: str | None, space: str | None, as_json: bool) -> None:
+    """List all rules and groups, in the order in which they count."""
+    with opened(store, space) as quire:
+        rules = [
+            (origin, rule.glob, rule.principals)
+            for origin, listed in quire.rules().items()
+            for rule in listed
+        ]
+        printing.rules(rules, quire.groups(), as_json=as_json)
+
+
+@access.command()
+@click.argument("glob")
+@click.argument("principals", nargs=-1, required=True)
+@common
+def allow(
+    glob: str, principals: tuple[str, ...], store: str | None, space: str | None, as_json: bool
+) -> None:
+    """Let only PRINCIPALS read the files that match GLOB (a pattern as in .gitignore)."""
+    with opened(store, space) as quire:
+        kept = [rule for rule in quire.rules()["command"] if rule.glob != glob]
+        quire.set_rules([*kept, AccessRule(glob, principals)])
+        rules = [("command", rule.glob, rule.principals) for rule in quire.rules()["command"]]
+        printing.rules(rules, {}, as_json=as_json)
+
+
+@access.command()
+@click.argument("glob")
+@common
+def remove(glob: str, store: str | None, space: str | None, as_json: bool) -> None:
+    """Take back the rule for GLOB that was given by command."""
+    with opened(store, space) as quire:
+        held = quire.rules()["command"]
+        kept = [rule for rule in held if rule.glob != glob]
+        if len(kept) == len(held):
+            raise InputError(f"no rule for {glob!r} was given by command; see `quire access list`")
+        quire.set_rules(kept)
+        rules = [("command", rule.glob, rule.principals) for rule in kept]
+        printing.rules(rules, {}, as_json=as_json)
+
+
+@access.command()
+@click.argument("name")
+@click.argument("users", nargs=-1)
+@common
+def group(
+    name: str, users: tuple[str, ...], store: str | None, space: str | None, as_json: bool
+) -> None:
+    """Say who is in the group NAME; without USERS the group is dissolved."""
+    with opened(store, space) as quire:
+        groups = {**quire.groups()["command"], name: users}
+        quire.set_groups({held: members for held, members in groups.items() if members})
+        printing.rules([], {"command": quire.groups()["command"]}, as_json=as_json)
+
+
+@access.command()
+@click.argument("viewer")
+@common
+def check(viewer: str, store: str | None, space: str | None, as_json: bool) -> None:
+    """List the files that VIEWER may read."""
+    with opened(store, space) as quire:
+        paths = [record.path for record in quire.records(viewer=Viewer(viewer))]
+    if as_json:
+        click.echo(printing.as_json_text({"viewer": viewer, "paths": paths}))
+    else:
+        for path in paths:
+            click.echo(path)

@@ -1,0 +1,193 @@
+"""What can be asked for on a command line?
+
+Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 it did not
+hold or could not be done, 2 the caller's mistake, 130 interrupted. Imports are late, so that a
+command starts fast.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from quire import __version__
+from quire.doors import printing
+from quire.doors.access import access
+from quire.doors.options import CONTEXT, asked, common, opened, viewed
+from quire.errors import QuireError
+
+
+class Door(click.Group):
+    """The group of all commands; turns errors into one clear line and an exit code."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run, and never show a traceback for what a user can mend."""
+        kwargs["standalone_mode"] = False
+        try:
+            sys.exit(super().main(*args, **kwargs) or 0)
+        except QuireError as error:
+            click.echo(f"quire: {error}", err=True)
+            sys.exit(error.exit_code)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(2)
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("quire: interrupted; what was written is kept, run again to go on", err=True)
+            sys.exit(130)
+        except BrokenPipeError:
+            # The reader of the pipe has had enough; Python would complain again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+
+
+@click.group(cls=Door, context_settings=CONTEXT)
+@click.version_option(__version__, prog_name="quire")
+def main() -> None:
+    """Index what you know; get contexts that fit, from what the viewer may read."""
+
+
+@main.command()
+@click.argument("folder", default=".")
+def init(folder: str) -> None:
+    """Write a quire.toml with the default settings, explained."""
+    from pathlib import Path
+
+    from quire.config import FILE
+    from quire.errors import InputError
+
+    target = Path(folder, FILE)
+    if target.exists():
+        raise InputError(f"{target} is there already; edit it, or delete it first")
+    if not target.parent.is_dir():
+        raise InputError(f"{folder} is no directory")
+    target.write_text(printing.TEMPLATE, "utf-8")
+    click.echo(f"wrote {target}")
+
+
+@main.command()
+@click.argument("paths", nargs=-1)
+@click.option("--no-embed", is_flag=True, help="Index the words only; vectors can follow later.")
+@click.option("--reembed", is_flag=True, help="Forget all vectors and make them anew.")
+@common
+def index(
+    *,
+    paths: tuple[str, ...],
+    no_embed: bool,
+    reembed: bool,
+    store: str | None,
+    space: str | None,
+    as_json: bool,
+) -> None:
+    """Bring the store up to date with files and folders (default: the whole project).
+
+    Only what changed is read again; what is gone is taken out. Interrupted, it keeps what it has
+    and goes on the next time.
+    """
+    from quire.doors.progress import shown
+
+    start = paths[0] if store is not None and paths else "."
+    with (
+        opened(store, space, create=True, start=start) as quire,
+        shown() as report,
+    ):
+        result = quire.index(paths, embed=not no_embed, reembed=reembed, report=report)
+    printing.indexed(result, as_json=as_json)
+
+
+@main.command()
+@click.argument("paths", nargs=-1)
+@click.option("--no-embed", is_flag=True, help="Index the words only.")
+@common
+def watch(
+    *, paths: tuple[str, ...], no_embed: bool, store: str | None, space: str | None, as_json: bool
+) -> None:
+    """Keep the store fresh: index now, then again whenever a file changes, until Ctrl-C."""
+    start = paths[0] if store is not None and paths else "."
+    with opened(store, space, create=True, start=start) as quire:
+        for result in quire.watch(paths, embed=not no_embed):
+            printing.indexed(result, as_json=as_json)
+            sys.stdout.flush()
+
+
+@main.command()
+@click.argument("query")
+@click.option("--k", "-k", default=10, show_default=True, help="How many results.")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind (document, code); repeatable.")
+@click.option("--path", "paths", multiple=True, help="Only paths that match this glob; repeatable.")
+@click.option("--since", metavar="DATE", help="Only what was modified at or after this date.")
+@click.option("--until", metavar="DATE", help="Only what was modified at or before this date.")
+@click.option("--exact", is_flag=True, help="Compare every vector, however many there are.")
+@viewed
+@common
+def search(
+    *,
+    query: str,
+    k: int,
+    kinds: tuple[str, ...],
+    paths: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    exact: bool,
+    viewer: str | None,
+    store: str | None,
+    space: str | None,
+    as_json: bool,
+) -> None:
+    """Find what answers QUERY best, by its words and by its meaning (`-`: standard input)."""
+    from quire.doors.dates import seconds
+    from quire.values import Filter
+
+    where = Filter(
+        kinds=kinds,
+        paths=paths,
+        since=None if since is None else seconds(since),
+        until=None if until is None else seconds(until, end=True),
+    )
+    with opened(store, space) as quire:
+        result = quire.search(asked(query), k=k, viewer=viewer, where=where, exact=exact)
+    printing.found(result, as_json=as_json)
+
+
+@main.command()
+@click.option("--fresh", is_flag=True, help="Also walk the directory and count what has changed.")
+@viewed
+@common
+def status(
+    *, fresh: bool, viewer: str | None, store: str | None, space: str | None, as_json: bool
+) -> None:
+    """Tell what is in the store, how fresh and how big it is, and which vectors are missing."""
+    with opened(store, space) as quire:
+        told = quire.status(viewer)
+        owner = viewer is None and quire.config.viewer is None
+        at = quire.indexed_at() if owner else None
+        stale = quire.stale() if fresh and owner else None
+    printing.status(told, at, stale, as_json=as_json)
+
+
+@main.command()
+@click.option("--repair", is_flag=True, help="Make what is derived anew where it is wrong.")
+@common
+def doctor(*, repair: bool, store: str | None, space: str | None, as_json: bool) -> None:
+    """Check the file, the model's hash and the roots; with --repair, mend what can be derived."""
+    with opened(store, space) as quire:
+        problems = quire.doctor(repair=repair)
+    printing.problems(problems, as_json=as_json)
+    sys.exit(1 if any(not problem.repaired for problem in problems) else 0)
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True)
+@common
+def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_json: bool) -> None:
+    """Delete files from the store for good: no byte of them is left in it."""
+    with opened(store, space) as quire:
+        gone = quire.purge(paths)
+        still = quire.still_there(gone)
+    printing.purged(gone, still, as_json=as_json)
+    sys.exit(0 if gone else 1)
+
+
+main.add_command(access)

@@ -1,0 +1,48 @@
+"""Which options do all commands share, and what do they open?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from quire.engine import Quire
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+def common(command: Command) -> Command:
+    """Give a command the options that every command has."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--space", metavar="NAME", help="The space in the store (default: main)."),
+        click.option("--store", metavar="FILE", help="The store (default: .quire/store.db)."),
+    ):
+        command = option(command)
+    return command
+
+
+def viewed(command: Command) -> Command:
+    """Give a command the option to read as someone else."""
+    return click.option(
+        "--viewer", metavar="NAME", help="Read as this user (default: the owner, who reads all)."
+    )(command)
+
+
+def opened(
+    store: str | None, space: str | None, *, create: bool = False, start: str = ".", **more: Any
+) -> Quire:
+    """Open the store that the options name."""
+    from quire.engine import open_quire
+
+    return open_quire(start, store=store, space=space, create=create, **more)
+
+
+def asked(query: str) -> str:
+    """Read a query, from standard input if it is `-`."""
+    return sys.stdin.read() if query == "-" else query

@@ -1,0 +1,212 @@
+"""How are results shown to a person, and to a program?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from quire.values import IndexResult, Problem, SearchResult, Status
+
+SKIPPED_SHOWN = 20
+TEXT_LINES = 6
+
+TEMPLATE = """\
+# Settings of Quire for this project. Everything is optional; these are the defaults.
+
+# store = ".quire/store.db"
+
+[ingest]
+# max_bytes = 16777216      # larger files are skipped and listed
+# secrets = false           # files that look like secrets are skipped and listed
+# ignore = ["*.lock"]       # more patterns to leave out, as in .gitignore
+
+[embed]
+# provider = "local"        # "http": an OpenAI-compatible endpoint; "none": words only
+# url = "http://localhost:8080/v1"
+# model = "my-model"
+
+[access]
+# default = "public"        # who may read what no rule matches; "owner": nobody else
+# "hr/**" = ["alice", "@hr"]
+
+[groups]
+# hr = ["bob", "carol"]
+"""
+
+
+def as_json_text(value: Any) -> str:
+    """Write JSON in one fixed form."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def note(text: str) -> None:
+    """Tell a person something beside the result."""
+    click.echo(text, err=True)
+
+
+def indexed(result: IndexResult, *, as_json: bool) -> None:
+    """Show what became of the files."""
+    if as_json:
+        click.echo(as_json_text(asdict(result)))
+        return
+    for text in result.notes:
+        note(f"note: {text}")
+    for skipped in result.skipped[:SKIPPED_SHOWN]:
+        note(f"skipped {skipped.path}: {skipped.reason}")
+    if len(result.skipped) > SKIPPED_SHOWN:
+        note(f"... and {len(result.skipped) - SKIPPED_SHOWN} more skipped; --json lists them all")
+    click.echo(
+        f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "
+        f"{len(result.skipped)} skipped; {result.chunks} chunks, {result.vectors} new vectors"
+    )
+    if result.missing_vectors:
+        click.echo(f"{result.missing_vectors} chunks have no vector yet")
+    click.echo(f"state root {result.state_root}")
+
+
+def found(result: SearchResult, *, as_json: bool) -> None:
+    """Show what a search found; failures come first."""
+    if as_json:
+        click.echo(as_json_text(search_json(result)))
+        return
+    for failure in result.failed:
+        note(f"FAILED: {failure.source}: {failure.reason}")
+    for text in result.notes:
+        note(f"note: {text}")
+    if not result.exact:
+        note("note: vectors were compared approximately; --exact compares them all")
+    if not result.results:
+        note("nothing found")
+    for place, candidate in enumerate(result.results, start=1):
+        chunk = candidate.chunk
+        first, last = chunk.lines
+        where = f"{chunk.path}:{first}-{last}" if first else chunk.path
+        signals = ", ".join(f"{name} {value}" for name, value in sorted(candidate.signals.items()))
+        click.echo(f"{click.style(f'{place}. {where}', bold=True)}  ({signals})")
+        if chunk.title:
+            click.echo(f"   {chunk.title}")
+        lines = [line for line in chunk.text.splitlines() if line.strip()]
+        for line in lines[:TEXT_LINES]:
+            click.echo(f"   | {line[:160]}")
+        if len(lines) > TEXT_LINES:
+            click.echo("   | ...")
+
+
+def search_json(result: SearchResult) -> dict[str, Any]:
+    """Give a search's result as plain data."""
+    return {
+        "results": [
+            {
+                "id": candidate.chunk.id,
+                "path": candidate.chunk.path,
+                "lines": list(candidate.chunk.lines),
+                "score": candidate.score,
+                "signals": dict(sorted(candidate.signals.items())),
+                "title": candidate.chunk.title,
+                "text": candidate.chunk.text,
+            }
+            for candidate in result.results
+        ],
+        "state_root": result.state_root,
+        "failed": [asdict(failure) for failure in result.failed],
+        "notes": list(result.notes),
+        "exact": result.exact,
+    }
+
+
+def status(
+    told: Status, indexed_at: int | None, stale: Mapping[str, int] | None, *, as_json: bool
+) -> None:
+    """Show what a store holds."""
+    values: dict[str, Any] = {
+        "state_root": told.roots.state,
+        "content_root": told.roots.content,
+        "records": told.records,
+        "chunks": told.chunks,
+        "vectors": told.vectors,
+        "missing_vectors": told.missing_vectors,
+        "model": told.model,
+        "bytes": told.bytes,
+    }
+    if indexed_at is not None:
+        values["indexed_at"] = datetime.fromtimestamp(indexed_at, UTC).isoformat()
+    if stale is not None:
+        values["stale"] = dict(stale)
+    if as_json:
+        click.echo(as_json_text(values))
+        return
+    _pairs(values)
+
+
+def problems(found_: Sequence[Problem], *, as_json: bool) -> None:
+    """Show what a check found."""
+    if as_json:
+        click.echo(as_json_text({"problems": [asdict(problem) for problem in found_]}))
+        return
+    for problem in found_:
+        state = "repaired" if problem.repaired else "PROBLEM"
+        click.echo(f"{state}: {problem.check}: {problem.detail}")
+    if not found_:
+        click.echo("everything is in order")
+    elif not all(problem.repaired for problem in found_):
+        note("run `quire doctor --repair` to mend what can be derived again")
+
+
+def purged(gone: Sequence[str], still: Sequence[str], *, as_json: bool) -> None:
+    """Show what was deleted for good."""
+    if as_json:
+        click.echo(as_json_text({"purged": list(gone), "still_on_disk": list(still)}))
+        return
+    for path in gone:
+        click.echo(f"purged {path}")
+    if not gone:
+        note("nothing in the store matches these paths")
+    if still:
+        note(
+            f"{len(still)} of them still exist on disk and would be indexed again; "
+            "delete them or name them in .quireignore"
+        )
+
+
+def rules(
+    listed: Iterable[tuple[str, str, Sequence[str]]],
+    groups: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    as_json: bool,
+) -> None:
+    """Show who may read what."""
+    rows = list(listed)
+    if as_json:
+        click.echo(
+            as_json_text(
+                {
+                    "rules": [
+                        {"origin": origin, "glob": glob, "principals": list(principals)}
+                        for origin, glob, principals in rows
+                    ],
+                    "groups": {
+                        origin: {name: list(users) for name, users in table.items()}
+                        for origin, table in groups.items()
+                    },
+                }
+            )
+        )
+        return
+    for origin, glob, principals in rows:
+        click.echo(f"{glob}  ->  {', '.join(principals) or 'owner'}  ({origin})")
+    for origin, table in groups.items():
+        for name, users in table.items():
+            click.echo(f"@{name}  =  {', '.join(users)}  ({origin})")
+    if not rows:
+        note("there are no rules: the default decides over every file")
+
+
+def _pairs(values: Mapping[str, Any]) -> None:
+    width = max(len(name) for name in values)
+    for name, value in values.items():
+        click.echo(f"{name:<{width}}  {'-' if value is None else value}")

@@ -1,0 +1,232 @@
+"""How does a directory become part of a store?
+
+Walk, read what changed, write it in batches that are each whole or absent, take out what is gone;
+then give vectors to whatever has none. Each step can be interrupted anywhere: what was written
+stays, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from quire import hashes
+from quire.contracts import Embedder, Store
+from quire.errors import InputError, StoreError
+from quire.ingest import VERSION, digest_of, read, walk
+from quire.values import (
+    Document,
+    FoundFile,
+    IngestSettings,
+    Progress,
+    Skipped,
+    Stamp,
+)
+
+BATCH_CHARACTERS = 2_000_000
+BATCH_FILES = 500
+VECTORS_PER_COMMIT = 64
+FRESH = 2_000_000_000
+"""A file changed so few nanoseconds ago may change again without its time telling."""
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the files so far."""
+
+    indexed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def places(
+    root: Path, paths: Sequence[str | os.PathLike[str]], *, must_exist: bool = True
+) -> tuple[str, ...]:
+    """Turn paths on disk into paths of the space: below the root, with `/`, none inside another."""
+    found: set[str] = set()
+    for path in paths or (root,):
+        absolute = Path(os.path.normpath(Path(path).absolute()))
+        real = absolute.parent.resolve() / absolute.name  # a link is named, not followed
+        if must_exist and not os.path.lexists(real):
+            raise InputError(f"{path} does not exist: check the name")
+        if not real.is_relative_to(root):
+            raise InputError(
+                f"{path} is outside of {root}, the directory that this store is about; "
+                "use another --store or --space for it"
+            )
+        found.add("" if real == root else real.relative_to(root).as_posix())
+    return tuple(
+        part
+        for part in sorted(found)
+        if not any(part != other and is_under(part, other) for other in found)
+    )
+
+
+def is_under(path: str, folder: str) -> bool:
+    """Tell whether a path of the space is this folder (or file) or lies below it."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def index_files(
+    store: Store,
+    space: str,
+    root: Path,
+    under: Sequence[str],
+    *,
+    settings: IngestSettings,
+    report: Report,
+) -> Tally:
+    """Bring the store up to date with the files below some paths of a directory."""
+    tally = Tally()
+    cutting = hashes.name(
+        "ingest", VERSION, settings.whole, settings.target, settings.code_max, settings.use_mtime
+    )
+    recut = store.note("ingest", space) != cutting
+    known = {path: stamp for part in under for path, stamp in store.stamps(space, part).items()}
+    seen: set[str] = set()
+    changed = _changed(walk(root, under, settings), known, seen, tally, settings, recut=recut)
+    for batch in _batches(changed):
+        _write(store, space, batch, known)
+        paths = tuple(stamp.path for _, stamp in batch)
+        report(Progress("read", tally.indexed + tally.unchanged, paths=paths))
+    gone = [stamp for path, stamp in known.items() if path not in seen]
+    with store.write(space) as writer:
+        tally.removed = writer.remove(stamp.record_id for stamp in gone)
+        writer.unstamp(stamp.path for stamp in gone)
+        if under == ("",) or not known:
+            writer.set_note("ingest", cutting)
+    report(Progress("read", tally.indexed + tally.unchanged))
+    return tally
+
+
+def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dict[str, int]:
+    """Count the files that are new, changed or gone since they were indexed."""
+    known = store.stamps(space)
+    counts = {"new": 0, "changed": 0, "gone": 0}
+    seen: set[str] = set()
+    for file in walk(root, ("",), settings):
+        if isinstance(file, FoundFile):
+            seen.add(file.path)
+            stamp = known.get(file.path)
+            if stamp is None:
+                counts["new"] += not isinstance(read(file, settings), Skipped)
+            elif (stamp.size, stamp.mtime) != (file.size, file.mtime):
+                counts["changed"] += digest_of(file) != stamp.digest
+    counts["gone"] = len(known.keys() - seen)
+    return counts
+
+
+def changes(root: Path, under: Sequence[str]) -> Iterator[list[Path]]:
+    """Wait for files to change; gives the paths to index again."""
+    from watchfiles import DefaultFilter, watch
+
+    class Watched(DefaultFilter):
+        ignore_dirs = (".git", ".quire", ".hg", ".svn")
+        ignore_entity_patterns = (r"-(wal|shm|journal)$",)
+
+    for met in watch(*(root / part for part in under), watch_filter=Watched()):
+        paths = sorted({Path(path) for _, path in met})
+        rules = any(path.name in {".gitignore", ".quireignore", "quire.toml"} for path in paths)
+        yield [root / part for part in under] if rules else paths
+
+
+def embed_missing(store: Store, space: str, embedder: Embedder, report: Report) -> int:
+    """Give a vector to every text that has none; gives how many were made."""
+    held = store.model(space)
+    if held is not None and held != embedder.model:
+        raise StoreError(
+            f"the store holds vectors of {held}, the configured model is {embedder.model}; "
+            "embed everything anew with `quire index --reembed`, or set [embed] back"
+        )
+    missing = sum(len(batch) for batch in store.missing_vectors(space))
+    done = 0
+    for batch in store.missing_vectors(space):
+        for at in range(0, len(batch), VECTORS_PER_COMMIT):
+            part = batch[at : at + VECTORS_PER_COMMIT]
+            made = embedder.embed([text for _, text in part])
+            with store.write(space) as writer:
+                keys = (key for key, _ in part)
+                writer.put_vectors(embedder.model, dict(zip(keys, made, strict=True)))
+            done += len(part)
+            report(Progress("embed", done, missing))
+    return done
+
+
+def _changed(
+    met: Iterable[FoundFile | Skipped],
+    known: dict[str, Stamp],
+    seen: set[str],
+    tally: Tally,
+    settings: IngestSettings,
+    *,
+    recut: bool,
+) -> Iterator[tuple[Document | None, Stamp]]:
+    """Read the files that are not as they were; None: only the time has changed."""
+    for file in met:
+        if isinstance(file, Skipped):
+            tally.skipped.append(file)
+            continue
+        stamp = known.get(file.path)
+        same_size = stamp is not None and stamp.size == file.size and not recut
+        if stamp is not None and same_size and stamp.mtime == file.mtime:
+            seen.add(file.path)
+            tally.unchanged += 1
+            continue
+        now = time.time_ns()
+        mtime = file.mtime if file.mtime < now - FRESH else -1
+        if stamp is not None and same_size and not settings.use_mtime:
+            digest = digest_of(file)
+            if digest == stamp.digest:
+                seen.add(file.path)
+                tally.unchanged += 1
+                if mtime != stamp.mtime:
+                    yield None, replace(stamp, mtime=mtime)
+                continue
+        found = read(file, settings)
+        if isinstance(found, Skipped):
+            tally.skipped.append(found)
+            continue
+        document, digest = found
+        if settings.use_mtime and document.record.modified is None:
+            record = replace(document.record, modified=file.mtime // 1_000_000_000)
+            document = replace(document, record=record)
+        seen.add(file.path)
+        tally.indexed += 1
+        yield document, Stamp(file.path, file.size, mtime, digest, document.record.id)
+
+
+def _batches(
+    documents: Iterable[tuple[Document | None, Stamp]],
+) -> Iterator[list[tuple[Document | None, Stamp]]]:
+    batch: list[tuple[Document | None, Stamp]] = []
+    size = 0
+    for document, stamp in documents:
+        batch.append((document, stamp))
+        size += document.chunks[-1].end if document and document.chunks else 0
+        if size >= BATCH_CHARACTERS or len(batch) >= BATCH_FILES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _write(
+    store: Store,
+    space: str,
+    batch: list[tuple[Document | None, Stamp]],
+    known: dict[str, Stamp],
+) -> None:
+    with store.write(space) as writer:
+        for document, stamp in batch:
+            old = known.get(stamp.path)
+            if old is not None and old.record_id != stamp.record_id:
+                writer.remove([old.record_id])  # the same file is now read as another kind
+            if document is not None:
+                writer.put(document.record, document.chunks, document.links)
+            writer.stamp([stamp])

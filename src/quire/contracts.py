@@ -46,6 +46,25 @@ class Embedder(Protocol):
         """Let go of sessions and connections."""
 
 
+class Counter(Protocol):
+    """Tells how long a text is for a model."""
+
+    @property
+    def name(self) -> str:
+        """The name that stands for these very counts; part of a receipt."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the model itself would count the same."""
+
+    @property
+    def note(self) -> str | None:
+        """What a user should know of a counter that is not exact."""
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+
+
 class View(Protocol):
     """One consistent snapshot of a space as one viewer may read it.
 

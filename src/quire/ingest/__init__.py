@@ -1,1 +1,10 @@
 """What is in this file?"""
+
+from quire.ingest.formats import formats, kind_of_path
+from quire.ingest.read import digest_of, read
+from quire.ingest.walk import walk
+
+__all__ = ["VERSION", "digest_of", "formats", "kind_of_path", "read", "walk"]
+
+VERSION = 1
+"""Counts the changes in how files are read and cut; a higher one reads everything again."""

@@ -1,0 +1,43 @@
+"""Who asks, and for what?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quire.values.kept import PUBLIC
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who asks. The owner reads everything; others what their name and groups allow."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    owner: bool = False
+
+    @property
+    def principals(self) -> frozenset[str]:
+        """All names under which access may have been given to this viewer."""
+        named = {f"user:{self.name}"} if self.name else set()
+        return frozenset({PUBLIC, *named, *(f"group:{group}" for group in self.groups)})
+
+    def may_read(self, acl: tuple[str, ...]) -> bool:
+        """Tell whether an access list lets this viewer read."""
+        return self.owner or not self.principals.isdisjoint(acl)
+
+
+OWNER = Viewer(name="", owner=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which chunks may answer at all. Filters never change how the others are scored."""
+
+    kinds: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    """Globs as in .gitignore; a chunk passes if the last one that matches is not negated."""
+    since: int | None = None
+    until: int | None = None
+
+
+NO_FILTER = Filter()

@@ -1,0 +1,84 @@
+"""What does a search find, and how is it shown to be right?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quire.values.kept import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that a search found, with all that its place in a total order needs."""
+
+    id: str
+    score: int
+    path: str
+    sequence: int
+    start: int
+
+    @property
+    def order(self) -> tuple[int, str, int, int, str]:
+        """Sort key: score (descending), then path, sequence, offset, id."""
+        return (-self.score, self.path, self.sequence, self.start, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What one search found, best first, and whether the search was exhaustive."""
+
+    hits: tuple[Hit, ...]
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk with the signals that speak for it and the score that they add up to."""
+
+    chunk: Chunk
+    score: int
+    signals: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A source that could not answer, and why; the rest still does."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Two hashes over all that a viewer may read: the content, and the content with vectors."""
+
+    content: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many chunks there are to search, and how many of them have vectors, of which model."""
+
+    chunks: int
+    vectors: int
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Shows that a chunk is under a content root, without the rest of the store.
+
+    `bucket` holds the (key, hash) pairs of the chunk's bucket, the chunk's own included;
+    `nodes` the (position, hash) pairs of the buckets beside it and `top` those of the nodes
+    above; `classes` the roots of all access classes that the viewer may read. Nothing in it
+    stems from what the viewer may not read.
+    """
+
+    chunk_id: str
+    leaf: str
+    bucket: tuple[tuple[str, str], ...]
+    nodes: tuple[tuple[int, str], ...]
+    top: tuple[tuple[int, str], ...]
+    classes: tuple[str, ...]

@@ -1,0 +1,63 @@
+"""What can be set?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class IngestSettings:
+    """What is read from a directory, and how it is cut."""
+
+    max_bytes: int = 16 * 1024 * 1024
+    """Larger files are skipped and listed."""
+    secrets: bool = False
+    """Also read files that look like secrets."""
+    ignore: tuple[str, ...] = ()
+    """More patterns to leave out, as in .gitignore."""
+    whole: int = 1600
+    """A document of at most so many characters stays in one piece."""
+    target: int = 800
+    """A piece of prose is filled up to about so many characters."""
+    code_max: int = 1500
+    """A piece of source code has at most about so many characters."""
+    use_mtime: bool = False
+    """Let the file system's time stand for a record that has no other; part of the state then."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedSettings:
+    """Which embedder is used."""
+
+    provider: str = "local"
+    """`local`, `http` (OpenAI-compatible) or `none`."""
+    folder: str | None = None
+    """local: a folder with model.onnx and tokenizer.json in place of the shipped model."""
+    model: str | None = None
+    """http: the model's name."""
+    url: str | None = None
+    """http: the address up to and including the version, as in https://host/v1."""
+    key_env: str = "QUIRE_EMBED_KEY"
+    """http: the environment variable that holds the key."""
+    query_prefix: str | None = None
+    """Put before a question; None: what the model is known to want."""
+    batch: int = 64
+    """http: texts in one request."""
+    timeout: float = 30.0
+    """http: seconds for one request."""
+    retries: int = 4
+    """http: further tries after a failure that may pass."""
+    threads: int = 0
+    """local: texts embedded at the same time; 0: as many as there are cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How two rankings become one."""
+
+    lexical: int = 1
+    """The weight of the ranking by words."""
+    semantic: int = 1
+    """The weight of the ranking by meaning."""
+    constant: int = 60
+    """Added to each rank before it is inverted (reciprocal rank fusion)."""

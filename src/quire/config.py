@@ -8,14 +8,12 @@ not exist, or has a value of the wrong type, is refused by name.
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from quire.errors import ConfigError
+from quire import tables
 from quire.values import (
     MAIN,
     PUBLIC,
@@ -28,9 +26,8 @@ from quire.values import (
 FILE = "quire.toml"
 MARKS = (FILE, ".quire", ".git")
 """A directory that holds one of these is a project's root."""
+SECTIONS = ("ingest", "embed", "search")
 DEFAULT_STORE = Path(".quire") / "store.db"
-
-Settings = TypeVar("Settings", IngestSettings, EmbedSettings, SearchSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def load(
     root = project_root(start)
     file = root / FILE
     layers = [
-        (path, _read(path))
+        (path, tables.read(path))
         for path in (_user_file(env), file)
         if path is not None and path.is_file()
     ]
@@ -100,109 +97,40 @@ def _user_file(env: Mapping[str, str]) -> Path | None:
     return Path(home, "quire", "config.toml") if home else None
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
-
-
 def _apply(config: Config, path: Path, table: Mapping[str, Any]) -> Config:
-    known = ("store", "space", "viewer", "ingest", "embed", "search", "access", "groups")
+    known = ("store", "space", "viewer", *SECTIONS, "access", "groups")
     for key in table:
         if key not in known:
-            raise ConfigError(f"{path}: {_unknown(key, known)}")
+            tables.refused(str(path), key, known)
     changes: dict[str, Any] = {}
     if "store" in table:
-        changes["store"] = path.parent / _text(path, "store", table["store"])
+        changes["store"] = path.parent / tables.text(f"{path}: store", table["store"])
     for key in ("space", "viewer"):
         if key in table:
-            changes[key] = _text(path, key, table[key])
-    for key in ("ingest", "embed", "search"):
+            changes[key] = tables.text(f"{path}: {key}", table[key])
+    for key in SECTIONS:
         if key in table:
-            changes[key] = _section(path, key, getattr(config, key), table[key])
+            changes[key] = tables.filled(f"{path}: [{key}]", getattr(config, key), table[key])
     if "access" in table:
         changes |= _access(path, table["access"])
     if "groups" in table:
-        groups = _table(path, "groups", table["groups"])
+        groups = tables.mapping(f"{path}: [groups]", table["groups"])
         changes["groups"] = {
-            name: _names(path, f"[groups] {name}", users) for name, users in groups.items()
+            name: tables.listed(f"{path}: [groups] {name}", users) for name, users in groups.items()
         }
     return replace(config, **changes)
-
-
-def _section(path: Path, name: str, settings: Settings, table: Any) -> Settings:
-    kinds = {item.name: item.type for item in fields(settings)}
-    changes: dict[str, Any] = {}
-    for key, value in _table(path, name, table).items():
-        if key not in kinds:
-            raise ConfigError(f"{path}: [{name}] {_unknown(key, kinds)}")
-        changes[key] = _value(f"{path}: [{name}] {key}", str(kinds[key]), value)
-    return replace(settings, **changes)
-
-
-def _value(place: str, kind: str, value: Any) -> Any:
-    """Check a value against the type that its setting is declared with."""
-    if kind == "tuple[str, ...]" and isinstance(value, list):
-        if all(isinstance(item, str) for item in value):
-            return tuple(value)
-    elif kind == "bool":
-        if isinstance(value, bool):
-            return value
-    elif kind in {"int", "float"}:
-        right = isinstance(value, int if kind == "int" else int | float)
-        if right and not isinstance(value, bool):
-            if value < 0:
-                raise ConfigError(f"{place} is {value}: it must not be negative")
-            return value
-    elif isinstance(value, str):
-        return value
-    wanted = {
-        "int": "a whole number",
-        "float": "a number",
-        "bool": "true or false",
-        "tuple[str, ...]": "a list of texts",
-    }.get(kind, "a text")
-    raise ConfigError(f"{place} is {value!r}: expected {wanted}")
 
 
 def _access(path: Path, table: Any) -> dict[str, Any]:
     rules: list[AccessRule] = []
     changes: dict[str, Any] = {}
-    for glob, principals in _table(path, "access", table).items():
-        names = _names(path, f"[access] {glob!r}", principals)
+    for glob, principals in tables.mapping(f"{path}: [access]", table).items():
+        named = tables.listed(f"{path}: [access] {glob!r}", principals)
         if glob == "default":
-            changes["access_default"] = names
+            changes["access_default"] = named
         else:
-            rules.append(AccessRule(glob, names))
+            rules.append(AccessRule(glob, named))
     return {**changes, "rules": tuple(rules)}
-
-
-def _names(path: Path, place: str, value: Any) -> tuple[str, ...]:
-    listed = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
-        raise ConfigError(f"{path}: {place} is {value!r}: expected a list of names")
-    return tuple(listed)
-
-
-def _table(path: Path, name: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ConfigError(f"{path}: {name} is {value!r}: expected a table, [{name}]")
-    return value
-
-
-def _text(path: Path, key: str, value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ConfigError(f"{path}: {key} is {value!r}: expected a text")
-    return value
-
-
-def _unknown(key: str, known: Sequence[str] | Mapping[str, Any]) -> str:
-    near = get_close_matches(key, list(known), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
-    return f"there is no setting {key!r}{hint}"
 
 
 def _apply_environment(config: Config, env: Mapping[str, str]) -> Config:
@@ -212,7 +140,7 @@ def _apply_environment(config: Config, env: Mapping[str, str]) -> Config:
     for key in ("space", "viewer"):
         if env.get(f"QUIRE_{key.upper()}"):
             changes[key] = env[f"QUIRE_{key.upper()}"]
-    for section in ("ingest", "embed", "search"):
+    for section in SECTIONS:
         settings = getattr(config, section)
         found = {
             item.name: _from_text(variable, str(item.type), env[variable])
@@ -224,15 +152,15 @@ def _apply_environment(config: Config, env: Mapping[str, str]) -> Config:
     return replace(config, **changes)
 
 
-def _from_text(variable: str, kind: str, text: str) -> Any:
-    value: Any = text
+def _from_text(variable: str, kind: str, given: str) -> Any:
+    value: Any = given
     if kind == "tuple[str, ...]":
-        value = [part.strip() for part in text.split(",") if part.strip()]
+        value = [part.strip() for part in given.split(",") if part.strip()]
     elif kind == "bool":
-        value = {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
+        value = {"1": True, "true": True, "0": False, "false": False}.get(given.lower(), given)
     elif kind in {"int", "float"}:
         try:
-            value = int(text) if kind == "int" else float(text)
+            value = int(given) if kind == "int" else float(given)
         except ValueError:
-            value = text
-    return _value(variable, kind, value)
+            value = given
+    return tables.checked(variable, kind, value)

@@ -6,6 +6,7 @@
     ├── CallerError            the caller asked for something that cannot be (exit 2)
     │   ├── ConfigError        a setting is wrong; says which, where and what was expected
     │   ├── InputError         an argument is wrong: a path, a query, a filter, a principal
+    │   ├── BudgetError        a budget that contradicts itself: negative, absurd, all reserved
     │   ├── NoStoreError       there is no store at that place yet
     │   └── MissingExtraError  a feature needs an extra that is not installed
     ├── StoreError             the store could not do it (exit 1)
@@ -13,6 +14,7 @@
     │   ├── StoreFullError     the disk is full; nothing was lost
     │   ├── StoreVersionError  the store was written by a newer Quire
     │   └── StoreDamagedError  the file is not a store, or it is damaged
+    ├── BudgetTooSmallError    a budget that cannot hold even one piece (exit 1)
     └── EmbedError             text could not be turned into a vector (exit 1)
         ├── ModelError         the model file is missing or is not the one expected
         └── EndpointError      an embedding endpoint failed after its retries
@@ -43,6 +45,10 @@ class InputError(CallerError):
     """An argument is wrong."""
 
 
+class BudgetError(CallerError):
+    """A budget contradicts itself."""
+
+
 class NoStoreError(CallerError):
     """There is no store at that place yet."""
 
@@ -69,6 +75,10 @@ class StoreVersionError(StoreError):
 
 class StoreDamagedError(StoreError):
     """The file is not a store, or it is damaged."""
+
+
+class BudgetTooSmallError(QuireError):
+    """A budget cannot hold even one piece."""
 
 
 class EmbedError(QuireError):

@@ -34,6 +34,11 @@ def digest_bytes(data: bytes) -> bytes:
     return blake3(data).digest()
 
 
+def text_hash(text: str) -> bytes:
+    """Hash a text into 32 bytes."""
+    return digest_bytes(text.encode("utf-8", "surrogatepass"))
+
+
 def record_id(kind: str, path: str) -> str:
     """Name a record by what it is and where it stands."""
     return name("record", kind, path)

@@ -84,13 +84,9 @@ def index_files(
 ) -> Tally:
     """Bring the store up to date with the files below some paths of a directory."""
     tally = Tally()
-    cutting = hashes.name(
-        "ingest", VERSION, settings.whole, settings.target, settings.code_max, settings.use_mtime
-    )
-    recut = store.note("ingest", space) != cutting
     known = {path: stamp for part in under for path, stamp in store.stamps(space, part).items()}
     seen: set[str] = set()
-    changed = _changed(walk(root, under, settings), known, seen, tally, settings, recut=recut)
+    changed = _changed(walk(root, under, settings), known, seen, tally, settings)
     for batch in _batches(changed):
         _write(store, space, batch, known)
         paths = tuple(stamp.path for _, stamp in batch)
@@ -99,15 +95,13 @@ def index_files(
     with store.write(space) as writer:
         tally.removed = writer.remove(stamp.record_id for stamp in gone)
         writer.unstamp(stamp.path for stamp in gone)
-        if under == ("",) or not known:
-            writer.set_note("ingest", cutting)
     report(Progress("read", tally.indexed + tally.unchanged))
     return tally
 
 
 def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dict[str, int]:
     """Count the files that are new, changed or gone since they were indexed."""
-    known = store.stamps(space)
+    known, cut = store.stamps(space), _cut_by(settings)
     counts = {"new": 0, "changed": 0, "gone": 0}
     seen: set[str] = set()
     for file in walk(root, ("",), settings):
@@ -116,8 +110,10 @@ def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dic
             stamp = known.get(file.path)
             if stamp is None:
                 counts["new"] += not isinstance(read(file, settings), Skipped)
+            elif not stamp.digest.startswith(cut):
+                counts["changed"] += 1
             elif (stamp.size, stamp.mtime) != (file.size, file.mtime):
-                counts["changed"] += digest_of(file) != stamp.digest
+                counts["changed"] += f"{cut}{digest_of(file)}" != stamp.digest
     counts["gone"] = len(known.keys() - seen)
     return counts
 
@@ -164,30 +160,29 @@ def _changed(
     seen: set[str],
     tally: Tally,
     settings: IngestSettings,
-    *,
-    recut: bool,
 ) -> Iterator[tuple[Document | None, Stamp]]:
     """Read the files that are not as they were; None: only the time has changed."""
+    cut = _cut_by(settings)
     for file in met:
         if isinstance(file, Skipped):
             tally.skipped.append(file)
             continue
         stamp = known.get(file.path)
-        same_size = stamp is not None and stamp.size == file.size and not recut
-        if stamp is not None and same_size and stamp.mtime == file.mtime:
+        if stamp is not None and not (stamp.size == file.size and stamp.digest.startswith(cut)):
+            stamp = None
+        if stamp is not None and stamp.mtime == file.mtime:
             seen.add(file.path)
             tally.unchanged += 1
             continue
         now = time.time_ns()
         mtime = file.mtime if file.mtime < now - FRESH else -1
-        if stamp is not None and same_size and not settings.use_mtime:
-            digest = digest_of(file)
-            if digest == stamp.digest:
-                seen.add(file.path)
-                tally.unchanged += 1
-                if mtime != stamp.mtime:
-                    yield None, replace(stamp, mtime=mtime)
-                continue
+        same_time = not settings.use_mtime  # else a file with another time is another file
+        if stamp is not None and same_time and f"{cut}{digest_of(file)}" == stamp.digest:
+            seen.add(file.path)
+            tally.unchanged += 1
+            if mtime != stamp.mtime:
+                yield None, replace(stamp, mtime=mtime)
+            continue
         found = read(file, settings)
         if isinstance(found, Skipped):
             tally.skipped.append(found)
@@ -198,7 +193,20 @@ def _changed(
             document = replace(document, record=record)
         seen.add(file.path)
         tally.indexed += 1
-        yield document, Stamp(file.path, file.size, mtime, digest, document.record.id)
+        yield document, Stamp(file.path, file.size, mtime, f"{cut}{digest}", document.record.id)
+
+
+def _cut_by(settings: IngestSettings) -> str:
+    """Name what decides how a file is read; each stamp begins with the name that held for it."""
+    return hashes.name(
+        "ingest",
+        VERSION,
+        settings.whole,
+        settings.target,
+        settings.code_max,
+        settings.use_mtime,
+        settings.secrets,
+    )[:8]
 
 
 def _batches(

@@ -40,9 +40,16 @@ def record_leaf(record: Record, acl: tuple[str, ...]) -> tuple[bytes, bytes]:
 
 
 def chunk_leaf(chunk: Chunk) -> tuple[bytes, bytes]:
-    """Give key and hash of a chunk; the key is its id."""
-    return bytes.fromhex(chunk.id), hashes.digest(
-        "chunk",
+    """Give key and hash of a chunk; the key is its id.
+
+    The text enters by its hash: whoever knows the hash alone can still check a proof.
+    """
+    return bytes.fromhex(chunk.id), leaf_of(chunk_fields(chunk), hashes.text_hash(chunk.text))
+
+
+def chunk_fields(chunk: Chunk) -> tuple[hashes.Field, ...]:
+    """Give all that a chunk is but its text."""
+    return (
         chunk.id,
         chunk.record_id,
         chunk.kind,
@@ -52,8 +59,12 @@ def chunk_leaf(chunk: Chunk) -> tuple[bytes, bytes]:
         chunk.start,
         chunk.end,
         chunk.lines,
-        chunk.text,
     )
+
+
+def leaf_of(fields: tuple[hashes.Field, ...], text_hash: bytes) -> bytes:
+    """Hash a chunk of which only the text's hash is known."""
+    return hashes.digest("chunk", *fields, text_hash)
 
 
 def link_leaf(link: Link) -> tuple[bytes, bytes]:
@@ -112,24 +123,36 @@ def state_root(content: bytes, vector_roots: Iterable[bytes], model: str | None)
 
 def verify(proof: Proof, chunk: Chunk, root: str) -> bool:
     """Tell whether a proof shows that this very chunk is under this content root."""
+    key, leaf = chunk_leaf(chunk)
+    return proof.chunk_id == chunk.id and verify_leaf(proof, key, leaf, root)
+
+
+def verify_leaf(proof: Proof, key: bytes, leaf: bytes, root: str) -> bool:
+    """Tell whether a proof shows that a leaf with this key and hash is under a content root."""
     try:
-        return _climb(proof, chunk) == bytes.fromhex(root)
-    except ValueError:
+        return _climb(proof, key, leaf) == bytes.fromhex(root)
+    except (ValueError, IndexError):
         return False
 
 
-def _climb(proof: Proof, chunk: Chunk) -> bytes | None:
-    key, leaf = chunk_leaf(chunk)
-    if proof.chunk_id != chunk.id or proof.leaf != leaf.hex():
-        return None
+def whole_top(proof: Proof) -> dict[int, bytes]:
+    """Give the nodes at the top of a proof's tree, its own included."""
     leaves = [(bytes.fromhex(name), bytes.fromhex(value)) for name, value in proof.bucket]
-    if (key, leaf) not in leaves or leaves != sorted(leaves):
-        return None
-    place, within = divmod(bucket_of(key), FAN)
+    place, within = divmod(bucket_of(bytes.fromhex(proof.chunk_id)), FAN)
     nodes = {position: bytes.fromhex(value) for position, value in proof.nodes}
     top = {position: bytes.fromhex(value) for position, value in proof.top}
+    if within in nodes or place in top or leaves != sorted(set(leaves)):
+        raise ValueError("a proof must leave out what it shows")
     nodes[within] = bucket_hash(leaves)
     top[place] = node_hash(nodes)
-    class_root = node_hash(top)
+    return top
+
+
+def _climb(proof: Proof, key: bytes, leaf: bytes) -> bytes | None:
+    if proof.chunk_id != key.hex() or proof.leaf != leaf.hex():
+        return None
+    if (proof.chunk_id, proof.leaf) not in proof.bucket:
+        return None
+    class_root = node_hash(whole_top(proof))
     classes = [bytes.fromhex(value) for value in proof.classes]
     return view_root(classes) if class_root in classes else None

@@ -23,29 +23,33 @@ class Collected:
 
     found: Mapping[str, Hits]
     failed: tuple[Failure, ...]
+    vector: bytes | None = None
+    """The question's vector, where one was used."""
 
 
 def search(
     view: View,
     query: str,
     vector: Callable[[], bytes] | None,
-    depth: int,
+    depths: Mapping[str, int],
     where: Filter,
     *,
     exact: bool = False,
 ) -> Collected:
-    """Ask both searches for their best; without a vector, only the words are asked for."""
+    """Ask each search for as many as its depth says; without a vector, only the words."""
     found: dict[str, Hits] = {}
     failed: list[Failure] = []
-    try:
-        found[LEXICAL] = view.lexical(query, depth, where)
-    except StoreError as error:
-        failed.append(Failure(LEXICAL, str(error)))
-    if vector is not None:
+    meaning: bytes | None = None
+    if LEXICAL in depths:
+        try:
+            found[LEXICAL] = view.lexical(query, depths[LEXICAL], where)
+        except StoreError as error:
+            failed.append(Failure(LEXICAL, str(error)))
+    if SEMANTIC in depths and vector is not None:
         try:
             meaning = vector()
         except QuireError as error:
             failed.append(Failure(SEMANTIC, str(error)))
         else:
-            found[SEMANTIC] = view.semantic(meaning, depth, where, exact=exact)
-    return Collected(found, tuple(failed))
+            found[SEMANTIC] = view.semantic(meaning, depths[SEMANTIC], where, exact=exact)
+    return Collected(found, tuple(failed), meaning)

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from pathspec import GitIgnoreSpec
+from pathspec import PathSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from quire.errors import InputError
 from quire.values import PUBLIC, AccessRule
@@ -30,7 +31,7 @@ def principal(text: str) -> str | None:
     kind, colon, name = text.partition(":")
     if not colon:
         kind, name = ("group", text[1:]) if text.startswith("@") else ("user", text)
-    if kind not in {"user", "group"} or not _NAME.fullmatch(name):
+    if kind not in {"user", "group"} or not _NAME.fullmatch(name) or not name.isprintable():
         raise InputError(
             f"{text!r} is no principal: write `public`, `owner`, `NAME` or `user:NAME`, "
             "`@NAME` or `group:NAME`"
@@ -69,17 +70,27 @@ class Rules:
         return self._default
 
 
+def check_rule(rule: AccessRule) -> None:
+    """Refuse a rule that is none, or that no file could ever match."""
+    if not any(pattern.include for pattern in matcher((rule.glob,)).patterns):
+        raise InputError(
+            f"{rule.glob!r} would match no file: name the files that the rule is for "
+            "(a name that begins with ! or # is written with \\ before it)"
+        )
+    access_list(rule.principals)
+
+
 @lru_cache(maxsize=1024)
-def matcher(globs: tuple[str, ...]) -> GitIgnoreSpec:
-    """Compile globs (as in .gitignore) or say which one is wrong."""
+def matcher(globs: tuple[str, ...]) -> PathSpec[GitIgnoreSpecPattern]:
+    """Compile globs (as in .gitignore; the last that matches decides) or say which is wrong."""
     for glob in globs:
         if not glob.strip() or "\0" in glob:
             raise InputError(f"{glob!r} is no glob: write a pattern as in .gitignore")
         try:
-            GitIgnoreSpec.from_lines([glob])
+            GitIgnoreSpecPattern(glob)
         except ValueError as error:
             raise InputError(f"{glob!r} is no glob: {error}") from error
-    return GitIgnoreSpec.from_lines(globs)
+    return PathSpec.from_lines(GitIgnoreSpecPattern, globs)
 
 
 def members(groups: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:

@@ -2,12 +2,14 @@
 
 A posting list is two columns: ascending row numbers and counts. On disk the rows are kept as
 differences in the narrowest width that holds them all, so decoding is one cumulative sum.
+Most words are rare and there are many of them, so lists are written and merged thousands at a
+time: what numpy does for one list costs more than the list.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +21,13 @@ Times = npt.NDArray[np.uint8]
 Posting = tuple[Rows, Times]
 
 _WIDTHS = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
+_HEADS = (b"\0", b"\1", b"\2")
 NONE: Posting = (np.zeros(0, np.int32), np.zeros(0, np.uint8))
 
 
 def encode(rows: Rows, times: Times) -> bytes:
     """Pack a posting list: width, then the row differences, then the counts."""
-    steps = np.diff(rows, prepend=np.int32(0))
-    largest = int(steps.max(initial=0))
-    width = 0 if largest < 1 << 8 else 1 if largest < 1 << 16 else 2
-    return bytes([width]) + steps.astype(_WIDTHS[width]).tobytes() + times.tobytes()
+    return b"".join(data for _, data in _pack([""], np.zeros(rows.size, np.int32), rows, times))
 
 
 def decode(data: bytes) -> Posting:
@@ -39,49 +39,96 @@ def decode(data: bytes) -> Posting:
     return np.cumsum(steps, dtype=np.int32), times
 
 
-def join(parts: Iterable[Posting], dropped: npt.NDArray[np.bool_] | None = None) -> Posting:
-    """Merge posting lists into one, leaving out the dropped rows."""
+def join(parts: Iterable[Posting]) -> Posting:
+    """Merge the posting lists of one word into one."""
     lists = [part for part in parts if part[0].size]
     if not lists:
         return NONE
     rows = np.concatenate([part[0] for part in lists])
     times = np.concatenate([part[1] for part in lists])
-    if dropped is not None:
-        kept = ~dropped[rows]
-        rows, times = rows[kept], times[kept]
     if len(lists) > 1:
         order = np.argsort(rows, kind="stable")
         rows, times = rows[order], times[order]
     return rows, times
 
 
+def merge(
+    words: Sequence[str], lists: Sequence[bytes], gone: npt.NDArray[np.bool_]
+) -> Iterator[tuple[str, bytes]]:
+    """Merge the packed lists of ascending words, where a word may stand several times in a row.
+
+    Rows that are gone are left out, and words that no other row holds.
+    """
+    widths = np.array([data[0] for data in lists], np.int64)
+    sizes = (np.array([len(data) for data in lists], np.int64) - 1) // ((1 << widths) + 1)
+    ends = (1 + (sizes << widths)).tolist()
+    steps = np.empty(int(sizes.sum()), np.int64)
+    for width, kind in enumerate(_WIDTHS):
+        chosen = np.flatnonzero(widths == width).tolist()
+        joined = b"".join([lists[at][1 : ends[at]] for at in chosen])
+        steps[np.repeat(widths == width, sizes)] = np.frombuffer(joined, kind)
+    times = np.frombuffer(
+        b"".join([data[end:] for data, end in zip(lists, ends, strict=True)]), np.uint8
+    )
+    reached = np.cumsum(steps)
+    starts = np.cumsum(sizes) - sizes
+    rows = (reached - np.repeat(reached[starts] - steps[starts], sizes)).astype(np.int32)
+    names = list(dict.fromkeys(words))
+    places = dict(zip(names, range(len(names)), strict=True))
+    which = np.repeat(np.array([places[word] for word in words], np.int32), sizes)
+    kept = ~gone[rows]
+    return _pack(names, which[kept], rows[kept], times[kept])
+
+
+def _pack(
+    words: Sequence[str], which: npt.NDArray[np.int32], rows: Rows, times: Times
+) -> Iterator[tuple[str, bytes]]:
+    """Pack the lists of many words: `which` tells the word of each row by its place."""
+    # No row stands twice under a word, so the order is total.
+    order = np.argsort(which.astype(np.int64) << 32 | rows)
+    rows, times = rows[order], times[order]
+    sizes = np.bincount(which, minlength=len(words))
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    steps = np.diff(rows, prepend=np.int32(0))
+    first = starts[sizes > 0]
+    steps[first] = rows[first]
+    largest = np.zeros(len(words), np.int32)
+    largest[sizes > 0] = np.maximum.reduceat(steps, first) if first.size else 0
+    widths = (largest >= 1 << 8).astype(np.int8) + (largest >= 1 << 16)
+    packed = [steps.astype(kind).tobytes() for kind in _WIDTHS]
+    counts = times.tobytes()
+    every = zip(words, widths.tolist(), starts.tolist(), ends.tolist(), strict=True)
+    for word, width, start, end in every:
+        if start < end:
+            lists = packed[width]
+            yield (
+                word,
+                _HEADS[width] + lists[start << width : end << width] + counts[start:end],
+            )
+
+
 class Gathering:
     """Collects the words of new chunks until they are written as one segment."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, list[int]] = {}
-        self._times: dict[str, list[int]] = {}
         self.rows: list[int] = []
+        self._sizes: list[int] = []
+        self._words: list[str] = []
+        self._times: list[int] = []
 
     def add(self, row: int, counts: Counter[str]) -> None:
         """Note that a row holds these words so often."""
         self.rows.append(row)
-        for word, count in counts.items():
-            times = min(count, MOST_TIMES)
-            rows = self._rows.get(word)
-            if rows is None:
-                self._rows[word] = [row]
-                self._times[word] = [times]
-            else:
-                rows.append(row)
-                self._times[word].append(times)
+        self._sizes.append(len(counts))
+        self._words.extend(counts)
+        self._times.extend(counts.values())
 
-    def lists(self) -> Iterable[tuple[str, bytes]]:
+    def lists(self) -> Iterator[tuple[str, bytes]]:
         """Give each word with its packed list, in the order of the words."""
-        for word in sorted(self._rows):
-            rows = np.array(self._rows[word], np.int32)
-            times = np.array(self._times[word], np.uint8)
-            if rows.size > 1:
-                order = np.argsort(rows, kind="stable")
-                rows, times = rows[order], times[order]
-            yield word, encode(rows, times)
+        names = sorted(set(self._words))
+        places = dict(zip(names, range(len(names)), strict=True))
+        which = np.array([places[word] for word in self._words], np.int32)
+        rows = np.repeat(np.array(self.rows, np.int32), self._sizes)
+        times = np.array(self._times, np.int64).clip(max=MOST_TIMES).astype(np.uint8)
+        return _pack(names, which, rows, times)

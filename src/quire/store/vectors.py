@@ -40,6 +40,12 @@ def dot(matrix: Matrix, query: bytes) -> Scores:
     return scores
 
 
+def fits(vector: bytes) -> bool:
+    """Tell whether a vector is short enough for its dot products to be exact."""
+    numbers = np.frombuffer(vector, np.int8).astype(np.int64)
+    return int(numbers @ numbers) < LARGEST_NORM
+
+
 def first_pass_size(k: int) -> int:
     """Tell how many rows the first pass keeps for a request of k."""
     return max(FIRST_PASS, FIRST_PASS_PER_HIT * k)

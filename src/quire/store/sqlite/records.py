@@ -6,18 +6,15 @@ file only the chunks that differ are written, indexed and hashed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
-from quire import merkle
+from quire import hashes, merkle
 from quire.errors import InputError
 from quire.store import access, words
 from quire.store.sqlite import rows
 from quire.store.sqlite.change import Change
 from quire.store.sqlite.columns import ACCESS, DEAD, NO_SLOT
 from quire.values import Chunk, Event, Link, Record
-
-_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def put(change: Change, record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> None:
@@ -26,15 +23,17 @@ def put(change: Change, record: Record, chunks: Sequence[Chunk], links: Sequence
     acl = change.rules.acl(record.path) if record.acl is None else access.access_list(record.acl)
     new = change.access_class(acl)
     known = change.connection.row(
-        "SELECT number, class FROM record WHERE space = ? AND id = ?",
+        "SELECT number, class, own_acl IS NULL FROM record WHERE space = ? AND id = ?",
         (change.space.id, record.id),
     )
     key, content = merkle.record_leaf(record, acl)
     if known is None:
-        number, old = _insert(change, record, new), new
+        number, old, ruled = _insert(change, record, new), new, record.acl is None
     else:
-        number, old = known
-    if old != new or change.trees.leaf(new, key) != (content, None):
+        number, old, ruled = known
+    # Whether the rules decide does not show in the leaf, but it must not be missed.
+    other_rule = bool(ruled) != (record.acl is None)
+    if other_rule or old != new or change.trees.leaf(new, key) != (content, None):
         _update(change, number, record, new)
         if old != new:
             change.trees.remove(old, key)
@@ -82,13 +81,15 @@ def reclass(change: Change, number: int, record: Record, acl: tuple[str, ...], o
 def put_events(change: Change, events: Iterable[Event]) -> None:
     """Add events; the same event twice is one event."""
     for event in events:
+        held = event_class(change, event.actor)
+        _check_values(f"an event of {event.actor}", (event.verb, event.record_id, event.at))
         change.connection.execute(
             "INSERT INTO event (space, at, actor, record, verb) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING",
             (change.space.id, event.at, event.actor, event.record_id, event.verb),
         )
         if change.connection.changes():
-            change.trees.set(event_class(change, event.actor), *merkle.event_leaf(event))
+            change.trees.set(held, *merkle.event_leaf(event))
 
 
 def event_class(change: Change, actor: str) -> int:
@@ -99,16 +100,37 @@ def event_class(change: Change, actor: str) -> int:
 def _check(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> None:
     if not record.id or "\0" in record.id or "\0" in record.path:
         raise InputError(f"record {record.id!r} at {record.path!r}: an id is needed, without NUL")
+    own, named = f"record {record.id!r}", (record.id, record.kind, record.path, record.title)
+    _check_values(own, (*named, record.parent, record.author, record.position, record.modified))
+    _check_values(own, (*record.attrs, *record.attrs.values()))
     for chunk in chunks:
         if chunk.record_id != record.id or chunk.path != record.path:
             raise InputError(f"chunk {chunk.id} does not belong to record {record.id}")
-        if not _ID.fullmatch(chunk.id):
-            raise InputError(f"chunk id {chunk.id!r}: 32 hexadecimal digits are needed")
+        if chunk.id != hashes.chunk_id(record.id, chunk.sequence, chunk.text):
+            raise InputError(f"chunk {chunk.id!r} of {own} is not named by its place and text")
+        placed = (chunk.sequence, chunk.start, chunk.end, *chunk.lines)
+        _check_values(own, (chunk.kind, chunk.title, chunk.text, *placed))
     if len({chunk.id for chunk in chunks}) != len(chunks):
         raise InputError(f"record {record.id}: two chunks have the same id")
     for link in links:
         if link.source != record.id:
             raise InputError(f"a link from {link.source} does not belong to record {record.id}")
+        _check_values(own, (link.target, link.kind))
+
+
+def _check_values(where: str, values: Iterable[str | int | None]) -> None:
+    """Refuse what the database could not keep, before anything of it is written."""
+    for value in values:
+        if isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise InputError(
+                    f"{where}: a text holds half of a surrogate pair, which is no character; "
+                    "replace it first"
+                ) from error
+        elif isinstance(value, int) and not -rows.LARGEST <= value <= rows.LARGEST:
+            raise InputError(f"{where}: {value} is too large a number")
 
 
 def _insert(change: Change, record: Record, held: int) -> int:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from quire.store import access
 from quire.values import Chunk, Record
+
+ID = re.compile(r"[0-9a-f]{32}")
+"""What names a chunk or a vector."""
+LARGEST = (1 << 63) - 1
+"""No number that is kept may be larger."""
 
 ROW_BITS = 40
 """A chunk's key is its space's number, then its row's in this many bits."""
@@ -42,7 +49,7 @@ def record_row(record: Record) -> tuple[Any, ...]:
         record.position,
         record.modified,
         record.author,
-        None if record.acl is None else json.dumps(record.acl),
+        None if record.acl is None else access.canonical(record.acl),
         json.dumps(dict(record.attrs), sort_keys=True),
     )
 

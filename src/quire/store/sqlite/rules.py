@@ -21,7 +21,8 @@ DEFAULT = (PUBLIC,)
 def set_rules(change: Change, origin: str, rules: Sequence[AccessRule]) -> None:
     """Replace the access rules of one origin, effective now."""
     _known(origin)
-    access.Rules(rules, DEFAULT)  # refuses a glob or a principal that is none
+    for rule in rules:
+        access.check_rule(rule)
     at = (change.space.id, origin)
     change.connection.execute("DELETE FROM rule WHERE space = ? AND origin = ?", at)
     change.connection.executemany(

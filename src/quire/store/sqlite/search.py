@@ -57,6 +57,7 @@ class Term:
 def lexical(snapshot: Snapshot, query: str, k: int, where: Filter) -> Hits:
     """Find the k chunks whose words match best."""
     _check_k(k)
+    check_filter(where)
     norms = snapshot.readable.norms
     terms = _terms(snapshot, query)
     rest = sum(term.most for term in terms)
@@ -96,6 +97,7 @@ def semantic(
 ) -> Hits:
     """Find the k chunks whose vectors are nearest."""
     _check_k(k)
+    check_filter(where)
     readable = snapshot.readable
     if not readable.vectors:
         return Hits(())
@@ -103,6 +105,8 @@ def semantic(
         raise InputError(
             f"the query's vector has {len(vector)} numbers, the store's have {snapshot.space.dims}"
         )
+    if not vectors.fits(vector):
+        raise InputError("the query's vector is too long: scale its numbers down")
     slots = snapshot.columns.table[SLOT]
     held = readable.mask & (slots >= 0)
     allowed = _allowed(snapshot, where)
@@ -119,6 +123,12 @@ def semantic(
     else:
         scores = vectors.dot(matrix, vector)[slots[able]]
     return Hits(_best(snapshot, able, scores, k), exact=scanned)
+
+
+def check_filter(where: Filter) -> None:
+    """Refuse a glob that is none, whatever there is to filter: else the error would tell."""
+    if where.paths:
+        access.matcher(where.paths)
 
 
 def record_passes(where: Filter, path: str, modified: int | None) -> bool:
@@ -192,7 +202,7 @@ def _hits(
         "SELECT c.key, c.id, r.path, c.sequence, c.start FROM carray(?) v "
         "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record "
         "ORDER BY r.path, c.sequence, c.start, c.id LIMIT ?",
-        (apsw.carray(found + first), most),
+        (apsw.carray(found + first), min(most, found.size)),
     )
     return [
         Hit(chunk_id.hex(), known[key], path, sequence, start)

@@ -11,7 +11,6 @@ import heapq
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,8 @@ from quire.store.sqlite.database import Connection
 
 FANOUT = 8
 CACHE_BYTES = 128 * 1024 * 1024
+MERGED_BYTES = 4 * 1024 * 1024
+"""Lists are merged in portions of about so many bytes."""
 
 
 def add(connection: Connection, space: int, gathered: Gathering) -> None:
@@ -160,10 +161,18 @@ def _joined(
 
     # The words of each segment come sorted; equal words of several segments meet here.
     streams = heapq.merge(*(listed(segment) for segment in segments), key=lambda pair: pair[0])
-    for word, group in groupby(streams, key=lambda pair: pair[0]):
-        rows, times = postings.join((postings.decode(data) for _, data in group), gone)
-        if rows.size:
-            yield word, postings.encode(rows, times)
+    words: list[str] = []
+    lists: list[bytes] = []
+    size = 0
+    for word, data in streams:
+        if size >= MERGED_BYTES and word != words[-1]:
+            yield from postings.merge(words, lists, gone)
+            words, lists, size = [], [], 0
+        words.append(word)
+        lists.append(data)
+        size += len(data)
+    if words:
+        yield from postings.merge(words, lists, gone)
 
 
 def _write(

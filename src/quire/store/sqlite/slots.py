@@ -19,7 +19,7 @@ from quire.store.sqlite import rows
 from quire.store.sqlite.change import Change
 from quire.store.sqlite.columns import ACCESS, NO_SLOT, SLOT
 from quire.store.sqlite.database import Connection
-from quire.store.vectors import LARGEST_NORM, Codes, Matrix
+from quire.store.vectors import Codes, Matrix
 
 BLOCK = 1024
 
@@ -89,10 +89,11 @@ def _accept(change: Change, model: str, wanted: Mapping[str, bytes]) -> None:
         )
     dims = space.dims or len(next(iter(wanted.values())))
     for name, data in wanted.items():
+        if not rows.ID.fullmatch(name):
+            raise InputError(f"vector {name!r}: its key must have 32 hexadecimal digits")
         if len(data) != dims or dims == 0:
             raise InputError(f"vector {name} has {len(data)} numbers; {dims} were expected")
-        numbers = np.frombuffer(data, np.int8).astype(np.int64)
-        if int(numbers @ numbers) >= LARGEST_NORM:
+        if not vectors.fits(data):
             raise InputError(f"vector {name} is too long: scale its numbers down")
     space.model, space.dims = model, dims
 

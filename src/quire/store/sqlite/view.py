@@ -86,7 +86,9 @@ class SqliteView:
 
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         """Go through all readable records by path, then id."""
-        found = self._connection.execute(
+        search.check_filter(where)
+        # All at once: a cursor that is not read to its end would hold on to this snapshot.
+        found = self._connection.rows(
             f"SELECT {rows.RECORD} FROM record r "
             f"WHERE r.space = ? AND r.class IN ({self._classes}) ORDER BY r.path, r.id",
             (self._space.id,),
@@ -134,11 +136,16 @@ class SqliteView:
         found = self._connection.rows(
             "SELECT e.actor, e.verb, e.record, e.at FROM event e "
             "JOIN record r ON r.space = e.space AND r.id = e.record "
-            "JOIN class a ON a.space = e.space AND a.acl = json_array('user:' || e.actor) "
-            "WHERE e.space = ?1 AND (?2 IS NULL OR e.actor = ?2) "
-            f"AND r.class IN ({self._classes}) AND a.id IN ({self._classes}) "
-            "ORDER BY e.at DESC, e.actor, e.record, e.verb LIMIT ?3",
-            (self._space.id, actor, -1 if limit is None else limit),
+            "WHERE e.space = ?1 AND (?2 IS NULL OR e.actor = ?2) AND (?3 OR e.actor = ?4) "
+            f"AND r.class IN ({self._classes}) "
+            "ORDER BY e.at DESC, e.actor, e.record, e.verb LIMIT ?5",
+            (
+                self._space.id,
+                actor,
+                self.viewer.owner,
+                self.viewer.name,
+                -1 if limit is None else max(0, min(limit, rows.LARGEST)),
+            ),
         )
         return [Event(*row) for row in found]
 
@@ -229,10 +236,7 @@ class SqliteView:
 
 
 def _as_id(name: str) -> bytes:
-    try:
-        return bytes.fromhex(name)
-    except ValueError:
-        return b""
+    return bytes.fromhex(name) if rows.ID.fullmatch(name) else b""
 
 
 def _beside(children: Iterable[Sequence[Any]], own: int) -> tuple[tuple[int, str], ...]:

@@ -1,0 +1,156 @@
+"""What is gathered from the store for a question?
+
+All waiting is here: the model, the searches, the chunks. What comes after is a pure function of
+what this gives.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from quire import collect
+from quire.contracts import Embedder, View
+from quire.errors import EmbedError, QuireError
+from quire.values import (
+    Chunk,
+    Coverage,
+    Failure,
+    Filter,
+    Hits,
+    Recipe,
+    Request,
+    Roots,
+    Viewer,
+)
+
+KEPT_VECTORS = 1024
+
+MakeVector = Callable[[], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Everything that a context is made of, from one snapshot."""
+
+    viewer: Viewer
+    roots: Roots
+    coverage: Coverage
+    vector: bytes | None
+    found: Mapping[str, Hits]
+    chunks: Mapping[str, Chunk]
+    modified: Mapping[str, int | None]
+    as_of: int | None
+    failed: tuple[Failure, ...]
+    notes: tuple[str, ...]
+
+
+class QueryVectors:
+    """Makes the vectors of questions, and keeps those that were asked last."""
+
+    def __init__(self, embedder: Callable[[], Embedder | None]) -> None:
+        self._embedder = embedder
+        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def plan(self, query: str, coverage: Coverage) -> tuple[MakeVector | None, list[str]]:
+        """Say how a question's vector is made, if there is anything to compare it with."""
+        if not coverage.vectors:
+            off = "semantic search is off: nothing is embedded yet (`quire index` embeds)"
+            return None, [off] if coverage.chunks else []
+        missing = coverage.chunks - coverage.vectors
+        lag = (
+            f"{missing} of {coverage.chunks} chunks have no vector yet; "
+            "`quire index` goes on with them"
+        )
+        return lambda: self._vector(query, coverage.model), [lag] if missing else []
+
+    def _vector(self, query: str, model: str | None) -> bytes:
+        assert model is not None, "vectors without a model"
+        with self._lock:
+            known = self._kept.get((model, query))
+            if known is not None:
+                self._kept.move_to_end((model, query))
+                return known
+        embedder = self._embedder()
+        if embedder is None:
+            raise EmbedError("[embed] provider is none, but the store holds vectors")
+        if embedder.model != model:
+            raise EmbedError(
+                f"the store holds vectors of {model}, the configured model is {embedder.model}; "
+                "run `quire index --reembed`, or set [embed] back"
+            )
+        made = embedder.embed_query(query)
+        with self._lock:
+            self._kept[model, query] = made
+            while len(self._kept) > KEPT_VECTORS:
+                self._kept.popitem(last=False)
+        return made
+
+
+def gather(
+    view: View, request: Request, recipe: Recipe, vectors: QueryVectors, given: bytes | None = None
+) -> Gathered:
+    """Ask all sources of a recipe; a vector that is given (by a receipt) is taken as it is."""
+    coverage = view.coverage()
+    make, notes = vectors.plan(request.query, coverage)
+    if given is not None:
+        make = _as_given(given)
+    elif make is not None:
+        make = _begun(make)
+    where = Filter(request.kinds, request.paths, request.since, request.until)
+    depths = {name: spec.k for name, spec in recipe.sources.items()}
+    collected = collect.search(view, request.query, make, depths, where, exact=request.exact)
+    ids = sorted({hit.id for hits in collected.found.values() for hit in hits.hits})
+    chunks = {chunk.id: chunk for chunk in view.chunks(ids)}
+    modified: dict[str, int | None] = {}
+    as_of = request.as_of
+    if recipe.rank.recent:
+        records = sorted({chunk.record_id for chunk in chunks.values()})
+        modified = {record.id: record.modified for record in view.records(records)}
+        as_of = _newest(view) if as_of is None else as_of
+    return Gathered(
+        viewer=view.viewer,
+        roots=view.roots(),
+        coverage=coverage,
+        vector=collected.vector,
+        found=collected.found,
+        chunks=chunks,
+        modified=modified,
+        as_of=as_of,
+        failed=collected.failed,
+        notes=tuple(notes),
+    )
+
+
+def _as_given(vector: bytes) -> MakeVector:
+    return lambda: vector
+
+
+def _begun(make: MakeVector) -> MakeVector:
+    """Let the model work while the words are looked up."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quire-embed")
+    future = pool.submit(make)
+    pool.shutdown(wait=False)
+
+    def wait() -> bytes:
+        try:
+            return future.result()
+        except QuireError:
+            raise
+        except Exception as error:  # whatever an embedder raises, the words still answer
+            raise EmbedError(f"the embedder failed: {type(error).__name__}: {error}") from error
+
+    return wait
+
+
+def _newest(view: View) -> int | None:
+    """Give the newest time that the viewer may read: an event's, else a record's."""
+    events = view.events(limit=1)
+    if events:
+        return events[0].at
+    times = [record.modified for record in view.listing() if record.modified is not None]
+    return max(times, default=None)

@@ -1,0 +1,71 @@
+"""Does this say again what is already there?
+
+The share of a text's three-word runs that stand in another text is its overlap with it. A
+candidate that overlaps with a better one by more than the threshold is left out. Runs are looked
+up in an index of what was kept, so the work grows with the text and not with the pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quire.values import Candidate
+
+RUN = 3
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A candidate that was left out, with the better one and how much of it stands there."""
+
+    candidate: Candidate
+    of: Candidate
+    percent: int
+
+
+def dedup(
+    candidates: Sequence[Candidate], threshold: float
+) -> tuple[list[Candidate], list[Duplicate]]:
+    """Part candidates, best first, into those to keep and those that repeat a better one."""
+    permille = round(threshold * 1000)
+    kept: list[Candidate] = []
+    dropped: list[Duplicate] = []
+    texts: dict[str, int] = {}
+    holders: dict[tuple[str, ...], list[int]] = {}
+    for candidate in candidates:
+        text = candidate.chunk.text
+        if text in texts:
+            dropped.append(Duplicate(candidate, kept[texts[text]], 100))
+            continue
+        runs = word_runs(text)
+        shared: Counter[int] = Counter()
+        for run in runs:
+            shared.update(holders.get(run, ()))
+        best = min(shared, key=lambda place: (-shared[place], place), default=None)
+        if best is not None and shared[best] * 1000 > permille * len(runs):
+            percent = shared[best] * 100 // len(runs)
+            dropped.append(Duplicate(candidate, kept[best], percent))
+            continue
+        for run in runs:
+            holders.setdefault(run, []).append(len(kept))
+        texts[text] = len(kept)
+        kept.append(candidate)
+    return kept, dropped
+
+
+def overlap(text: str, other: str) -> float:
+    """Give the share of a text's three-word runs that stand in another."""
+    runs = word_runs(text)
+    return len(runs & word_runs(other)) / len(runs) if runs else 0.0
+
+
+def word_runs(text: str) -> frozenset[tuple[str, ...]]:
+    """Give the runs of three words of a text, case aside; a shorter text is one run."""
+    words = _WORD.findall(text.lower())
+    if not words:
+        return frozenset()
+    return frozenset(tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1)))

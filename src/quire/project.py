@@ -1,0 +1,207 @@
+"""Which store is open, under which settings, about which directory?
+
+What can be done with an open store beside asking it: see what is in it, say who may read it, check
+it, purge it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from quire import config, indexing
+from quire.config import Config
+from quire.contracts import Embedder, Store, View
+from quire.embed import open_embedder
+from quire.errors import EmbedError, InputError, MissingExtraError
+from quire.store import open_store
+from quire.values import (
+    NO_FILTER,
+    OWNER,
+    AccessRule,
+    Filter,
+    IngestSettings,
+    Problem,
+    Proof,
+    Record,
+    Status,
+    Viewer,
+)
+
+COMMAND = "command"
+CONFIG = "config"
+INDEXED_AT = "indexed_at"
+ROOT = "root"
+"""The note that keeps the directory that a space was indexed from."""
+
+
+class Project:
+    """An open store with its settings and the directory that it is about."""
+
+    def __init__(self, settings: Config, *, create: bool = True) -> None:
+        self.config = settings
+        self.store: Store = open_store(settings.store, create=create)
+        self._embedder: Embedder | None = None
+        if settings.file is not None and self._is_home():
+            self._sync_access()  # a right that was taken back must not outlive the next question
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store and let go of the model."""
+        if self._embedder is not None:
+            self._embedder.close()
+            self._embedder = None
+        self.store.close()
+
+    def embedder(self) -> Embedder | None:
+        """Give the configured embedder, loaded when it is first needed."""
+        if self._embedder is None:
+            self._embedder = open_embedder(self.config.embed)
+        return self._embedder
+
+    def status(self, viewer: Viewer | str | None = None) -> Status:
+        """Tell what the store holds, as far as a viewer may know."""
+        with self._view(viewer) as view:
+            return view.status()
+
+    def indexed_at(self) -> int | None:
+        """Tell when `index` last ran to its end, in seconds since 1970."""
+        at = self.store.note(INDEXED_AT, self.config.space)
+        return None if at is None else int(at)
+
+    def stale(self) -> dict[str, int]:
+        """Count the files that are new, changed or gone since the last `index`."""
+        root = self.root()
+        return indexing.stale(self.store, self.config.space, root, self._ingest_settings(root))
+
+    def records(
+        self, where: Filter = NO_FILTER, viewer: Viewer | str | None = None
+    ) -> list[Record]:
+        """List what was ingested."""
+        with self._view(viewer) as view:
+            return list(view.listing(where))
+
+    def prove(self, chunk_id: str, viewer: Viewer | str | None = None) -> Proof:
+        """Show that a chunk is under the viewer's content root."""
+        with self._view(viewer) as view:
+            return view.prove(chunk_id)
+
+    def purge(self, paths: Sequence[str | os.PathLike[str]]) -> list[str]:
+        """Delete files from the store for good; gives the paths that were deleted."""
+        under = indexing.places(self.root(), paths, must_exist=False)
+        with self._view(OWNER) as view:
+            found = [
+                record
+                for record in view.listing()
+                if any(indexing.is_under(record.path, part) for part in under)
+            ]
+        self.store.purge([record.id for record in found], self.config.space)
+        return [record.path for record in found]
+
+    def still_there(self, paths: Sequence[str]) -> list[str]:
+        """Tell which of these paths of the space exist on disk."""
+        root = self.root()
+        return [path for path in paths if os.path.lexists(root / path)]
+
+    def doctor(self, *, repair: bool = False) -> list[Problem]:
+        """Check the file, the roots and the model; repair what can be derived again."""
+        problems = self.store.check(repair=repair)
+        held = self.store.model(self.config.space)
+        try:
+            embedder = self.embedder()
+            model = None if embedder is None else embedder.model
+        except EmbedError as error:
+            return [*problems, Problem("model", str(error))]
+        except MissingExtraError as error:
+            return problems if held is None else [*problems, Problem("model", str(error))]
+        if model is not None and held not in {None, model}:
+            detail = (
+                f"the store holds vectors of {held}, the configured model is {model}; "
+                "run `quire index --reembed`, or set [embed] back"
+            )
+            problems.append(Problem("model", detail))
+        return problems
+
+    def rules(self) -> dict[str, tuple[AccessRule, ...]]:
+        """Tell the access rules: those of quire.toml, then those given by command."""
+        return self.store.rules(self.config.space)
+
+    def groups(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Tell the groups: those of quire.toml, then those given by command."""
+        return self.store.groups(self.config.space)
+
+    def set_rules(self, rules: Sequence[AccessRule]) -> None:
+        """Replace the access rules that were given by command; effective at once."""
+        with self.store.write(self.config.space) as writer:
+            writer.set_rules(COMMAND, rules)
+
+    def set_groups(self, groups: Mapping[str, Sequence[str]]) -> None:
+        """Replace the groups that were given by command; effective at once."""
+        with self.store.write(self.config.space) as writer:
+            writer.set_groups(COMMAND, groups)
+
+    def _sync_access(self) -> None:
+        """Let the rules of quire.toml take effect, if they are not in force already."""
+        space, wanted = self.config.space, self.config
+        with self.store.write(space) as writer:
+            writer.set_default(wanted.access_default)
+            writer.set_rules(CONFIG, wanted.rules)
+            writer.set_groups(CONFIG, wanted.groups)
+
+    def root(self) -> Path:
+        """Tell which directory the space's paths are relative to."""
+        held = self.store.note(ROOT, self.config.space)
+        if held is None or self.config.own_store or not Path(held).is_dir():
+            return self.config.root
+        return Path(held)
+
+    def _is_home(self) -> bool:
+        """Tell whether the settings at hand are those of the indexed directory itself."""
+        return self.store.note(ROOT, self.config.space) == str(self.config.root)
+
+    def _settle(self, root: Path) -> None:
+        if self.store.note(ROOT, self.config.space) != str(root):
+            with self.store.write(self.config.space) as writer:
+                writer.set_note(ROOT, str(root))
+        if root != self.config.root:  # the store is about another directory: its settings hold
+            self.config = config.load(
+                root,
+                store=self.config.store,
+                space=self.config.space,
+                viewer=self.config.viewer,
+            )
+        self._sync_access()
+
+    def _ingest_settings(self, root: Path) -> IngestSettings:
+        """Add to what is ignored: the store must not index itself."""
+        settings, store = self.config.ingest, self.config.store
+        if not store.is_relative_to(root):
+            return settings
+        own = store.relative_to(root).as_posix()
+        files = tuple(f"/{own}{end}" for end in ("", "-wal", "-shm", "-journal"))
+        return replace(settings, ignore=(*settings.ignore, *files))
+
+    def _view(self, viewer: Viewer | str | None = None) -> AbstractContextManager[View]:
+        asked = self.config.viewer if viewer is None else viewer
+        if asked is None:
+            asked = OWNER
+        elif isinstance(asked, str):
+            if not asked:
+                raise InputError("the viewer's name is empty: name someone, or leave it out")
+            asked = Viewer(asked)
+        return self.store.view(asked, self.config.space)

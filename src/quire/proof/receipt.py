@@ -1,0 +1,147 @@
+"""What must be written down so that anyone can check a context later?
+
+A receipt is canonical JSON: the request, the recipe, the counter, the model and the query's vector,
+the root of what the viewer could read, every decision, every source with its proof, and the hash of
+the text. `hash` covers all of it but itself and `created`, the only clock in Quire.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from quire import hashes, merkle
+from quire.errors import InputError
+from quire.values import Chunk, Context, Proof, Recipe, Request, Roots, Viewer
+
+VERSION = 1
+UNHASHED = ("hash", "created")
+
+Receipt = dict[str, Any]
+
+
+def make(
+    request: Request,
+    recipe: Recipe,
+    context: Context,
+    chunks: Sequence[Chunk],
+    proofs: Sequence[Proof],
+    **state: Any,
+) -> Receipt:
+    """Write the receipt of a context; `state` is what `viewed` gave."""
+    told = asdict(context)
+    receipt: Receipt = {
+        "version": VERSION,
+        "request": asdict(request),
+        "recipe": asdict(recipe),
+        **state,
+        "sources": [
+            {**source, "chunk": _chunk(chunk)}
+            for source, chunk in zip(told["sources"], chunks, strict=True)
+        ],
+        "proofs": _shared(proofs),
+        "decisions": told["decisions"],
+        "failed": told["failed"],
+        "tokens": context.tokens,
+        "content_tokens": context.content_tokens,
+        "available": context.available,
+        "truncated": context.truncated,
+        "omitted": context.omitted,
+        "limit_exceeded": context.limit_exceeded,
+        "text_hash": hashes.text_hash(context.text).hex(),
+    }
+    receipt = json.loads(canonical(receipt))  # lists for tuples, as a reader would see it
+    receipt["request_hash"] = data_hash(receipt["request"])
+    receipt["recipe_hash"] = data_hash(receipt["recipe"])
+    receipt["hash"] = receipt_hash(receipt)
+    return receipt
+
+
+def viewed(
+    roots: Roots, viewer: Viewer, counter: str, embedder: str | None, vector: bytes | None
+) -> dict[str, Any]:
+    """Give what a receipt says of the state that was read, and of who read it with what."""
+    return {
+        "view_root": roots.state,
+        "content_root": roots.content,
+        "viewer_hash": viewer_hash(viewer),
+        "counter": counter,
+        "embedder": embedder,
+        "query_vector": None if vector is None else vector.hex(),
+    }
+
+
+def viewer_hash(viewer: Viewer) -> str:
+    """Name a viewer without naming them."""
+    return hashes.digest("viewer", int(viewer.owner), tuple(sorted(viewer.principals))).hex()
+
+
+def canonical(data: object) -> str:
+    """Write data as JSON in its one canonical form."""
+    return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def data_hash(data: object) -> str:
+    """Hash data by its canonical form."""
+    return hashes.text_hash(canonical(data)).hex()
+
+
+def receipt_hash(receipt: Mapping[str, Any]) -> str:
+    """Hash a receipt without its own hash and its clock."""
+    return data_hash({key: value for key, value in receipt.items() if key not in UNHASHED})
+
+
+def parse(text: str) -> Receipt:
+    """Read a receipt, or say why it is none."""
+    try:
+        receipt = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"this is no receipt: it is not JSON ({error})") from error
+    if not isinstance(receipt, dict) or "version" not in receipt or "text_hash" not in receipt:
+        raise InputError("this is no receipt: `quire assemble --receipt FILE` writes one")
+    if receipt["version"] != VERSION:
+        raise InputError(
+            f"the receipt has version {receipt['version']!r}; this Quire knows {VERSION}"
+        )
+    return receipt
+
+
+def proof_of(receipt: Mapping[str, Any], chunk_id: str) -> Proof:
+    """Put a source's proof together again."""
+    shared = receipt["proofs"]
+    own = shared["chunks"][chunk_id]
+    at = bytes.fromhex(chunk_id)[0]
+    return Proof(
+        chunk_id=chunk_id,
+        leaf=own["leaf"],
+        bucket=tuple((name, value) for name, value in own["bucket"]),
+        nodes=tuple((place, value) for place, value in own["nodes"]),
+        top=tuple((place, value) for place, value in shared["tops"][own["class"]] if place != at),
+        classes=tuple(shared["classes"]),
+    )
+
+
+def _chunk(chunk: Chunk) -> dict[str, Any]:
+    """Give all that a chunk's leaf is made of, the text by its hash."""
+    fields = asdict(chunk)
+    fields["text_hash"] = hashes.text_hash(fields.pop("text")).hex()
+    return fields
+
+
+def _shared(proofs: Sequence[Proof]) -> dict[str, Any]:
+    """Write proofs without repeating what they share: the class roots and the tops of trees."""
+    tops: dict[str, list[tuple[int, str]]] = {}
+    chunks: dict[str, Any] = {}
+    for proof in proofs:
+        top = merkle.whole_top(proof)
+        root = merkle.node_hash(top).hex()
+        tops[root] = [(place, top[place].hex()) for place in sorted(top)]
+        chunks[proof.chunk_id] = {
+            "leaf": proof.leaf,
+            "bucket": proof.bucket,
+            "nodes": proof.nodes,
+            "class": root,
+        }
+    return {"classes": proofs[0].classes if proofs else (), "tops": tops, "chunks": chunks}

@@ -1,0 +1,100 @@
+"""Which recipe is meant, and does it say only what a recipe may?
+
+A recipe is looked up among the shipped ones by its name, or read from a TOML file. `extends` names
+the one that it starts from; what it does not say stays as it is there.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from quire import hashes, tables
+from quire.errors import ConfigError, InputError
+from quire.values import Budget, FitSpec, RankSpec, Recipe, RenderSpec, SourceSpec
+
+PARTS = ("budget", "rank", "fit", "render")
+DEPTH = 8
+"""A recipe may extend one that extends another, so often at most."""
+
+
+def shipped() -> tuple[str, ...]:
+    """Name the recipes that come with Quire."""
+    folder = resources.files("quire.recipes")
+    names = (entry.name for entry in folder.iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def load(name: str) -> Recipe:
+    """Load a recipe by its name or from a file."""
+    return _load(name, Path(), ())
+
+
+def recipe_hash(recipe: Recipe) -> str:
+    """Name a recipe by what it says."""
+    return hashes.digest("recipe", json.dumps(asdict(recipe), sort_keys=True)).hex()
+
+
+def from_data(data: Mapping[str, Any]) -> Recipe:
+    """Read a recipe from the plain data that a receipt holds."""
+    try:
+        return Recipe(
+            name=data["name"],
+            about=data["about"],
+            sources={name: SourceSpec(**spec) for name, spec in data["sources"].items()},
+            budget=Budget(**data["budget"]),
+            rank=RankSpec(**data["rank"]),
+            fit=FitSpec(**data["fit"]),
+            render=RenderSpec(**data["render"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"the receipt's recipe cannot be read: {error}") from error
+
+
+def _load(name: str, folder: Path, chain: tuple[str, ...]) -> Recipe:
+    if name in chain or len(chain) >= DEPTH:
+        raise ConfigError(f"recipes extend each other in a circle: {' > '.join((*chain, name))}")
+    if name in shipped():
+        place = f"recipe {name}"
+        source = resources.files("quire.recipes").joinpath(f"{name}.toml")
+        table = tomllib.loads(source.read_text("utf-8"))
+    else:
+        path = folder / name
+        if not path.is_file():
+            raise InputError(
+                f"there is no recipe {name!r}; there are {', '.join(shipped())}, "
+                "or name a TOML file"
+            )
+        place, table, folder = str(path), tables.read(path), path.parent
+    base = Recipe(name=Path(name).stem)
+    if "extends" in table:
+        parent = _load(tables.text(f"{place}: extends", table["extends"]), folder, (*chain, name))
+        base = replace(parent, name=base.name)
+    return _filled(place, base, table)
+
+
+def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
+    known = ("extends", "about", "sources", *PARTS)
+    for key in table:
+        if key not in known:
+            tables.refused(place, key, known)
+    changes: dict[str, Any] = {
+        part: tables.filled(f"{place}: [{part}]", getattr(base, part), table[part])
+        for part in PARTS
+        if part in table
+    }
+    if "about" in table:
+        changes["about"] = tables.text(f"{place}: about", table["about"])
+    if "sources" in table:
+        changes["sources"] = {
+            name: tables.filled(
+                f"{place}: [sources.{name}]", base.sources.get(name, SourceSpec()), spec
+            )
+            for name, spec in tables.mapping(f"{place}: [sources]", table["sources"]).items()
+        }
+    return replace(base, **changes)

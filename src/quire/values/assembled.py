@@ -1,0 +1,113 @@
+"""What is a context, and why is it as it is?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from quire.values.found import Candidate, Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that is asked for a context."""
+
+    query: str
+    model: str = "o200k"
+    """The model, or the counter, that the tokens are counted for."""
+    kinds: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    as_of: int | None = None
+    """The moment that recency is judged at; None: the newest time that the viewer may read."""
+    exact: bool = False
+    previous: tuple[str, ...] = ()
+    """The chunks of an earlier context, in their order, for the order `stable`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of a candidate: at which step, and why."""
+
+    chunk_id: str
+    path: str
+    lines: tuple[int, int]
+    step: str
+    """`rank`, `dedup`, `group`, `pack` or `fit`."""
+    verdict: str
+    """`kept`, `cut`, `dropped` or `failed`."""
+    reason: str
+    tokens: int
+    score: int
+    signals: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A candidate with what it costs, on its way into the budget."""
+
+    candidate: Candidate
+    tokens: int
+    text: str
+    """What would be shown: the chunk's text, or a cut of it."""
+    whole: bool = True
+
+    @property
+    def order(self) -> tuple[int, str, int, int, str]:
+        """Sort key: score (descending), then path, sequence, offset, id."""
+        chunk = self.candidate.chunk
+        return (-self.candidate.score, chunk.path, chunk.sequence, chunk.start, chunk.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring pieces of a document, joined to one text."""
+
+    pieces: tuple[Piece, ...]
+    text: str
+    lines: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A document's marker with what stands below it."""
+
+    record_id: str
+    path: str
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a piece of the context comes from."""
+
+    chunk_id: str
+    record_id: str
+    path: str
+    lines: tuple[int, int]
+    title: str
+    score: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One context: the text, where it comes from, what it costs, and its receipt."""
+
+    text: str
+    sources: tuple[Source, ...]
+    tokens: int
+    """The tokens of the whole text, as counted."""
+    content_tokens: int
+    """The tokens of the pieces alone, without markers."""
+    available: int
+    truncated: bool
+    omitted: int
+    """How many candidates did not fit."""
+    limit_exceeded: int
+    """By how many tokens a soft budget was passed."""
+    decisions: tuple[Decision, ...]
+    failed: tuple[Failure, ...]
+    notes: tuple[str, ...]
+    receipt: Mapping[str, object] = field(default_factory=dict)

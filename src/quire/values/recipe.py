@@ -1,0 +1,90 @@
+"""What is a recipe made of?
+
+A recipe is data: which sources are asked, how their rankings become one, what counts as a
+duplicate, how the budget is spent and how the context is said. Five specifications are five
+recipes; a user's own extends one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+RESERVED: Mapping[str, int] = {"system": 200, "query": 100, "response": 500}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many tokens there are, and who has a claim on them."""
+
+    total: int = 4000
+    """The whole window."""
+    reserved: Mapping[str, int] = field(default_factory=lambda: dict(RESERVED))
+    """What is kept free of it, by purpose."""
+    overhead: int = 10
+    """What a document's marker is taken to cost at least while packing."""
+    overflow: str = "skip"
+    """What becomes of a piece that does not fit: `skip` it, `cut` it to what is left, or `stop`."""
+    hard: bool = True
+    """Never pass the budget; otherwise the last piece may, and the result says by how much."""
+
+    @property
+    def available(self) -> int:
+        """What the context may use."""
+        return self.total - sum(self.reserved.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """How deep a source is asked, and what its ranking weighs."""
+
+    k: int = 50
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RankSpec:
+    """How rankings become one."""
+
+    top: int = 100
+    """So many candidates go on to be fitted."""
+    constant: int = 60
+    """Added to each rank before it is inverted."""
+    recent: int = 0
+    """What a record of this very moment gains, in percent; less the older, nothing after 30 days."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitSpec:
+    """What fits, and in which order it stands."""
+
+    dedup: float = 0.8
+    """A piece of which more than this share stands in a better one is a duplicate."""
+    pack: str = "greedy"
+    """`greedy`, `interleaved`, `score_weighted` or `optimal`."""
+    order: str = "auto"
+    """`grouped`, `packed`, `edges`, `stable`; auto: as the way of packing wants it."""
+    per_document: int = 0
+    """At most so many pieces of one document; 0: as many as fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderSpec:
+    """How the context is said."""
+
+    format: str = "markers"
+    metadata: bool = False
+    """Name lines, headings and score before each piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that decides over a context but the question, the viewer and the store."""
+
+    name: str
+    about: str = ""
+    sources: Mapping[str, SourceSpec] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    rank: RankSpec = field(default_factory=RankSpec)
+    fit: FitSpec = field(default_factory=FitSpec)
+    render: RenderSpec = field(default_factory=RenderSpec)

@@ -6,8 +6,6 @@ what this gives.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from dataclasses import dataclass
 from quire import collect
 from quire.contracts import Embedder, View
 from quire.errors import EmbedError, QuireError
+from quire.lru import Recent
 from quire.values import (
     Chunk,
     Coverage,
@@ -23,8 +22,6 @@ from quire.values import (
     Hits,
     Recipe,
     Request,
-    Roots,
-    Viewer,
 )
 
 KEPT_VECTORS = 1024
@@ -36,8 +33,6 @@ MakeVector = Callable[[], bytes]
 class Gathered:
     """Everything that a context is made of, from one snapshot."""
 
-    viewer: Viewer
-    roots: Roots
     coverage: Coverage
     vector: bytes | None
     found: Mapping[str, Hits]
@@ -51,16 +46,18 @@ class Gathered:
 class QueryVectors:
     """Makes the vectors of questions, and keeps those that were asked last."""
 
-    def __init__(self, embedder: Callable[[], Embedder | None]) -> None:
+    def __init__(
+        self, embedder: Callable[[], Embedder | None], *, wanted: Callable[[], bool]
+    ) -> None:
         self._embedder = embedder
-        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
-        self._lock = threading.Lock()
+        self._wanted = wanted
+        self._kept: Recent[tuple[str, str], bytes] = Recent(KEPT_VECTORS)
 
     def plan(self, query: str, coverage: Coverage) -> tuple[MakeVector | None, list[str]]:
         """Say how a question's vector is made, if there is anything to compare it with."""
         if not coverage.vectors:
             off = "semantic search is off: nothing is embedded yet (`quire index` embeds)"
-            return None, [off] if coverage.chunks else []
+            return None, [off] if coverage.chunks and self._wanted() else []
         missing = coverage.chunks - coverage.vectors
         lag = (
             f"{missing} of {coverage.chunks} chunks have no vector yet; "
@@ -70,11 +67,9 @@ class QueryVectors:
 
     def _vector(self, query: str, model: str | None) -> bytes:
         assert model is not None, "vectors without a model"
-        with self._lock:
-            known = self._kept.get((model, query))
-            if known is not None:
-                self._kept.move_to_end((model, query))
-                return known
+        known = self._kept.get((model, query))
+        if known is not None:
+            return known
         embedder = self._embedder()
         if embedder is None:
             raise EmbedError("[embed] provider is none, but the store holds vectors")
@@ -84,10 +79,7 @@ class QueryVectors:
                 "run `quire index --reembed`, or set [embed] back"
             )
         made = embedder.embed_query(query)
-        with self._lock:
-            self._kept[model, query] = made
-            while len(self._kept) > KEPT_VECTORS:
-                self._kept.popitem(last=False)
+        self._kept.put((model, query), made)
         return made
 
 
@@ -113,8 +105,6 @@ def gather(
         modified = {record.id: record.modified for record in view.records(records)}
         as_of = _newest(view) if as_of is None else as_of
     return Gathered(
-        viewer=view.viewer,
-        roots=view.roots(),
         coverage=coverage,
         vector=collected.vector,
         found=collected.found,

@@ -62,7 +62,7 @@ def load(
     """Read all settings that hold in a directory."""
     env = os.environ if environment is None else environment
     start = (start or Path.cwd()).resolve()
-    root = project_root(start)
+    root = project_root(start if start.is_dir() else start.parent)
     file = root / FILE
     layers = [
         (path, tables.read(path))

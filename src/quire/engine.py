@@ -1,30 +1,40 @@
 """How does a directory become a store, and a question an answer?
 
-The whole flow on one screen. In: walk, read, cut, write, embed (`indexing`). Out: collect and rank.
+The whole flow on one screen. In: walk, read, cut, write, embed (`indexing`). Out: gather
+(`asking`), rank, fit, say (`assembling`), prove. Audit: verify, replay, why not (`auditing`).
 Rooms do the work; this is the only place that knows them all.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, Unpack
 
-from quire import collect, config, indexing, rank
+from quire import asking, assembling, auditing, collect, config, indexing, proof, rank, tokens
 from quire.asking import QueryVectors
+from quire.auditing import WhyNot
 from quire.collect.search import LEXICAL, SEMANTIC
 from quire.config import Config
 from quire.contracts import Embedder
 from quire.errors import InputError, MissingExtraError
+from quire.lru import Recent
 from quire.project import INDEXED_AT, Project
+from quire.proof import Receipt
+from quire.request import Asked, Options, decide
 from quire.values import (
     NO_FILTER,
     OWNER,
     Candidate,
+    Context,
     Filter,
     IndexResult,
     Progress,
+    Recipe,
     SearchResult,
     Viewer,
 )
@@ -34,6 +44,7 @@ Report = Callable[[Progress], None]
 LEAST_DEPTH = 20
 """Each ranking is asked for twice what was asked for, and at least for so much."""
 EMBEDDED_BY = "embedded_by"
+KEPT_CONTEXTS = 256
 
 
 def _silent(_: Progress) -> None:
@@ -45,7 +56,10 @@ class Quire(Project):
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:
         super().__init__(settings, create=create)
-        self._vectors = QueryVectors(self.embedder)
+        self._vectors = QueryVectors(
+            self.embedder, wanted=lambda: self.config.embed.provider != "none"
+        )
+        self._contexts: Recent[tuple[object, ...], Context] = Recent(KEPT_CONTEXTS)
 
     def index(
         self,
@@ -93,12 +107,18 @@ class Quire(Project):
     def watch(
         self, paths: Sequence[str | os.PathLike[str]] = (), *, embed: bool = True
     ) -> Iterator[IndexResult]:
-        """Index now, then again whenever files change; gives each result, until interrupted."""
-        yield self.index(paths, embed=embed)
-        root = self.root()
+        """Index now, then again whenever files change; gives what is new, until interrupted."""
+        last = self.index(paths, embed=embed)
+        yield last
+        root, skipped = self.root(), set(last.skipped)
         for changed in indexing.changes(root, indexing.places(root, paths)):
             under = indexing.places(root, changed, must_exist=False)
-            yield self._index(root, under, embed=embed, reembed=False, report=_silent)
+            result = self._index(root, under, embed=embed, reembed=False, report=_silent)
+            same = result.state_root == last.state_root and skipped.issuperset(result.skipped)
+            if not same or result.indexed or result.removed:
+                yield result
+            last = result
+            skipped.update(result.skipped)
 
     def _embed(self, *, embed: bool, reembed: bool, report: Report) -> tuple[int, list[str]]:
         space, settings = self.config.space, self.config.embed
@@ -157,6 +177,94 @@ class Quire(Project):
             exact=all(hits.exact for hits in found.found.values()),
         )
 
+    def assemble(self, query: str, **options: Unpack[Options]) -> Context:
+        """Assemble one context for a question: within the budget, with sources and a receipt."""
+        return self._assemble(decide(query, options))
+
+    async def assemble_async(self, query: str, **options: Unpack[Options]) -> Context:
+        """Assemble like `assemble`, without blocking the event loop."""
+        return await asyncio.to_thread(self._assemble, decide(query, options))
+
+    def _assemble(self, asked: Asked, *, fresh: bool = False) -> Context:
+        with self._view(asked.viewer) as view:
+            roots = view.roots()
+            key = (roots.state, proof.viewer_hash(view.viewer), self.config.embed, *asked.key)
+            kept = None if fresh else self._contexts.get(key)
+            if kept is not None:
+                return kept
+            gathered = asking.gather(view, asked.request, asked.recipe, self._vectors, asked.vector)
+            context = assembling.assemble(
+                assembling.start(asked, gathered), gathered.failed, gathered.notes
+            )
+            state = proof.viewed(
+                roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vector
+            )
+            ids = [source.chunk_id for source in context.sources]
+            proofs = [view.prove(chunk_id) for chunk_id in ids]
+        chunks = [gathered.chunks[chunk_id] for chunk_id in ids]
+        receipt = proof.make(asked.request, asked.recipe, context, chunks, proofs, **state)
+        context = replace(context, receipt=receipt)
+        if not gathered.failed:  # a failure may pass: it is recorded, never kept
+            self._contexts.put(key, context)
+        return context
+
+    # --- audit -------------------------------------------------------------------------------
+
+    def verify(
+        self,
+        receipt: Mapping[str, Any],
+        context: str | None = None,
+        viewer: Viewer | str | None = None,
+    ) -> list[str]:
+        """Check a receipt against its context and this store; an empty list: it holds."""
+        counter = tokens.open_counter(str(receipt.get("counter")))
+        with self._view(viewer) as view:
+            ids = [str(source.get("chunk_id")) for source in receipt.get("sources", [])]
+            kept, root = view.chunks(ids), view.roots().state
+        return proof.verify(receipt, counter, context=context, kept=kept, root=root)
+
+    def replay(
+        self, receipt: Mapping[str, Any], viewer: Viewer | str | None = None
+    ) -> tuple[Context, list[str]]:
+        """Run a receipt's request again; gives the context and what differs."""
+        context = self._assemble(auditing.asked_in(receipt, viewer), fresh=True)
+        return context, proof.differences(receipt, context.receipt)
+
+    def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
+        """Assemble twice from the ground up and compare every byte, receipts included."""
+        asked = decide(query, options)
+        return self._assemble(asked, fresh=True) == self._assemble(asked, fresh=True)
+
+    def why_not(
+        self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
+    ) -> list[WhyNot]:
+        """Tell for each piece at a place why it is not in the context, and what lets it in."""
+        asked = decide(query, options)
+        with self._view(asked.viewer) as view:
+            wanted = auditing.at(view, path, line)
+            first = asking.gather(view, asked.request, asked.recipe, self._vectors)
+
+            def run(recipe: Recipe) -> assembling.Draft:
+                again = replace(asked, recipe=recipe)
+                gathered = asking.gather(view, asked.request, recipe, self._vectors, first.vector)
+                return assembling.start(again, gathered)
+
+            def places(chunk_id: str) -> dict[str, int]:
+                return auditing.places(view, asked, first.vector, chunk_id)
+
+            draft = assembling.start(asked, first)
+            return [auditing.why_not(draft, chunk_id, run, places) for chunk_id in wanted]
+
+
+def parse_receipt(text: str) -> Receipt:
+    """Read a receipt, or say why it is none."""
+    return proof.parse(text)
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Say in sentences what differs between two receipts."""
+    return proof.differences(old, new)
+
 
 def open_quire(
     path: str | os.PathLike[str] = ".",
@@ -168,5 +276,12 @@ def open_quire(
 ) -> Quire:
     """Open the store of the project that a directory belongs to; a new one is made if need be."""
     where = Path(path).absolute()
+    if not where.exists():
+        raise InputError(f"{path} does not exist: check the name")
     file = None if store is None else Path(store).absolute()
-    return Quire(config.load(where, store=file, space=space, viewer=viewer), create=create)
+    settings = config.load(where, store=file, space=space, viewer=viewer)
+    for place in (settings.root, settings.store):
+        told = os.fsencode(place).decode("utf-8", "backslashreplace")
+        if told != str(place):
+            raise InputError(f"the name of {told} is not UTF-8: rename it, or use another --store")
+    return Quire(settings, create=create)

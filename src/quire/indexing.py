@@ -32,6 +32,9 @@ VECTORS_PER_COMMIT = 64
 FRESH = 2_000_000_000
 """A file changed so few nanoseconds ago may change again without its time telling."""
 
+TICK = 1000
+"""Milliseconds after which a watch must have begun."""
+
 Report = Callable[[Progress], None]
 
 
@@ -52,7 +55,9 @@ def places(
     found: set[str] = set()
     for path in paths or (root,):
         absolute = Path(os.path.normpath(Path(path).absolute()))
-        real = absolute.parent.resolve() / absolute.name  # a link is named, not followed
+        real = absolute.parent.resolve() / absolute.name  # a link is named, not followed,
+        if not real.is_relative_to(root):
+            real = real.resolve()  # unless it leads in from outside
         if must_exist and not os.path.lexists(real):
             raise InputError(f"{path} does not exist: check the name")
         if not real.is_relative_to(root):
@@ -119,17 +124,28 @@ def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dic
 
 
 def changes(root: Path, under: Sequence[str]) -> Iterator[list[Path]]:
-    """Wait for files to change; gives the paths to index again."""
+    """Wait for files to change; gives the paths to index again.
+
+    At first it gives them all: what changed before the watch had begun is not told otherwise.
+    """
     from watchfiles import DefaultFilter, watch
 
     class Watched(DefaultFilter):
         ignore_dirs = (".git", ".quire", ".hg", ".svn")
         ignore_entity_patterns = (r"-(wal|shm|journal)$",)
 
-    for met in watch(*(root / part for part in under), watch_filter=Watched()):
+    everything = [root / part for part in under]
+    begun = False
+    for met in watch(
+        *everything, watch_filter=Watched(), yield_on_timeout=True, rust_timeout=TICK
+    ):
         paths = sorted({Path(path) for _, path in met})
         rules = any(path.name in {".gitignore", ".quireignore", "quire.toml"} for path in paths)
-        yield [root / part for part in under] if rules else paths
+        if rules or not begun:
+            yield everything
+        elif paths:
+            yield paths
+        begun = True
 
 
 def embed_missing(store: Store, space: str, embedder: Embedder, report: Report) -> int:

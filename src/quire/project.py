@@ -14,11 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quire import config, indexing
+from quire import config, hashes, indexing
 from quire.config import Config
 from quire.contracts import Embedder, Store, View
 from quire.embed import open_embedder
-from quire.errors import EmbedError, InputError, MissingExtraError
+from quire.errors import ConfigError, EmbedError, InputError, MissingExtraError
 from quire.store import open_store
 from quire.values import (
     NO_FILTER,
@@ -36,6 +36,8 @@ from quire.values import (
 COMMAND = "command"
 CONFIG = "config"
 INDEXED_AT = "indexed_at"
+ACCESS = "access"
+"""The note that names those rules of quire.toml that are in force."""
 ROOT = "root"
 """The note that keeps the directory that a space was indexed from."""
 
@@ -47,8 +49,11 @@ class Project:
         self.config = settings
         self.store: Store = open_store(settings.store, create=create)
         self._embedder: Embedder | None = None
-        if settings.file is not None and self._is_home():
-            self._sync_access()  # a right that was taken back must not outlive the next question
+        try:
+            self._move_in(self.root())
+        except BaseException:
+            self.store.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -158,10 +163,18 @@ class Project:
     def _sync_access(self) -> None:
         """Let the rules of quire.toml take effect, if they are not in force already."""
         space, wanted = self.config.space, self.config
-        with self.store.write(space) as writer:
-            writer.set_default(wanted.access_default)
-            writer.set_rules(CONFIG, wanted.rules)
-            writer.set_groups(CONFIG, wanted.groups)
+        rules = tuple((rule.glob, rule.principals) for rule in wanted.rules)
+        named = hashes.name("access", wanted.access_default, rules, wanted.groups)
+        if self.store.note(ACCESS, space) == named:
+            return  # who only reads must not wait for a writer
+        try:
+            with self.store.write(space) as writer:
+                writer.set_default(wanted.access_default)
+                writer.set_rules(CONFIG, wanted.rules)
+                writer.set_groups(CONFIG, wanted.groups)
+                writer.set_note(ACCESS, named)
+        except InputError as error:
+            raise ConfigError(f"{wanted.file or 'the settings'}: [access] {error}") from error
 
     def root(self) -> Path:
         """Tell which directory the space's paths are relative to."""
@@ -174,17 +187,57 @@ class Project:
         """Tell whether the settings at hand are those of the indexed directory itself."""
         return self.store.note(ROOT, self.config.space) == str(self.config.root)
 
-    def _settle(self, root: Path) -> None:
-        if self.store.note(ROOT, self.config.space) != str(root):
-            with self.store.write(self.config.space) as writer:
-                writer.set_note(ROOT, str(root))
-        if root != self.config.root:  # the store is about another directory: its settings hold
+    def _move_in(self, root: Path) -> None:
+        """Take over the settings of the directory that the store is about."""
+        if root != self.config.root:
             self.config = config.load(
                 root,
                 store=self.config.store,
                 space=self.config.space,
                 viewer=self.config.viewer,
             )
+        self._settings = self._settings_text()
+        if self.config.file is not None and self._is_home():
+            self._sync_access()
+
+    def _refresh(self) -> None:
+        """Take up what was edited: a right taken back must not outlive the next question."""
+        text, held = self._settings_text(), self.config
+        if text == self._settings:
+            return
+        self.config = replace(
+            config.load(held.root),
+            store=held.store,
+            own_store=held.own_store,
+            space=held.space,
+            viewer=held.viewer,
+        )
+        self._settings = text
+        if self._embedder is not None and self.config.embed != held.embed:
+            self._embedder.close()
+            self._embedder = None
+        if self.config.file is not None and self._is_home():
+            self._sync_access()
+
+    def _settings_text(self) -> bytes | None:
+        try:
+            return (self.config.root / config.FILE).read_bytes()
+        except OSError:
+            return None
+
+    def _settle(self, root: Path) -> None:
+        """Make a directory the one that the space is about, if it is not yet."""
+        self._refresh()
+        held = self.store.note(ROOT, self.config.space)
+        if held != str(root):
+            inside = self.config.store.is_relative_to(root)  # then it was copied or moved along
+            if held is not None and Path(held).is_dir() and not inside:
+                raise InputError(
+                    f"{self.config.store} is about {held}, not about {root}; "
+                    "use another --store or --space for it"
+                )
+            with self.store.write(self.config.space) as writer:
+                writer.set_note(ROOT, str(root))
         self._sync_access()
 
     def _ingest_settings(self, root: Path) -> IngestSettings:
@@ -204,4 +257,5 @@ class Project:
             if not asked:
                 raise InputError("the viewer's name is empty: name someone, or leave it out")
             asked = Viewer(asked)
+        self._refresh()
         return self.store.view(asked, self.config.space)

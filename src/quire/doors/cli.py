@@ -16,6 +16,7 @@ import click
 from quire import __version__
 from quire.doors import printing
 from quire.doors.access import access
+from quire.doors.contexts import COMMANDS
 from quire.doors.options import CONTEXT, asked, common, opened, viewed
 from quire.errors import QuireError
 
@@ -190,4 +191,5 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     sys.exit(0 if gone else 1)
 
 
-main.add_command(access)
+for command in (*COMMANDS, access):
+    main.add_command(command)

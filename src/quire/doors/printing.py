@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from quire.values import IndexResult, Problem, SearchResult, Status
+from quire.values import Context, IndexResult, Problem, SearchResult, Status
 
 SKIPPED_SHOWN = 20
 TEXT_LINES = 6
@@ -117,6 +117,76 @@ def search_json(result: SearchResult) -> dict[str, Any]:
         "notes": list(result.notes),
         "exact": result.exact,
     }
+
+
+def context(made: Context, *, as_json: bool) -> None:
+    """Show a context: the text alone, what else there is to know beside it."""
+    if as_json:
+        click.echo(as_json_text(asdict(made)))
+        return
+    for failure in made.failed:
+        note(f"FAILED: {failure.source}: {failure.reason}")
+    for text in made.notes:
+        note(f"note: {text}")
+    if made.limit_exceeded:
+        note(f"note: the budget of {made.available} tokens is passed by {made.limit_exceeded}")
+    if not made.text:
+        note("nothing found" if not made.decisions else "nothing fits")
+    click.echo(made.text, nl=False)
+    note(
+        f"{made.tokens} of {made.available} tokens, {len(made.sources)} pieces, "
+        f"{made.omitted} did not fit{', truncated' if made.truncated else ''}"
+    )
+
+
+def explained(made: Context, *, as_json: bool) -> None:
+    """Show the fate of each candidate, step by step."""
+    if as_json:
+        told = asdict(made)
+        names = ("tokens", "available", "decisions", "failed", "notes")
+        click.echo(as_json_text({name: told[name] for name in names}))
+        return
+    for failure in made.failed:
+        note(f"FAILED: {failure.source}: {failure.reason}")
+    for decision in sorted(made.decisions, key=lambda one: (-one.score, one.path, one.chunk_id)):
+        sign = {"kept": "+", "cut": "~"}.get(decision.verdict, "-")
+        signals = ", ".join(f"{name} {value}" for name, value in decision.signals.items())
+        first, last = decision.lines
+        click.echo(
+            f"{sign} {decision.path}:{first}-{last}  score {decision.score} ({signals})  "
+            f"{decision.tokens} tokens"
+        )
+        click.echo(f"    {decision.step}: {decision.reason}")
+    note(f"{made.tokens} of {made.available} tokens; + in, ~ cut, - out")
+
+
+def why_not(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Show what keeps pieces out, and what lets them in."""
+    if as_json:
+        click.echo(as_json_text({"pieces": list(told)}))
+        return
+    for one in told:
+        first, last = one["lines"]
+        if one["inside"]:
+            click.echo(f"{one['path']}:{first}-{last} is in the context")
+            continue
+        click.echo(f"{one['path']}:{first}-{last} is not in the context")
+        for relaxed in one["relaxed"]:
+            click.echo(f"    {relaxed['step']}: {relaxed['reason']}")
+        settings = ", ".join(f"{each['setting']} = {each['value']}" for each in one["relaxed"])
+        if one["checked"]:
+            click.echo(f"    it gets in with {settings} (checked by running it again)")
+        else:
+            click.echo("    no setting was found that lets it in")
+
+
+def held(wrong: Sequence[str], well: str, *, as_json: bool) -> None:
+    """Show whether something held; the first line says what differs."""
+    if as_json:
+        click.echo(as_json_text({"holds": not wrong, "differences": list(wrong)}))
+        return
+    for text in wrong or [well]:
+        click.echo(text)
 
 
 def status(

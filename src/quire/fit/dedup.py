@@ -8,13 +8,14 @@ up in an index of what was kept, so the work grows with the text and not with th
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from quire.values import Candidate
 
 RUN = 3
+Run = tuple[str, ...]
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -35,24 +36,29 @@ def dedup(
     kept: list[Candidate] = []
     dropped: list[Duplicate] = []
     texts: dict[str, int] = {}
-    holders: dict[tuple[str, ...], list[int]] = {}
+    runs_of: list[frozenset[Run]] = []
+    holders: dict[Run, list[int]] = {}
     for candidate in candidates:
         text = candidate.chunk.text
         if text in texts:
             dropped.append(Duplicate(candidate, kept[texts[text]], 100))
             continue
         runs = word_runs(text)
-        shared: Counter[int] = Counter()
-        for run in runs:
-            shared.update(holders.get(run, ()))
-        best = min(shared, key=lambda place: (-shared[place], place), default=None)
-        if best is not None and shared[best] * 1000 > permille * len(runs):
-            percent = shared[best] * 100 // len(runs)
-            dropped.append(Duplicate(candidate, kept[best], percent))
+        # Who shares more than the threshold shares one of any few that make up the rest.
+        few = islice(runs, len(runs) - permille * len(runs) // 1000)
+        near = {place for run in few for place in holders.get(run, ())}
+        best, shared = None, 0
+        for place in sorted(near):
+            common = len(runs & runs_of[place])
+            if common > shared:
+                best, shared = place, common
+        if best is not None and shared * 1000 > permille * len(runs):
+            dropped.append(Duplicate(candidate, kept[best], shared * 100 // len(runs)))
             continue
         for run in runs:
             holders.setdefault(run, []).append(len(kept))
         texts[text] = len(kept)
+        runs_of.append(runs)
         kept.append(candidate)
     return kept, dropped
 
@@ -63,9 +69,9 @@ def overlap(text: str, other: str) -> float:
     return len(runs & word_runs(other)) / len(runs) if runs else 0.0
 
 
-def word_runs(text: str) -> frozenset[tuple[str, ...]]:
+def word_runs(text: str) -> frozenset[Run]:
     """Give the runs of three words of a text, case aside; a shorter text is one run."""
     words = _WORD.findall(text.lower())
-    if not words:
-        return frozenset()
-    return frozenset(tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1)))
+    if len(words) < RUN:
+        return frozenset([tuple(words)] if words else [])
+    return frozenset(zip(words, words[1:], words[2:], strict=False))

@@ -8,6 +8,7 @@ a coarser scale of tokens, rounded up so that the budget holds, with the gap to 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -80,8 +81,12 @@ def _trace(
 def _bound(pieces: Sequence[Piece], available: int) -> int:
     """Give what could be reached if pieces could be split and markers were free."""
     left, total = available, 0
-    for piece in sorted(pieces, key=lambda piece: (-piece.candidate.score / max(1, piece.tokens),)):
+    for piece in sorted(pieces, key=_worth, reverse=True):
         share = min(piece.tokens, left)
         total += -(-piece.candidate.score * share // max(1, piece.tokens))
         left -= share
     return total
+
+
+def _worth(piece: Piece) -> Fraction:
+    return Fraction(piece.candidate.score, max(1, piece.tokens))

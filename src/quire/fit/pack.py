@@ -99,7 +99,7 @@ def pack(
             opened.add(chunk.record_id)
             used += extra + piece.tokens
             continue
-        if stopped or overflow == "skip":
+        if stopped or (overflow == "skip" and hard):
             left.append(piece)
             continue
         stopped = True

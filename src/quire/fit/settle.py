@@ -17,15 +17,30 @@ SLACK = 16
 Length = Callable[[Sequence[Piece]], int]
 """What these pieces, in the order of preference, cost as they will be said."""
 
+Cut = Callable[[Piece, int], Piece | None]
+"""Cut a piece to so many tokens; None if nothing sensible is left."""
+
 
 def settle(
-    chosen: Sequence[Piece], left: Sequence[Piece], available: int, length: Length, *, fill: bool
+    chosen: Sequence[Piece],
+    left: Sequence[Piece],
+    available: int,
+    *,
+    length: Length,
+    cut: Cut,
+    fill: bool,
 ) -> tuple[list[Piece], list[Piece], int]:
     """Give what stays, what is left out, and the length of the whole."""
     kept, out = list(chosen), list(left)
     used = length(kept)
     while kept and used > available:
-        out.append(kept.pop())
+        last = kept.pop()
+        # A piece that was cut is cut further; a whole one goes.
+        shorter = None if last.whole else cut(last, last.tokens - (used - available))
+        if shorter is None:
+            out.append(last)
+        else:
+            kept.append(shorter)
         used = length(kept)
     out.sort(key=lambda piece: piece.order)
     while fill:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from quire import hashes, merkle
@@ -31,19 +31,18 @@ def make(
     **state: Any,
 ) -> Receipt:
     """Write the receipt of a context; `state` is what `viewed` gave."""
-    told = asdict(context)
     receipt: Receipt = {
         "version": VERSION,
-        "request": asdict(request),
-        "recipe": asdict(recipe),
+        "request": plain(request),
+        "recipe": plain(recipe),
         **state,
         "sources": [
-            {**source, "chunk": _chunk(chunk)}
-            for source, chunk in zip(told["sources"], chunks, strict=True)
+            {**plain(source), "chunk": _chunk(chunk)}
+            for source, chunk in zip(context.sources, chunks, strict=True)
         ],
         "proofs": _shared(proofs),
-        "decisions": told["decisions"],
-        "failed": told["failed"],
+        "decisions": plain(context.decisions),
+        "failed": plain(context.failed),
         "tokens": context.tokens,
         "content_tokens": context.content_tokens,
         "available": context.available,
@@ -52,11 +51,21 @@ def make(
         "limit_exceeded": context.limit_exceeded,
         "text_hash": hashes.text_hash(context.text).hex(),
     }
-    receipt = json.loads(canonical(receipt))  # lists for tuples, as a reader would see it
     receipt["request_hash"] = data_hash(receipt["request"])
     receipt["recipe_hash"] = data_hash(receipt["recipe"])
     receipt["hash"] = receipt_hash(receipt)
     return receipt
+
+
+def plain(value: Any) -> Any:
+    """Give a value as JSON would give it back: dictionaries, lists, texts and numbers."""
+    if isinstance(value, str | int | float | None):
+        return value
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
 def viewed(
@@ -125,23 +134,25 @@ def proof_of(receipt: Mapping[str, Any], chunk_id: str) -> Proof:
 
 def _chunk(chunk: Chunk) -> dict[str, Any]:
     """Give all that a chunk's leaf is made of, the text by its hash."""
-    fields = asdict(chunk)
-    fields["text_hash"] = hashes.text_hash(fields.pop("text")).hex()
-    return fields
+    told: dict[str, Any] = plain(chunk)
+    told["text_hash"] = hashes.text_hash(told.pop("text")).hex()
+    return told
 
 
 def _shared(proofs: Sequence[Proof]) -> dict[str, Any]:
     """Write proofs without repeating what they share: the class roots and the tops of trees."""
-    tops: dict[str, list[tuple[int, str]]] = {}
+    tops: dict[str, list[list[int | str]]] = {}
     chunks: dict[str, Any] = {}
     for proof in proofs:
         top = merkle.whole_top(proof)
         root = merkle.node_hash(top).hex()
-        tops[root] = [(place, top[place].hex()) for place in sorted(top)]
+        if root not in tops:
+            tops[root] = [[place, top[place].hex()] for place in sorted(top)]
         chunks[proof.chunk_id] = {
             "leaf": proof.leaf,
-            "bucket": proof.bucket,
-            "nodes": proof.nodes,
+            "bucket": [list(pair) for pair in proof.bucket],
+            "nodes": [list(pair) for pair in proof.nodes],
             "class": root,
         }
-    return {"classes": proofs[0].classes if proofs else (), "tops": tops, "chunks": chunks}
+    classes = list(proofs[0].classes) if proofs else []
+    return {"classes": classes, "tops": tops, "chunks": chunks}

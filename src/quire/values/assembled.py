@@ -13,8 +13,8 @@ class Request:
     """All that is asked for a context."""
 
     query: str
-    model: str = "o200k"
-    """The model, or the counter, that the tokens are counted for."""
+    model: str
+    """The counter that the tokens are counted with."""
     kinds: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     since: int | None = None

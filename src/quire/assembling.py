@@ -1,0 +1,324 @@
+"""How do candidates become a context?
+
+The steps are a list, and one loop runs it. Each step is a pure function from a draft to the next:
+nothing here waits, reads a clock or asks the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from quire import fit, rank, render, tokens
+from quire.asking import Gathered
+from quire.contracts import Counter
+from quire.errors import BudgetError, BudgetTooSmallError
+from quire.request import Asked
+from quire.values import (
+    Block,
+    Budget,
+    Candidate,
+    Chunk,
+    Context,
+    Decision,
+    Failure,
+    Hits,
+    Piece,
+    Recipe,
+    Request,
+    Source,
+)
+
+LARGEST_BUDGET = 100_000_000
+MONTH = 30 * 24 * 60 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What flows from step to step."""
+
+    request: Request
+    recipe: Recipe
+    counter: Counter
+    found: Mapping[str, Hits]
+    """What each source found."""
+    chunks: Mapping[str, Chunk]
+    """All that was found, by id."""
+    modified: Mapping[str, int | None]
+    """When the records of the chunks were last changed, by record."""
+    as_of: int | None
+    candidates: tuple[Candidate, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    left: tuple[Piece, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    text: str = ""
+    tokens: int = 0
+    truncated: bool = False
+    gap: int = 0
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = ()
+    allow_empty: bool = False
+
+
+Step = Callable[[Draft], Draft]
+
+
+def start(asked: Asked, gathered: Gathered) -> Draft:
+    """Make the first draft of what was gathered."""
+    return Draft(
+        request=asked.request,
+        recipe=asked.recipe,
+        counter=asked.counter,
+        found=gathered.found,
+        chunks=gathered.chunks,
+        modified=gathered.modified,
+        as_of=gathered.as_of,
+        allow_empty=asked.allow_empty,
+    )
+
+
+def ranked(draft: Draft) -> Draft:
+    """Merge the sources' rankings into one, and let only the best go on."""
+    spec = draft.recipe.rank
+    weights = {name: source.weight for name, source in draft.recipe.sources.items()}
+    merged = [
+        Candidate(draft.chunks[one.hit.id], one.hit.score, one.signals)
+        for one in rank.fuse(draft.found, weights, spec.constant)
+        if one.hit.id in draft.chunks
+    ]
+    if spec.recent and draft.as_of is not None:
+        merged = _fresher(merged, draft, spec.recent)
+    decisions = tuple(
+        _dropped(candidate, "rank", f"ranked {place}, only the first {spec.top} go on")
+        for place, candidate in enumerate(merged[spec.top :], start=spec.top + 1)
+    )
+    return replace(draft, candidates=tuple(merged[: spec.top]), decisions=decisions)
+
+
+def deduped(draft: Draft) -> Draft:
+    """Leave out what says again what a better candidate says."""
+    kept, dropped = fit.dedup(draft.candidates, draft.recipe.fit.dedup)
+    decisions = tuple(
+        _dropped(
+            repeat.candidate,
+            "dedup",
+            f"{repeat.percent}% of it stands in {_place(repeat.of.chunk)} ({repeat.of.chunk.id})",
+        )
+        for repeat in dropped
+    )
+    return replace(draft, candidates=tuple(kept), decisions=draft.decisions + decisions)
+
+
+def measured(draft: Draft) -> Draft:
+    """Count what each candidate costs, and keep to the limit of pieces per document."""
+    pieces = [
+        Piece(candidate, draft.counter.count(candidate.chunk.text), candidate.chunk.text)
+        for candidate in draft.candidates
+    ]
+    most = draft.recipe.fit.per_document
+    kept, rest = fit.limited(pieces, most)
+    decisions = tuple(
+        _dropped(piece.candidate, "group", f"{most} better pieces of its document", piece.tokens)
+        for piece in rest
+    )
+    return replace(draft, pieces=tuple(kept), decisions=draft.decisions + decisions)
+
+
+def packed(draft: Draft) -> Draft:
+    """Choose what fits, taking each piece for what it costs alone."""
+    budget, counter = draft.recipe.budget, draft.counter
+    made = fit.pack(
+        draft.pieces,
+        budget.available,
+        way=draft.recipe.fit.pack,
+        overflow=budget.overflow,
+        marker=lambda path: max(budget.overhead, counter.count(render.marker(path))),
+        cut=_cutter(counter),
+        hard=budget.hard,
+    )
+    return replace(
+        draft, pieces=made.chosen, left=made.left, truncated=made.truncated, gap=made.gap
+    )
+
+
+def settled(draft: Draft) -> Draft:
+    """Measure the whole as it will be said: take out what is too much, fill what is left."""
+    budget = draft.recipe.budget
+    if not budget.hard:
+        return draft
+    kept, left, _ = fit.settle(
+        draft.pieces,
+        draft.left,
+        budget.available,
+        length=lambda pieces: draft.counter.count(_said(draft, pieces)[1]),
+        cut=_cutter(draft.counter),
+        fill=not draft.truncated,
+    )
+    return replace(draft, pieces=tuple(kept), left=tuple(left))
+
+
+def said(draft: Draft) -> Draft:
+    """Say what was chosen, and decide over every candidate."""
+    blocks, text = _said(draft, draft.pieces)
+    draft = replace(draft, blocks=blocks, text=text, tokens=draft.counter.count(text))
+    if not draft.pieces and draft.left:
+        draft = _nothing_fits(draft)
+    room = draft.recipe.budget.available - draft.tokens
+    decisions = [
+        _decided(
+            piece.candidate,
+            "fit",
+            "kept" if piece.whole else "cut",
+            "fits" if piece.whole else "cut to what was left",
+            piece.tokens,
+        )
+        for piece in draft.pieces
+    ]
+    decisions += [
+        _dropped(
+            piece.candidate,
+            "pack",
+            f"does not fit: {piece.tokens} tokens and its marker, {max(0, room)} are left",
+            piece.tokens,
+        )
+        for piece in draft.left
+    ]
+    return replace(draft, decisions=(*decisions, *draft.decisions))
+
+
+STEPS: tuple[tuple[str, Step], ...] = (
+    ("rank", ranked),
+    ("dedup", deduped),
+    ("group", measured),
+    ("pack", packed),
+    ("fit", settled),
+    ("render", said),
+)
+
+
+def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
+    """Run all steps, and tell what came of it."""
+    check_budget(draft.recipe.budget)
+    for _, step in STEPS:
+        draft = step(draft)
+    available = draft.recipe.budget.available
+    sources = tuple(
+        _source(piece) for block in draft.blocks for run in block.runs for piece in run.pieces
+    )
+    told = [*notes, *draft.notes]
+    if draft.counter.note:
+        told.append(draft.counter.note)
+    if draft.gap:
+        told.append(f"the choice is within {draft.gap} points of score of the best")
+    return Context(
+        text=draft.text,
+        sources=sources,
+        tokens=draft.tokens,
+        content_tokens=sum(source.tokens for source in sources),
+        available=available,
+        truncated=draft.truncated,
+        omitted=len(draft.left),
+        limit_exceeded=max(0, draft.tokens - available),
+        decisions=draft.decisions,
+        failed=tuple(failed),
+        notes=tuple(told),
+    )
+
+
+def check_budget(budget: Budget) -> None:
+    """Refuse a budget that contradicts itself, by name."""
+    if budget.total <= 0:
+        raise BudgetError(f"the budget is {budget.total} tokens: it must be above zero")
+    if budget.total > LARGEST_BUDGET:
+        raise BudgetError(
+            f"the budget is {budget.total} tokens: more than any window ({LARGEST_BUDGET} at most)"
+        )
+    for name, value in budget.reserved.items():
+        if value < 0:
+            raise BudgetError(f"{value} tokens are reserved for {name}: it must not be negative")
+    if budget.overhead < 0:
+        raise BudgetError(f"the overhead is {budget.overhead}: it must not be negative")
+    if budget.available <= 0:
+        parts = ", ".join(f"{name} {value}" for name, value in budget.reserved.items())
+        raise BudgetError(
+            f"of {budget.total} tokens all are reserved ({parts}): raise --budget, or lower the "
+            "reserves (--reserve none for none)"
+        )
+
+
+def _cutter(counter: Counter) -> Callable[[Piece, int], Piece | None]:
+    def cut(piece: Piece, room: int) -> Piece | None:
+        text = tokens.cut(counter, piece.text, room)
+        return fit.as_cut(piece, text, counter.count(text)) if text else None
+
+    return cut
+
+
+def _fresher(merged: list[Candidate], draft: Draft, percent: int) -> list[Candidate]:
+    """Lift what was changed lately; in whole numbers, in thousandths of a month."""
+    assert draft.as_of is not None, "freshness needs a moment to be judged at"
+    lifted = []
+    for candidate in merged:
+        modified = draft.modified.get(candidate.chunk.record_id)
+        fresh = 0
+        if modified is not None:
+            fresh = max(0, 1000 - max(0, draft.as_of - modified) * 1000 // MONTH)
+        score = candidate.score + candidate.score * percent * fresh // 100_000
+        signals = {**candidate.signals, "recency": fresh}
+        lifted.append(replace(candidate, score=score, signals=signals))
+    return sorted(lifted, key=lambda candidate: Piece(candidate, 0, "").order)
+
+
+def _said(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
+    spec = draft.recipe.fit
+    blocks = fit.arrange(pieces, spec.order, spec.pack, draft.request.previous)
+    return blocks, render.render(blocks, draft.recipe.render) if blocks else ""
+
+
+def _nothing_fits(draft: Draft) -> Draft:
+    budget = draft.recipe.budget
+    least = min(draft.counter.count(_said(draft, [piece])[1]) for piece in draft.left)
+    needed = budget.total + least - budget.available
+    words = (
+        f"not even one piece fits: the shortest needs {least} tokens, {budget.available} are "
+        f"available of {budget.total}; raise the budget to {needed}"
+    )
+    if not draft.allow_empty:
+        raise BudgetTooSmallError(f"{words}, let pieces be cut, or allow an empty context")
+    return replace(draft, notes=(*draft.notes, words))
+
+
+def _source(piece: Piece) -> Source:
+    chunk = piece.candidate.chunk
+    return Source(
+        chunk_id=chunk.id,
+        record_id=chunk.record_id,
+        path=chunk.path,
+        lines=chunk.lines,
+        title=chunk.title,
+        score=piece.candidate.score,
+        tokens=piece.tokens,
+    )
+
+
+def _dropped(candidate: Candidate, step: str, reason: str, cost: int = 0) -> Decision:
+    return _decided(candidate, step, "dropped", reason, cost)
+
+
+def _decided(candidate: Candidate, step: str, verdict: str, reason: str, cost: int) -> Decision:
+    chunk = candidate.chunk
+    return Decision(
+        chunk_id=chunk.id,
+        path=chunk.path,
+        lines=chunk.lines,
+        step=step,
+        verdict=verdict,
+        reason=reason,
+        tokens=cost,
+        score=candidate.score,
+        signals=dict(sorted(candidate.signals.items())),
+    )
+
+
+def _place(chunk: Chunk) -> str:
+    return f"{chunk.path}:{chunk.lines[0]}-{chunk.lines[1]}" if chunk.lines[0] else chunk.path

@@ -1,0 +1,224 @@
+"""How are contexts asked for, and audited, on the command line?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from quire.doors import printing
+from quire.doors.options import Command, asked, common, opened, viewed
+from quire.errors import InputError
+
+if TYPE_CHECKING:
+    from quire.request import Options
+
+# Each option of a context: its flags, and what click needs to know of it.
+_ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+    (("--budget",), {"type": int, "help": "The whole window in tokens (default: 4000)."}),
+    (("--recipe",), {"help": "A shipped recipe, or a TOML file (default: documents)."}),
+    (("--format", "format_"), {"help": "markers or json."}),
+    (
+        ("--model",),
+        {"help": "Count for this model: gpt-4o, claude-…, llama-3 (default: o200k)."},
+    ),
+    (("--reserve",), {"help": "Kept free: `none`, or system=200,query=100,response=500."}),
+    (("--pack",), {"help": "greedy, interleaved, score_weighted or optimal."}),
+    (("--order",), {"help": "auto, grouped, packed, edges or stable (with --previous)."}),
+    (("--overflow",), {"help": "What does not fit is passed over (skip), cut, or ends it (stop)."}),
+    (("--soft",), {"is_flag": True, "help": "Let the last piece pass the budget."}),
+    (("--dedup",), {"type": float, "help": "Overlap above which a piece is a duplicate (0.8)."}),
+    (("--per-document",), {"type": int, "help": "At most so many pieces of one document."}),
+    (("--prefer-recent", "recent"), {"type": int, "help": "Lift what is new by so many percent."}),
+    (("--as-of",), {"help": "Judge recency at this date."}),
+    (("--metadata",), {"is_flag": True, "help": "Name lines, headings and score of each piece."}),
+    (("--previous",), {"help": "An earlier receipt, for --order stable."}),
+    (("--allow-empty",), {"is_flag": True, "help": "An empty context instead of an error."}),
+    (("--kind", "kinds"), {"multiple": True, "help": "Only this kind; repeatable."}),
+    (("--path", "paths"), {"multiple": True, "help": "Only paths that match this glob."}),
+    (("--since",), {"help": "Only what was modified at or after this date."}),
+    (("--until",), {"help": "Only what was modified at or before this date."}),
+    (("--exact",), {"is_flag": True, "help": "Compare every vector, however many."}),
+)
+
+
+def asking(command: Command) -> Command:
+    """Give a command all options of a context."""
+    for flags, more in reversed(_ASKING):
+        command = click.option(*flags, **more)(command)
+    return viewed(common(command))
+
+
+@click.command()
+@click.argument("query")
+@click.option("--receipt", metavar="FILE", help="Write the receipt to this file.")
+@asking
+def assemble(
+    *, query: str, receipt: str | None, store: str | None, space: str | None, **given: Any
+) -> None:
+    """Assemble one context for QUERY (`-`: standard input) within a token budget.
+
+    The context alone goes to standard output.
+    """
+    as_json = given.pop("as_json")
+    with opened(store, space) as quire:
+        context = quire.assemble(asked(query), **_options(given))
+    if receipt is not None:
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        text = printing.as_json_text({**context.receipt, "created": moment})
+        Path(receipt).write_text(text + "\n", "utf-8")
+    printing.context(context, as_json=as_json)
+
+
+@click.command()
+@click.argument("query")
+@asking
+def explain(*, query: str, store: str | None, space: str | None, **given: Any) -> None:
+    """Tell of each candidate for QUERY whether it is in, at which step it fell, and why."""
+    as_json = given.pop("as_json")
+    with opened(store, space) as quire:
+        context = quire.assemble(asked(query), **_options({**given, "allow_empty": True}))
+    printing.explained(context, as_json=as_json)
+
+
+@click.command("why-not")
+@click.argument("query")
+@click.argument("place", metavar="PATH[:LINE]")
+@asking
+def why_not(*, query: str, place: str, store: str | None, space: str | None, **given: Any) -> None:
+    """Tell why PATH (or what stands at its LINE) is not in the context, and what lets it in."""
+    as_json = given.pop("as_json")
+    path, colon, line = place.rpartition(":")
+    if not colon or not line.isdigit():
+        path, line = place, ""
+    with opened(store, space) as quire:
+        told = quire.why_not(asked(query), path, int(line) if line else None, **_options(given))
+    printing.why_not([asdict(one) for one in told], as_json=as_json)
+    sys.exit(0 if all(one.inside for one in told) else 1)
+
+
+@click.command()
+@click.argument("receipt")
+@click.option("--context", metavar="FILE", help="Also check this context against the receipt.")
+@viewed
+@common
+def verify(
+    *,
+    receipt: str,
+    context: str | None,
+    viewer: str | None,
+    store: str | None,
+    space: str | None,
+    as_json: bool,
+) -> None:
+    """Check a RECEIPT: its hashes, its proofs, its budget, and what the store holds."""
+    data = _receipt(receipt)
+    text = None if context is None else _read(context)
+    with opened(store, space) as quire:
+        wrong = quire.verify(data, text, viewer)
+    printing.held(wrong, "the receipt holds", as_json=as_json)
+    sys.exit(1 if wrong else 0)
+
+
+@click.command()
+@click.argument("receipt")
+@viewed
+@common
+def replay(
+    *, receipt: str, viewer: str | None, store: str | None, space: str | None, as_json: bool
+) -> None:
+    """Run the request of a RECEIPT again and compare every byte."""
+    data = _receipt(receipt)
+    with opened(store, space) as quire:
+        _, differing = quire.replay(data, viewer)
+    printing.held(differing, "the same context, byte for byte", as_json=as_json)
+    sys.exit(1 if differing else 0)
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def diff(*, old: str, new: str, as_json: bool) -> None:
+    """Tell what differs between two receipts."""
+    from quire.engine import differences
+
+    found = differences(_receipt(old), _receipt(new))
+    printing.held(found, "nothing differs", as_json=as_json)
+    sys.exit(1 if found else 0)
+
+
+COMMANDS: tuple[click.Command, ...] = (assemble, explain, why_not, verify, replay, diff)
+
+
+def _options(given: dict[str, Any]) -> Options:
+    """Turn what was typed into options; what was not typed stays the recipe's."""
+    from quire.doors.dates import seconds
+    from quire.values import Filter
+
+    options: dict[str, Any] = {
+        name: given[name]
+        for name in ("budget", "recipe", "model", "pack", "order", "overflow", "dedup")
+        if given[name] is not None
+    }
+    for name in ("per_document", "recent", "viewer"):
+        if given[name] is not None:
+            options[name] = given[name]
+    for name in ("metadata", "allow_empty", "exact"):
+        if given[name]:
+            options[name] = True
+    if given["format_"] is not None:
+        options["format"] = given["format_"]
+    if given["soft"]:
+        options["hard"] = False
+    readers: dict[str, Callable[[str], Any]] = {
+        "reserve": _reserve,
+        "as_of": seconds,
+        "previous": lambda file: [source["chunk_id"] for source in _receipt(file)["sources"]],
+    }
+    options |= {
+        name: read(given[name]) for name, read in readers.items() if given[name] is not None
+    }
+    options["where"] = Filter(
+        kinds=given["kinds"],
+        paths=given["paths"],
+        since=None if given["since"] is None else seconds(given["since"]),
+        until=None if given["until"] is None else seconds(given["until"], end=True),
+    )
+    return options  # type: ignore[return-value]  # the names are those of Options, see above
+
+
+def _reserve(text: str) -> dict[str, int]:
+    if text == "none":
+        return {}
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, number = part.strip().partition("=")
+        if not equals or not name or not number.removeprefix("-").isdigit():
+            raise InputError(
+                f"--reserve {text!r}: write `none`, or purposes with tokens as in "
+                "system=200,response=500"
+            )
+        found[name] = int(number)
+    return found
+
+
+def _receipt(file: str) -> dict[str, Any]:
+    from quire.engine import parse_receipt
+
+    return parse_receipt(_read(file))
+
+
+def _read(file: str) -> str:
+    if file == "-":
+        return sys.stdin.read()
+    try:
+        # Bytes, not text: a line end that was altered is an alteration.
+        return Path(file).read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read: {error}") from error

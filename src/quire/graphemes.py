@@ -1,0 +1,91 @@
+"""May a text be cut between these two characters?
+
+What a reader sees as one sign may be many characters: a letter with its accents, a flag, a
+family of emoji. Unicode's rules for them (UAX 29), on the safe side: where a rule is long, a
+cut is refused rather than risked.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_ASCII_END = "\x80"
+_VIRAMA = 9
+_MARKS = frozenset({"Mn", "Mc", "Me"})
+_NOT_MARKS_BUT_EXTENDING = (
+    ("\u200c", "\u200d"),  # joiners
+    ("\u0e33", "\u0e33"),  # Thai am
+    ("\u0eb3", "\u0eb3"),  # Lao am
+    ("\u1160", "\u11ff"),  # Hangul vowels and final consonants
+    ("\ud7b0", "\ud7fb"),
+    ("\uff9e", "\uff9f"),  # halfwidth Katakana marks
+    ("\U0001f3fb", "\U0001f3ff"),  # skin tones
+    ("\U000e0020", "\U000e007f"),  # tags, as in the flags of regions
+)
+_PREPENDED_LETTERS = frozenset(
+    "\u0d4e\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011a84\U00011a85\U00011a86"
+    "\U00011a87\U00011a88\U00011a89\U00011d46\U00011f02"
+)
+_REGIONAL = ("\U0001f1e6", "\U0001f1ff")
+_HANGUL_LEADING = (("\u1100", "\u115f"), ("\ua960", "\ua97c"))
+_HANGUL_SYLLABLES = ("\uac00", "\ud7a3")
+
+
+def may_cut(text: str, at: int) -> bool:
+    """Tell whether the characters before and after a place belong to different signs."""
+    if at <= 0 or at >= len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if before == "\r":
+        return after != "\n"
+    if before == "\n" or (before < _ASCII_END and after < _ASCII_END):
+        return True
+    return not (
+        _extends(after)
+        or _draws_next(text, at)
+        or (_in(after, _REGIONAL) and _inside_flag(text, at))
+        or (_leads(before) and (_leads(after) or _in(after, _HANGUL_SYLLABLES)))
+    )
+
+
+def last_cut(text: str, at: int) -> int:
+    """Give the last place up to `at` where a text may be cut."""
+    at = min(at, len(text))
+    while not may_cut(text, at):
+        at -= 1
+    return at
+
+
+def _in(character: str, span: tuple[str, str]) -> bool:
+    return span[0] <= character <= span[1]
+
+
+def _extends(character: str) -> bool:
+    return unicodedata.category(character) in _MARKS or any(
+        _in(character, span) for span in _NOT_MARKS_BUT_EXTENDING
+    )
+
+
+def _leads(character: str) -> bool:
+    return any(_in(character, span) for span in _HANGUL_LEADING)
+
+
+def _draws_next(text: str, at: int) -> bool:
+    """Tell whether the sign before a place wants the next character: joiners, conjuncts."""
+    before = text[at - 1]
+    if before in _PREPENDED_LETTERS or unicodedata.category(before) == "Cf":
+        return True
+    # A consonant after a virama joins the one before it, whatever other marks stand between.
+    while at > 0 and _extends(text[at - 1]):
+        if unicodedata.combining(text[at - 1]) == _VIRAMA:
+            return True
+        at -= 1
+    return False
+
+
+def _inside_flag(text: str, at: int) -> bool:
+    """Tell whether an odd number of flag letters stands before a place: two make a flag."""
+    start = at
+    while start > 0 and _in(text[start - 1], _REGIONAL):
+        start -= 1
+    return (at - start) % 2 == 1

@@ -1,0 +1,183 @@
+"""Which reader reads this file?
+
+One table: a reader, the language that it is told, and the endings or names of the files. A
+format more is one function and one row. What a path is (`document` or `code`) follows from
+the path alone, so that a link can name its target without opening it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from quire.ingest import code, html, markdown, pdf, rst, text
+from quire.ingest.pieces import Reading, Source
+from quire.values import IngestSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A reader, and what becomes of the files that it reads."""
+
+    name: str
+    read: Callable[[Source, IngestSettings], Reading]
+    kind: str = "document"
+    binary: bool = False
+    """The reader wants the bytes: they are no text."""
+
+
+MARKDOWN = Format("markdown", markdown.read)
+RST = Format("rst", rst.read)
+HTML = Format("html", html.read)
+PDF = Format("pdf", pdf.read, binary=True)
+TEXT = Format("text", text.read)
+LINES = Format("lines", text.read_lines)
+CODE = Format("code", code.read, kind="code")
+
+TABLE = (
+    # format, language, endings (with a dot) and names
+    (MARKDOWN, "markdown", ".md .markdown .mdown .mdx .mkd .qmd .rmd"),
+    (RST, "rst", ".rst .rest"),
+    (HTML, "html", ".html .htm .xhtml"),
+    (PDF, "pdf", ".pdf"),
+    (TEXT, "text", ".txt .text .adoc .asciidoc .org .tex .textile .wiki .po .pot .srt"),
+    (LINES, "json", ".json .jsonl .ndjson .json5 .jsonc .geojson .ipynb .webmanifest .har"),
+    (LINES, "yaml", ".yaml .yml .clang-format .clang-tidy .cff"),
+    (LINES, "toml", ".toml pipfile"),
+    (
+        LINES,
+        "ini",
+        ".ini .cfg .conf .properties .editorconfig .gitconfig .gitattributes .gitmodules",
+    ),
+    (LINES, "xml", ".xml .xsd .xsl .xslt .svg .rss .atom .plist .csproj .vcxproj .resx .wsdl"),
+    (LINES, "csv", ".csv .tsv .psv"),
+    (LINES, "diff", ".diff .patch"),
+    (LINES, "log", ".log"),
+    (LINES, "ignore", ".gitignore .quireignore .dockerignore .npmignore .prettierignore"),
+    (CODE, "python", ".py .pyi .pyw .pyx .pxd .bzl .bazel sconstruct build wscript"),
+    (CODE, "javascript", ".js .mjs .cjs .jsx"),
+    (CODE, "typescript", ".ts .tsx .mts .cts"),
+    (CODE, "vue", ".vue"),
+    (CODE, "svelte", ".svelte"),
+    (CODE, "go", ".go"),
+    (CODE, "rust", ".rs"),
+    (CODE, "java", ".java"),
+    (CODE, "kotlin", ".kt .kts"),
+    (CODE, "scala", ".scala .sc .sbt"),
+    (CODE, "groovy", ".groovy .gradle jenkinsfile"),
+    (CODE, "swift", ".swift"),
+    (CODE, "dart", ".dart"),
+    (CODE, "csharp", ".cs .csx"),
+    (CODE, "fsharp", ".fs .fsi .fsx"),
+    (CODE, "c", ".c .h"),
+    (CODE, "cpp", ".cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .ipp .tpp .inl .ino"),
+    (CODE, "objective-c", ".m .mm"),
+    (CODE, "cuda", ".cu .cuh"),
+    (CODE, "php", ".php .phtml"),
+    (CODE, "ruby", ".rb .rake .gemspec .podspec gemfile rakefile vagrantfile podfile brewfile"),
+    (CODE, "perl", ".pl .pm .t"),
+    (CODE, "lua", ".lua"),
+    (CODE, "r", ".r"),
+    (CODE, "julia", ".jl"),
+    (CODE, "elixir", ".ex .exs"),
+    (CODE, "erlang", ".erl .hrl"),
+    (CODE, "haskell", ".hs .lhs"),
+    (CODE, "ocaml", ".ml .mli"),
+    (CODE, "clojure", ".clj .cljs .cljc .edn"),
+    (CODE, "lisp", ".lisp .el .scm .rkt"),
+    (CODE, "zig", ".zig"),
+    (CODE, "nim", ".nim"),
+    (CODE, "nix", ".nix"),
+    (CODE, "shell", ".sh .bash .zsh .ksh .fish .bats .bashrc .zshrc .profile .bash_profile"),
+    (CODE, "powershell", ".ps1 .psm1 .psd1"),
+    (CODE, "batch", ".bat .cmd"),
+    (CODE, "sql", ".sql .ddl"),
+    (CODE, "css", ".css .scss .sass .less"),
+    (CODE, "graphql", ".graphql .gql"),
+    (CODE, "protobuf", ".proto"),
+    (CODE, "thrift", ".thrift"),
+    (CODE, "terraform", ".tf .tfvars .hcl"),
+    (CODE, "solidity", ".sol"),
+    (CODE, "assembly", ".asm .s"),
+    (CODE, "fortran", ".f .f90 .f95 .for"),
+    (CODE, "vim", ".vim .vimrc"),
+    (CODE, "cmake", ".cmake cmakelists.txt"),
+    (CODE, "make", ".mk .mak makefile gnumakefile justfile"),
+    (CODE, "docker", ".dockerfile dockerfile containerfile"),
+    (CODE, "template", ".jinja .jinja2 .j2 .erb .ejs .hbs .mustache .liquid"),
+)
+
+BY_ENDING = {
+    ending: (format_, language)
+    for format_, language, endings in TABLE
+    for ending in endings.split()
+}
+
+# Known by their endings: not even opened.
+BINARY_ENDINGS = (
+    ".png .jpg .jpeg .gif .bmp .ico .icns .webp .tif .tiff .avif .heic .psd .ai .eps .xcf"
+    " .mp3 .mp4 .m4a .m4v .wav .flac .ogg .ogv .opus .avi .mov .mkv .webm .wmv .aac"
+    " .zip .gz .tgz .bz2 .xz .zst .7z .rar .tar .jar .war .ear .whl .egg .apk .ipa .deb .rpm .dmg"
+    " .iso .img .exe .dll .so .dylib .a .o .obj .lib .pyc .pyo .pyd .class .wasm .node .bin .pdb"
+    " .ttf .otf .woff .woff2 .eot .db .sqlite .sqlite3 .mdb .npy .npz .pkl .pickle .h5 .hdf5"
+    " .parquet .arrow .feather .onnx .pt .pth .safetensors .gguf .ckpt .tflite .pb .mo .gmo"
+    " .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .mobi .swf .blend .fbx .glb"
+)
+BINARY = frozenset(BINARY_ENDINGS.split())
+
+SHEBANG = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([A-Za-z]+)")
+INTERPRETERS = {
+    "python": "python",
+    "pypy": "python",
+    "sh": "shell",
+    "bash": "shell",
+    "dash": "shell",
+    "zsh": "shell",
+    "ksh": "shell",
+    "fish": "shell",
+    "node": "javascript",
+    "deno": "typescript",
+    "ruby": "ruby",
+    "perl": "perl",
+    "php": "php",
+    "lua": "lua",
+    "Rscript": "r",
+    "make": "make",
+}
+
+
+def formats() -> tuple[str, ...]:
+    """Name the readers."""
+    return tuple(sorted({format_.name for format_, _, _ in TABLE}))
+
+
+def kind_of_path(path: str) -> str:
+    """Tell whether a file is a `document` or `code`, by its path alone."""
+    return format_of_path(path)[0].kind
+
+
+def format_of_path(path: str) -> tuple[Format, str]:
+    """Find the format and the language of a file by its path; unknown ones are plain text."""
+    name = path.rpartition("/")[2].lower()
+    return BY_ENDING.get(name) or BY_ENDING.get(_ending(name)) or (TEXT, "text")
+
+
+def is_binary(path: str) -> bool:
+    """Tell whether a file is known not to be text by its ending."""
+    return _ending(path.rpartition("/")[2].lower()) in BINARY
+
+
+def format_of_text(path: str, content: str) -> tuple[Format, str]:
+    """Find the format and the language of a text, by its first line if its name says nothing."""
+    found = format_of_path(path)
+    if "." not in path.rpartition("/")[2] and found[0] is TEXT:
+        shebang = SHEBANG.match(content)
+        language = INTERPRETERS.get(shebang[1]) if shebang else None
+        if language:
+            return CODE, language
+    return found
+
+
+def _ending(name: str) -> str:
+    return name[name.rfind(".") :] if "." in name else ""

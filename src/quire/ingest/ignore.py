@@ -1,0 +1,251 @@
+"""Which paths does an ignore file leave out?
+
+Git's own rules, asked for one entry of one folder at a time, on the way down: only so is a
+folder that is excluded never entered, and a folder that is re-included (`*`, then `!*/`) not
+mistaken for the files in it. Patterns and paths are compared as bytes, as git does it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+GLOB_SPECIAL = re.compile(rb"[*?\[\\]")
+NEVER = b"(?!)"
+NOT_SLASH = rb"[^/]"
+
+CLASSES = {
+    b"alnum": rb"[0-9A-Za-z]",
+    b"alpha": rb"[A-Za-z]",
+    b"blank": rb"[ \t]",
+    b"cntrl": rb"[\x00-\x1f\x7f]",
+    b"digit": rb"[0-9]",
+    b"graph": rb"[\x21-\x7e]",
+    b"lower": rb"[a-z]",
+    b"print": rb"[\x20-\x7e]",
+    b"punct": rb"[!-/:-@\[-`{-~]",
+    b"space": rb"[ \t\n\r]",
+    b"upper": rb"[A-Z]",
+    b"xdigit": rb"[0-9A-Fa-f]",
+}
+
+
+class _Pattern(NamedTuple):
+    negated: bool
+    folders_only: bool
+    by_name: bool
+    """Compared with the entry's name alone, at any depth."""
+    regex: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Matcher:
+    """Finds the last pattern that matches: the alternatives stand in reverse order."""
+
+    names: re.Pattern[bytes] | None
+    name_order: tuple[int, ...]
+    paths: re.Pattern[bytes] | None
+    path_order: tuple[int, ...]
+
+    def last(self, name: bytes, path: bytes) -> int:
+        found = -1
+        if self.names and (match := self.names.fullmatch(name)):
+            found = self.name_order[(match.lastindex or 0) - 1]
+        if self.paths and (match := self.paths.fullmatch(path)):
+            found = max(found, self.path_order[(match.lastindex or 0) - 1])
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The patterns of one ignore file."""
+
+    negated: tuple[bool, ...]
+    files: _Matcher
+    folders: _Matcher
+
+    def verdict(self, name: bytes, path: bytes, *, folder: bool) -> bool | None:
+        """Tell whether an entry is ignored (True), re-included (False) or not spoken of."""
+        found = (self.folders if folder else self.files).last(name, path)
+        return None if found < 0 else not self.negated[found]
+
+
+def parse(data: bytes) -> Rules | None:
+    """Read an ignore file; None when it holds no pattern."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    return compile_rules(line.removesuffix(b"\r") for line in data.split(b"\n"))
+
+
+def compile_rules(lines: Iterable[bytes]) -> Rules | None:
+    """Compile lines as they stand in an ignore file."""
+    patterns = [pattern for line in lines if (pattern := _pattern(line)) is not None]
+    if not patterns:
+        return None
+    return Rules(
+        negated=tuple(pattern.negated for pattern in patterns),
+        files=_matcher(
+            [(at, pattern) for at, pattern in enumerate(patterns) if not pattern.folders_only]
+        ),
+        folders=_matcher(list(enumerate(patterns))),
+    )
+
+
+def _matcher(patterns: list[tuple[int, _Pattern]]) -> _Matcher:
+    names = [(at, pattern.regex) for at, pattern in reversed(patterns) if pattern.by_name]
+    paths = [(at, pattern.regex) for at, pattern in reversed(patterns) if not pattern.by_name]
+    return _Matcher(
+        _alternatives([regex for _, regex in names]),
+        tuple(at for at, _ in names),
+        _alternatives([regex for _, regex in paths]),
+        tuple(at for at, _ in paths),
+    )
+
+
+def _alternatives(regexes: list[bytes]) -> re.Pattern[bytes] | None:
+    if not regexes:
+        return None
+    return re.compile(b"|".join(b"(" + regex + b")" for regex in regexes), re.DOTALL)
+
+
+def _pattern(line: bytes) -> _Pattern | None:
+    if line.startswith(b"#"):
+        return None
+    line = _without_trailing_spaces(line.partition(b"\0")[0])
+    negated = line.startswith(b"!")
+    if negated:
+        line = line[1:]
+    folders_only = line.endswith(b"/")
+    if folders_only:
+        line = line[:-1]
+    if not line:
+        return None
+    by_name = b"/" not in line
+    if by_name:
+        return _Pattern(negated, folders_only, by_name, _translate(line, pathname=False))
+    line = line.removeprefix(b"/")
+    # Git compares the plain beginning first and hands only the rest to its glob matcher: so
+    # in `a**/b` the two stars count as standing at a beginning.
+    special = GLOB_SPECIAL.search(line)
+    plain = len(line) if special is None else special.start()
+    regex = re.escape(line[:plain]) + _translate(line[plain:], pathname=True)
+    return _Pattern(negated, folders_only, by_name, regex)
+
+
+def _without_trailing_spaces(line: bytes) -> bytes:
+    end = len(line)
+    while end and line[end - 1] == 0x20:
+        end -= 1
+    backslashes = len(line[:end]) - len(line[:end].rstrip(b"\\"))
+    if backslashes % 2 and end < len(line):
+        end += 1  # the space is escaped
+    return line[:end]
+
+
+class _Unit:
+    """What stands between two `**`: fixed parts, with a `*` between each two."""
+
+    def __init__(self, deep: bytes = b"", deep_lazy: bytes = b"") -> None:
+        self.deep = deep
+        self.deep_lazy = deep_lazy
+        self.parts = [b""]
+
+    def add(self, regex: bytes) -> None:
+        self.parts[-1] += regex
+
+    def regex(self, *, last: bool) -> bytes:
+        """Give the unit as a regular expression that never tries a part at two places.
+
+        The first place at which a part fits is as good as any later one, since the stars
+        after it take up what is left; only the very last part has to reach the end.
+        """
+        first, *starred = self.parts
+        free = len(starred) - 1 if last else len(starred)
+        out = first
+        for at, part in enumerate(starred):
+            out += b"(?>[^/]*?" + part + b")" if at < free else b"[^/]*" + part
+        if last or not self.deep_lazy:
+            return self.deep + out
+        return b"(?>" + self.deep_lazy + out + b")"
+
+
+def _translate(glob: bytes, *, pathname: bool) -> bytes:
+    units = [_Unit()]
+    at = 0
+    while at < len(glob):
+        byte = glob[at : at + 1]
+        if byte == b"*":
+            end = at
+            while glob[end : end + 1] == b"*":
+                end += 1
+            rest = glob[end:]
+            free_standing = at == 0 or glob[at - 1 : at] == b"/"
+            deep = pathname and end - at > 1 and free_standing
+            if deep and rest.startswith(b"/"):
+                units.append(_Unit(b"(?:.*/)?", b"(?:.*?/)??"))
+                end += 1
+            elif deep and (not rest or rest.startswith(b"\\/")):
+                units.append(_Unit(b".*", b".*?"))
+            else:
+                units[-1].parts.append(b"")
+            at = end
+        elif byte == b"?":
+            units[-1].add(NOT_SLASH)
+            at += 1
+        elif byte == b"[":
+            regex, at = _bracket(glob, at + 1)
+            units[-1].add(regex)
+        elif byte == b"\\":
+            if at + 1 == len(glob):
+                return NEVER
+            units[-1].add(re.escape(glob[at + 1 : at + 2]))
+            at += 2
+        else:
+            units[-1].add(re.escape(byte))
+            at += 1
+    return b"".join(unit.regex(last=unit is units[-1]) for unit in units)
+
+
+def _bracket(glob: bytes, at: int) -> tuple[bytes, int]:
+    """Translate a set such as `[a-z]`, from behind its bracket; gives where it ends."""
+    negated = glob[at : at + 1] in (b"!", b"^")
+    at += negated
+    first = at
+    members: set[int] = set()
+    previous: int | None = None
+    while at == first or glob[at : at + 1] != b"]":
+        member = _member(glob, at, previous)
+        if member is None:
+            return NEVER, len(glob)
+        found, previous, at = member
+        members |= found
+    if negated:
+        members = set(range(256)) - members
+    members.discard(ord("/"))  # a slash is matched by nothing but a slash
+    if not members:
+        return NEVER, at + 1
+    return b"[" + b"".join(b"\\x%02x" % code for code in sorted(members)) + b"]", at + 1
+
+
+def _member(glob: bytes, at: int, previous: int | None) -> tuple[set[int], int | None, int] | None:
+    """Read one member of a set: its bytes, where a range may begin, and where the next stands.
+
+    None: the set is malformed, and then the pattern matches nothing.
+    """
+    this, following = glob[at : at + 1], glob[at + 1 : at + 2]
+    if this == b"-" and previous is not None and following not in (b"", b"]"):
+        at += 2 if following == b"\\" else 1
+        return (set(range(previous, glob[at] + 1)), None, at + 1) if at < len(glob) else None
+    if this == b"[" and following == b":":
+        end = glob.find(b"]", at + 2)
+        if end > at + 2 and glob[end - 1 : end] == b":":
+            named = CLASSES.get(glob[at + 2 : end - 1])
+            return (_class(named), None, end + 1) if named else None
+    elif this == b"\\":
+        at += 1
+    return ({glob[at]}, glob[at], at + 1) if at < len(glob) else None
+
+
+def _class(regex: bytes) -> set[int]:
+    return {code for code in range(256) if re.match(regex, bytes([code]))}

@@ -1,0 +1,110 @@
+"""What is in a Markdown file?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from quire.ingest import front_matter, outline
+from quire.ingest.pieces import Reading, Source, clean_title
+from quire.values import IngestSettings
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+BY_LINES = frozenset(
+    {"fence", "code_block", "bullet_list_open", "ordered_list_open", "table_open", "html_block"}
+)
+MARKED_UP = re.compile(r"[\[\]*_`<&\\!]")
+
+
+def read(source: Source, settings: IngestSettings) -> Reading:
+    """Cut a Markdown text along its headings, and find its links."""
+    text = source.text
+    matter = front_matter.parse(text)
+    environment: dict[str, Any] = {}
+    tokens = _block_parser().parse(text[matter.end :], environment)
+    blocks = _blocks(text, matter.end, tokens)
+    heading = next((block.name for block in blocks if block.level), "")
+    return Reading(
+        text,
+        tuple(outline.cut(text, blocks, settings)),
+        title=matter.title or heading,
+        author=matter.author,
+        modified=matter.modified,
+        attrs=matter.attrs,
+        links=tuple(_links(tokens, environment)),
+    )
+
+
+@cache
+def _block_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # What stands within a line is parsed only where a link may be: that halves the time.
+    return MarkdownIt("commonmark").enable("table").disable("inline")
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark")
+
+
+def _blocks(text: str, offset: int, tokens: list[Token]) -> list[outline.Block]:
+    starts = _line_starts(text, offset)
+    blocks = [outline.Block(0)] if text else []
+    for at, token in enumerate(tokens):
+        if token.level or token.map is None or token.nesting < 0:
+            continue
+        start = starts[token.map[0]]
+        if token.type == "heading_open":
+            name = _plain(tokens[at + 1].content)
+            block = outline.Block(start, int(token.tag[1:]), name)
+        else:
+            block = outline.Block(start, by_lines=token.type in BY_LINES)
+        if start == blocks[-1].start:
+            blocks.pop()
+        blocks.append(block)
+    return blocks
+
+
+def _line_starts(text: str, offset: int) -> list[int]:
+    starts = [offset]
+    for line in text[offset:].split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return starts
+
+
+def _plain(content: str) -> str:
+    """Give a heading's text without its marks."""
+    if not MARKED_UP.search(content):
+        return clean_title(content)
+    shown = []
+    for token in _inline(content, {}):
+        if token.type in ("text", "text_special", "code_inline", "image"):
+            shown.append(token.content)
+        elif token.type in ("softbreak", "hardbreak"):
+            shown.append(" ")
+    return clean_title("".join(shown))
+
+
+def _links(tokens: Iterable[Token], environment: dict[str, Any]) -> Iterable[str]:
+    referenced = bool(environment.get("references"))
+    for token in tokens:
+        content = token.content
+        if token.type == "inline" and ("](" in content or (referenced and "[" in content)):
+            for child in _inline(content, environment):
+                if child.type == "link_open":
+                    yield str(child.attrGet("href"))
+
+
+def _inline(content: str, environment: dict[str, Any]) -> list[Token]:
+    parser = _inline_parser()
+    tokens: list[Token] = []
+    parser.inline.parse(content, parser, environment, tokens)
+    return tokens

@@ -1,0 +1,90 @@
+"""What is in a PDF document?
+
+Page by page; the heading of a page is its number, and lines mean nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from threading import Lock
+from typing import Any
+
+from quire.ingest import outline, prose
+from quire.ingest.pieces import Reading, Source, Unreadable, clean_title
+from quire.values import IngestSettings
+
+# The library puts U+FFFE (older ones U+0002) for a hyphen together with the line's end.
+HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:[-\u00ad]\n|[\ufffe\x02]\n?)([^\W\d_])")
+PDFIUM = Lock()
+"""The library behind it works for one thread at a time."""
+
+
+def read(source: Source, settings: IngestSettings) -> Reading:
+    """Take the text out of a PDF document and cut it by its pages."""
+    try:
+        import pypdfium2
+    except ImportError as error:
+        raise Unreadable("PDF needs an extra: pip install 'quire[docs]'") from error
+    with PDFIUM:
+        try:
+            document = pypdfium2.PdfDocument(source.data)
+        except pypdfium2.PdfiumError as error:
+            raise Unreadable(_reason(str(error))) from error
+        try:
+            pages = _pages(document, settings)
+            title = clean_title(document.get_metadata_value("Title") or "")
+        except pypdfium2.PdfiumError as error:
+            raise Unreadable(f"broken PDF: {error}") from error
+        finally:
+            document.close()
+    if not any(pages):
+        raise Unreadable("PDF without text (scanned?)")
+    text, blocks = _joined(pages)
+    return Reading(text, tuple(outline.cut(text, blocks, settings)), title=title, marks=())
+
+
+def _pages(document: Any, settings: IngestSettings) -> list[str]:
+    pages = []
+    total = 0
+    for index in range(len(document)):
+        page = document[index]
+        content = page.get_textpage()
+        pages.append(_clean(content.get_text_range()))
+        content.close()
+        page.close()
+        total += len(pages[-1])
+        if total > settings.max_bytes:
+            limit = f"over the limit of {settings.max_bytes} ([ingest] max_bytes)"
+            raise Unreadable(f"PDF whose text alone is {limit}")
+    return pages
+
+
+def _clean(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    # Before a capital the hyphen is the word's own: `Anglo-Saxon`.
+    text = HYPHENATED.sub(lambda match: match[1] if match[1].islower() else f"-{match[1]}", text)
+    text = text.replace("\ufffe", "-").replace("\x02", "-")
+    # A sign outside the basic plane may come as two halves, or as one half only.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
+
+
+def _joined(pages: list[str]) -> tuple[str, list[outline.Block]]:
+    parts = []
+    blocks = []
+    at = 0
+    for number, page in enumerate(pages, 1):
+        if page:
+            part = f"{page}\n\n"
+            blocks.append(outline.Block(at, 1, f"Page {number}"))
+            blocks += [
+                outline.Block(at + start) for start, _ in prose.paragraphs(part, 0, len(part))
+            ]
+            parts.append(part)
+            at += len(part)
+    return "".join(parts), blocks
+
+
+def _reason(message: str) -> str:
+    if "password" in message.lower():
+        return "encrypted PDF: save it without a password to have it read"
+    return f"broken PDF: {message}"

@@ -1,0 +1,77 @@
+"""What does a reader hand back?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+TITLE_LENGTH = 120
+
+
+class Unreadable(Exception):  # noqa: N818  # not an error: it becomes a Skipped value
+    """A file is of a known format but cannot be read; says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a reader is given: the text, and for formats that are no text the bytes."""
+
+    text: str
+    data: bytes
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a text, by its first character and the one behind its last."""
+
+    start: int
+    end: int
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file's text, cut into pieces that follow each other without a gap."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+    title: str = ""
+    author: str | None = None
+    modified: int | None = None
+    attrs: Mapping[str, str] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
+    """Addresses as they stand in the file."""
+    marks: tuple[tuple[int, int], ...] | None = None
+    """For text that was taken out of a file: (character, line of the file), ascending."""
+
+
+def path_title(names: Iterable[str]) -> str:
+    """Join headings into one title, the outermost first."""
+    return " > ".join(name for name in names if name)
+
+
+def clean_title(title: str) -> str:
+    """Bring a heading onto one line of a bounded length."""
+    title = " ".join(title.split())
+    return title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def without_blank_pieces(text: str, pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Give white space that stands alone to the piece before it, or at the start behind it."""
+    kept: list[Piece] = []
+    blank_start: int | None = None
+    for piece in pieces:
+        if piece.start == piece.end:
+            continue
+        if not text[piece.start : piece.end].isspace():
+            start = piece.start if blank_start is None else blank_start
+            kept.append(Piece(start, piece.end, piece.title))
+            blank_start = None
+        elif kept:
+            kept[-1] = Piece(kept[-1].start, piece.end, kept[-1].title)
+        elif blank_start is None:
+            blank_start = piece.start
+    if blank_start is not None:
+        kept.append(Piece(blank_start, len(text)))
+    return tuple(kept)

@@ -1,0 +1,147 @@
+"""What is in this file?
+
+The only place of the room that opens files for their content; everything after the bytes is
+a pure function of them and of the path.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from bisect import bisect_left, bisect_right
+
+from quire import hashes
+from quire.ingest import secrets
+from quire.ingest.decode import NotText, text_of
+from quire.ingest.formats import format_of_path, format_of_text, is_binary
+from quire.ingest.links import links_of
+from quire.ingest.pieces import (
+    Piece,
+    Reading,
+    Source,
+    Unreadable,
+    clean_title,
+    without_blank_pieces,
+)
+from quire.ingest.walk import DEFAULTS, too_large
+from quire.values import Chunk, Document, FoundFile, IngestSettings, Record, Skipped
+
+# A file that has become a pipe or a link since it was found must neither block nor be followed.
+OPEN_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+)
+
+
+def read(found: FoundFile, settings: IngestSettings = DEFAULTS) -> tuple[Document, str] | Skipped:
+    """Read a file once: its document and the digest of its bytes, or why it is left out."""
+    if is_binary(found.path):
+        return Skipped(found.path, "binary, by its ending")
+    try:
+        data = _bytes_of(found, settings.max_bytes)
+        document = document_of(found.path, data, settings)
+    except (NotText, Unreadable) as reason:
+        return Skipped(found.path, str(reason))
+    return document, hashes.digest_bytes(data).hex()
+
+
+def digest_of(found: FoundFile) -> str | Skipped:
+    """Give the digest of a file's bytes alone."""
+    try:
+        return hashes.digest_bytes(_bytes_of(found)).hex()
+    except Unreadable as reason:
+        return Skipped(found.path, str(reason))
+
+
+def document_of(path: str, data: bytes, settings: IngestSettings) -> Document:
+    """Make the record, chunks and links of a file from its bytes; raises NotText, Unreadable."""
+    format_, language = format_of_path(path)
+    kind = format_.kind
+    if format_.binary:
+        source = Source("", data, language)
+    else:
+        text = text_of(data)
+        if not settings.secrets and (reason := secrets.in_text(text)):
+            raise Unreadable(reason)
+        format_, language = format_of_text(path, text)
+        source = Source(text, data, language)
+    reading = format_.read(source, settings)
+    record = Record(
+        id=hashes.record_id(kind, path),
+        kind=kind,
+        path=path,
+        title=clean_title(reading.title) or path.rpartition("/")[2],
+        modified=reading.modified,
+        author=reading.author,
+        attrs={"language": language, **reading.attrs},
+    )
+    return Document(record, _chunks(record, reading), links_of(record.id, path, reading.links))
+
+
+def _chunks(record: Record, reading: Reading) -> tuple[Chunk, ...]:
+    chunks = []
+    offset = 0
+    line = 1
+    for sequence, piece in enumerate(without_blank_pieces(reading.text, reading.pieces)):
+        text = reading.text[piece.start : piece.end]
+        length = len(text.encode())
+        last_line = line + text.count("\n", 0, len(text) - 1)
+        chunks.append(
+            Chunk(
+                id=hashes.chunk_id(record.id, sequence, text),
+                record_id=record.id,
+                kind=record.kind,
+                path=record.path,
+                title=piece.title,
+                sequence=sequence,
+                start=offset,
+                end=offset + length,
+                lines=(line, last_line) if reading.marks is None else _marked(reading.marks, piece),
+                text=text,
+            )
+        )
+        offset += length
+        line = last_line + text.endswith("\n")
+    return tuple(chunks)
+
+
+def _marked(marks: tuple[tuple[int, int], ...], piece: Piece) -> tuple[int, int]:
+    """Find the lines of the file from which a piece of extracted text was taken."""
+    if not marks:
+        return (0, 0)
+    first = max(0, bisect_right(marks, piece.start, key=lambda mark: mark[0]) - 1)
+    last = max(first, bisect_left(marks, piece.end, key=lambda mark: mark[0]) - 1)
+    return marks[first][1], marks[last][1]
+
+
+def _bytes_of(found: FoundFile, limit: int | None = None) -> bytes:
+    try:
+        descriptor = os.open(found.location, OPEN_FLAGS)
+    except FileNotFoundError as error:
+        raise Unreadable("vanished before it could be read") from error
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror}") from error
+    try:
+        return _content(descriptor, limit)
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _content(descriptor: int, limit: int | None) -> bytes:
+    before = os.fstat(descriptor)
+    if not stat.S_ISREG(before.st_mode):
+        raise Unreadable("not a regular file any more")
+    if limit is not None and before.st_size > limit:
+        raise Unreadable(too_large(before.st_size, limit))
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        data = file.read(before.st_size + 1)
+    after = os.fstat(descriptor)
+    unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    if len(data) != before.st_size or not unchanged:
+        raise Unreadable("changed while it was being read; index it again")
+    return data

@@ -1,0 +1,128 @@
+"""What is in a reStructuredText file?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from quire.ingest import front_matter, outline, prose
+from quire.ingest.pieces import Reading, Source, clean_title
+from quire.values import IngestSettings
+
+ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*\Z")
+SHORT_ADORNMENT = 4
+BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
+MADE_OF_LINES = re.compile(r"[ \t|+]|={3}|[-*#]\s")
+LITERAL = re.compile(r"::[ \t]*\n\s*\Z")
+DOC_ROLE = re.compile(r":doc:`(?:[^`<>]{0,500}<([^`<>\n]{1,500})>|([^`<>\n]{1,500}))`")
+EMBEDDED = re.compile(r"`[^`<>]{1,500}<([^`<>\s]{1,500})>`_")
+MARKS = re.compile(r":[a-z:+-]+:`([^`<]*?)(?:\s*<[^`>]*>)?`|``([^`]*)``|[*]{1,2}([^*]+)[*]{1,2}")
+
+
+def read(source: Source, settings: IngestSettings) -> Reading:
+    """Cut a reStructuredText along its titles, and find its links."""
+    text = source.text
+    matter = front_matter.parse(text)
+    if not matter.end:
+        matter = front_matter.parse_header(text)
+    blocks = list(_blocks(text))
+    heading = next((block.name for block in blocks if block.level), "")
+    return Reading(
+        text,
+        tuple(outline.cut(text, blocks, settings)),
+        title=matter.title or heading,
+        author=matter.author,
+        modified=matter.modified,
+        attrs=matter.attrs,
+        links=tuple(_links(text)),
+    )
+
+
+def _blocks(text: str) -> Iterator[outline.Block]:
+    titles = _titles(text)
+    for start, end, title in _stretches(text, titles):
+        if title:
+            yield title
+        else:
+            yield from _paragraphs(text, start, end)
+
+
+def _stretches(
+    text: str, titles: list[tuple[outline.Block, int]]
+) -> Iterator[tuple[int, int, outline.Block | None]]:
+    at = 0
+    for title, end in titles:
+        if title.start > at:
+            yield at, title.start, None
+        yield title.start, end, title
+        at = end
+    if at < len(text):
+        yield at, len(text), None
+
+
+def _titles(text: str) -> list[tuple[outline.Block, int]]:
+    """Find the titles: a line with a line of one repeated sign below it, and perhaps above.
+
+    The kinds of adornment are levels in the order in which they first appear.
+    """
+    titles: list[tuple[outline.Block, int]] = []
+    levels: dict[tuple[str, bool], int] = {}
+    above = title = ""
+    at = 0
+    for line in text.split("\n"):
+        used = False
+        if title.strip() and ADORNMENT.match(line) and _long_enough(line, title.strip()):
+            over = above.rstrip() == line.rstrip()
+            if over or not (above.strip() or title[0].isspace() or ADORNMENT.match(title)):
+                level = levels.setdefault((line[0], over), len(levels) + 1)
+                start = at - len(title) - 1 - (len(above) + 1 if over else 0)
+                end = _next_line_with_words(text, at + len(line) + 1)
+                titles.append((outline.Block(start, level, _plain(title)), end))
+                used = True
+        # The line below one title is not the line above the next.
+        above, title = title, "" if used else line
+        at += len(line) + 1
+    return titles
+
+
+def _next_line_with_words(text: str, at: int) -> int:
+    blank = BLANK_LINES.match(text, at)
+    return blank.end() if blank else at
+
+
+def _long_enough(adornment: str, title: str) -> bool:
+    length = len(adornment.rstrip())
+    return length >= SHORT_ADORNMENT or length >= len(title)
+
+
+def _plain(title: str) -> str:
+    return clean_title(MARKS.sub(lambda match: next(filter(None, match.groups()), ""), title))
+
+
+def _paragraphs(text: str, start: int, end: int) -> Iterator[outline.Block]:
+    """Go through the paragraphs; what is indented below `::` or a directive stays with it."""
+    head: int | None = None
+    by_lines = False
+    opens = False
+    for first, last in prose.paragraphs(text, start, end):
+        indented = text[first] in " \t"
+        if head is not None and opens and indented:
+            by_lines = True
+            continue
+        if head is not None:
+            yield outline.Block(head, by_lines=by_lines)
+        head = first
+        by_lines = bool(MADE_OF_LINES.match(text, first))
+        opens = text.startswith(".. ", first) or bool(
+            LITERAL.search(text, max(first, last - 200), last)
+        )
+    if head is not None:
+        yield outline.Block(head, by_lines=by_lines)
+
+
+def _links(text: str) -> Iterator[str]:
+    for match in DOC_ROLE.finditer(text):
+        target = (match[1] or match[2]).strip()
+        yield f"{target}.rst"
+    for match in EMBEDDED.finditer(text):
+        yield match[1]

@@ -1,0 +1,65 @@
+"""How long is a text for a model whose vocabulary is not at hand?
+
+By another vocabulary with a margin, or by its length alone. None of these is exact, and each
+says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from quire.contracts import Counter
+
+
+@dataclass(frozen=True, slots=True)
+class MarginCounter:
+    """Counts by another counter and adds a margin, rounded up."""
+
+    counter: Counter
+    percent: int
+    note: str
+    exact: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name under which these very counts are had again."""
+        return f"{self.counter.name}+{self.percent}%"
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+        return -(-self.counter.count(text) * (100 + self.percent) // 100)
+
+
+@dataclass(frozen=True, slots=True)
+class LengthCounter:
+    """Takes four bytes or characters for a token."""
+
+    name: str
+    measure: Callable[[str], int]
+    note: str
+    exact: bool = False
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+        return self.measure(text)
+
+
+def _bytes_up(text: str) -> int:
+    # Half of a broken surrogate pair takes three bytes, as U+FFFD does in its place.
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 4)
+
+
+def _characters_up(text: str) -> int:
+    return -(-len(text) // 4)
+
+
+def _characters_down(text: str) -> int:
+    return len(text) // 4
+
+
+LENGTHS = (
+    LengthCounter("approx", _bytes_up, "a rule of thumb: UTF-8 bytes / 4, rounded up"),
+    LengthCounter("approx-chars", _characters_up, "a rule of thumb: characters / 4, rounded up"),
+    LengthCounter("approx-floor", _characters_down, "a rule of thumb: characters / 4, down"),
+)

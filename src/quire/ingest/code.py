@@ -46,12 +46,11 @@ def _definitions(text: str, family: Family) -> _Definition:
     """Find the definitions and nest them by their indentation."""
     whole = _Definition(0, -1, "", len(text))
     open_ones = [whole]
-    for begin, line in _statements(text, family):
-        content = line.lstrip()
-        indent = indent_of(line)
+    for begin, indent, line in _statements(text, family):
         while open_ones[-1].indent > indent:
             open_ones.pop().end = begin
         if open_ones[-1].indent == indent:
+            content = line.lstrip()
             if content[0] == "{" or CLOSER.match(content):
                 continue
             open_ones.pop().end = begin
@@ -65,8 +64,8 @@ def _definitions(text: str, family: Family) -> _Definition:
     return whole
 
 
-def _statements(text: str, family: Family) -> Iterator[tuple[int, str]]:
-    """Go through the lines that tell where they belong, each with what leads up to it.
+def _statements(text: str, family: Family) -> Iterator[tuple[int, int, str]]:
+    """Go through the lines that tell where they belong: beginning, indentation, line.
 
     Comments and decorators above a line begin it.
     """
@@ -82,7 +81,7 @@ def _statements(text: str, family: Family) -> Iterator[tuple[int, str]]:
                 lead = (start, indent)
             decorated = content.startswith(MULTI_LINE_LEADS)
         elif not family.is_neutral(content):
-            yield lead[0] if lead and lead[1] == indent else start, line
+            yield lead[0] if lead and lead[1] == indent else start, indent, line
             lead = None
 
 
@@ -100,9 +99,8 @@ def _lines_of_code(text: str, family: Family) -> Iterator[tuple[int, str]]:
 
 
 def _pieces(text: str, node: _Definition, above: tuple[str, ...], size: int) -> list[Piece]:
+    """Cut a definition that is longer than the size."""
     path = (*above, node.title) if node.title else above
-    if node.end - node.start <= size:
-        return [Piece(node.start, node.end, path_title(path))]
     here = path_title(path)
     pieces: list[Piece] = []
     joined = 0  # parts in the last piece; 0: it takes no more

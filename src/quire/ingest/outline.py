@@ -38,14 +38,6 @@ class _Section:
     heading: tuple[int, int] | None
     blocks: list[tuple[int, int, bool]] = field(default_factory=list)
 
-    @property
-    def start(self) -> int:
-        return self.heading[0] if self.heading else self.blocks[0][0]
-
-    @property
-    def end(self) -> int:
-        return self.blocks[-1][1] if self.blocks else self.heading[1] if self.heading else 0
-
 
 @dataclass(frozen=True, slots=True)
 class _Carried:

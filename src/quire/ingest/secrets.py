@@ -78,7 +78,7 @@ TOKENS = (
 PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:\s|\\[nr]|[\"'+,>#*]|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}){1,200}"
-    r"[A-Za-z0-9+/=]{48}"
+    r"[A-Za-z0-9+/=]{64}"
 )
 
 # The value is looked for first and its name behind it: values are rarer than names.
@@ -95,6 +95,10 @@ NAME_LENGTH = 30
 PLACEHOLDER = re.compile(
     r"(?i)example|sample|dummy|fake|test|placeholder|your|changeme|redacted|x{4}|0{6}|\.{3}"
     r"|12345|abcdef|(.)\1{5}"
+)
+HARMLESS = re.compile(
+    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # a UUID
+    r"|(?!eyJ)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+"  # a dotted name
 )
 FEW_CHARACTERS = 10
 """A random value of 20 characters or more has more different ones than this."""
@@ -145,6 +149,8 @@ def _random(value: str) -> bool:
 
 
 def _mixed(value: str) -> bool:
-    """Tell a random value from words, paths and dotted names."""
+    """Tell a random value from words, paths, dotted names and other identifiers."""
+    if HARMLESS.fullmatch(value):
+        return False
     digits = sum(character.isdigit() for character in value)
     return digits >= len(value) // 10 and bool(re.search("[A-Za-z]", value))

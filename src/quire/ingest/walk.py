@@ -123,7 +123,7 @@ def _listing(
             if rules:
                 chain = ((len(folder.raw), rules), *chain)
     kept = _kept(folder, entries, scope, last_word + chain)
-    for _, item in sorted(kept, key=lambda pair: pair[0]):
+    for _, item in sorted(kept, key=lambda pair: (pair[0], pair[1].raw)):
         if item.entry.name in failed:
             reason = f"cannot be read, so its patterns do not apply: {failed[item.entry.name]}"
             yield Skipped(item.path, reason)
@@ -136,18 +136,20 @@ def _kept(
 ) -> Iterator[tuple[bytes, _Entry]]:
     """Leave out what is not asked for or ignored; give each entry with its place in the order."""
     for entry in entries:
-        path = f"{folder.path}/{entry.name}" if folder.path else entry.name
+        name = os.fsencode(entry.name)
+        # Names are UTF-8 whatever the locale says; other bytes are spelled out (`\xff`).
+        spelled = name.decode("utf-8", "backslashreplace")
+        path = f"{folder.path}/{spelled}" if folder.path else spelled
         inside = folder.inside or path in scope.wanted
         if not inside and path not in scope.above:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        name = os.fsencode(entry.name)
         raw = folder.raw + name
         if _ignored(chain, name, raw, folder=is_folder):
             continue
         if not inside and not is_folder:
             continue
-        order = _printable(entry.name).encode() + (b"/" if is_folder else b"")
+        order = spelled.encode() + (b"/" if is_folder else b"")
         yield order, _Entry(path, raw, entry, is_folder, inside)
 
 
@@ -160,9 +162,8 @@ def _ignored(chain: Chain, name: bytes, raw: bytes, *, folder: bool) -> bool:
 
 
 def _judge(item: _Entry, chain: Chain, settings: IngestSettings) -> FoundFile | Skipped | _Folder:
-    entry = item.entry
-    path = _printable(item.path)
-    if path != item.path:
+    entry, path = item.entry, item.path
+    if path.encode() != item.raw:
         return Skipped(path, "its name is not UTF-8; rename it to have it read")
     if entry.is_symlink():
         return Skipped(path, "symbolic link, not followed")
@@ -209,12 +210,3 @@ def _rules(location: str) -> tuple[ignore.Rules | None, str]:
         return None, ""
     except OSError as error:
         return None, error.strerror or type(error).__name__
-
-
-def _printable(name: str) -> str:
-    r"""Spell a name so that it is valid text: bytes that are not UTF-8 as `\xff`."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return os.fsencode(name).decode("utf-8", "backslashreplace")
-    return name

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quire.ingest.decode import NotText, text_of
+
+TEXT = "Grüße, \u2018quoted\u2019 €5 \u2013 naïve\nsecond line\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXT.encode(),
+        codecs.BOM_UTF8 + TEXT.encode(),
+        codecs.BOM_UTF16_LE + TEXT.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"),
+        TEXT.encode("utf-16-le"),
+        TEXT.encode("utf-16-be"),
+        TEXT.encode("cp1252"),
+        TEXT.replace("\n", "\r\n").encode(),
+        TEXT.replace("\n", "\r").encode(),
+        TEXT.replace("\n", "\r\n").encode("utf-16"),
+    ],
+    ids=[
+        "utf8",
+        "utf8-bom",
+        "utf16le-bom",
+        "utf16be-bom",
+        "utf16le",
+        "utf16be",
+        "cp1252",
+        "crlf",
+        "cr",
+        "utf16-crlf",
+    ],
+)
+def test_the_same_text_in_many_encodings(data: bytes) -> None:
+    assert text_of(data) == TEXT
+
+
+def test_bytes_that_cp1252_does_not_know_are_latin1() -> None:
+    assert text_of(b"plain words " * 20 + b"\x81").endswith(" \x81")
+
+
+def test_a_damaged_place_does_not_turn_all_of_utf8_into_gibberish() -> None:
+    sound = "äöü " * 20
+    assert text_of(sound.encode() + b"\xc3" + b" end") == sound + "\ufffd end"
+    # One odd byte among ASCII says nothing for UTF-8.
+    assert text_of(b"caf\xe9") == "café"
+
+
+def test_a_text_that_holds_replacement_characters_is_not_damaged_by_them() -> None:
+    assert text_of(("\ufffd" * 30 + "é").encode()) == "\ufffd" * 30 + "é"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "a PNG image"),
+        (b"PK\x03\x04\x14\x00", "a ZIP archive"),
+        (b"%PDF-1.7\nplain", "a PDF document under another name"),
+        (b"abc\x00def", "zero bytes"),
+        (bytes(range(1, 32)) * 40, "control characters"),
+        (b"\xff\xfea", "UTF-16"),
+        (b"\xff\xfe\x00\x00a\x00\x00\x00", "zero bytes"),
+        (b"\x81\x8d\x8f\x90\x9d" * 50, "control characters"),
+    ],
+)
+def test_what_is_no_text_says_so(data: bytes, reason: str) -> None:
+    with pytest.raises(NotText, match=f"binary: .*{reason}"):
+        text_of(data)
+
+
+def test_letters_that_look_like_magic_are_still_letters() -> None:
+    assert text_of(b"ID3 tags are explained here") == "ID3 tags are explained here"
+    assert text_of(b"GIF89a is a format") == "GIF89a is a format"
+
+
+def test_terminal_colours_are_text() -> None:
+    assert text_of(b"\x1b[31mred\x1b[0m" * 20).startswith("\x1b[31m")
+
+
+@given(st.text(st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs", "Cc"])))
+def test_utf8_comes_back_as_it_was(text: str) -> None:
+    assert text_of(text.encode()) == text
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_text_or_no_text(data: bytes) -> None:
+    try:
+        text = text_of(data)
+    except NotText:
+        return
+    assert "\r" not in text
+    assert "\0" not in text
+    text.encode()  # no half signs

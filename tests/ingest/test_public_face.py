@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import quire.ingest as room
+from quire.ingest.formats import TABLE, kind_of_path
+
+HEAVY = ["selectolax", "pypdfium2", "markdown_it", "numpy"]
+
+
+def test_the_public_names() -> None:
+    assert room.__all__ == ["VERSION", "digest_of", "formats", "kind_of_path", "read", "walk"]
+    assert all(hasattr(room, name) for name in room.__all__)
+
+
+def test_importing_the_room_loads_no_heavy_library() -> None:
+    program = f"import sys, quire.ingest; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_readers_have_names() -> None:
+    assert room.formats() == ("code", "html", "lines", "markdown", "pdf", "rst", "text")
+
+
+def test_no_ending_has_two_rows() -> None:
+    endings = [ending for _, _, endings in TABLE for ending in endings.split()]
+    assert len(endings) == len(set(endings))
+    assert all(ending == ending.lower() for ending in endings)
+
+
+def test_the_kind_follows_from_the_path_alone() -> None:
+    code = ["a.py", "x/Makefile", "Dockerfile", "a.TSX", "CMakeLists.txt", ".bashrc", "q.sql"]
+    documents = [
+        "a.md",
+        "README",
+        "x.json",
+        "a/b.html",
+        "x.pdf",
+        "bin/run",
+        ".env",
+        "a.",
+        "x.txt",
+        "",
+    ]
+    assert {kind_of_path(path) for path in code} == {"code"}
+    assert {kind_of_path(path) for path in documents} == {"document"}

@@ -1,0 +1,82 @@
+"""The work for a file grows with its length, and with nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from quire.ingest.pieces import Unreadable
+from quire.ingest.read import document_of
+from quire.values import IngestSettings
+
+DEFAULT = IngestSettings()
+SMALL, LARGE = 5_000, 20_000
+
+HOSTILE = {
+    "one word": "x",
+    "one line": "lorem ipsum ",
+    "one line of data": '{"a":[1,2,3],"b":"c d"},',
+    "sentences": "Lorem ipsum dolor. ",
+    "white space": " ",
+    "blank lines": "\n",
+    "short lines": "ab\n",
+    "definitions": "def f():\n    pass\n",
+    "open strings": "'''\"\"\"`",
+    "open comments": "/* ",
+    "open tags": "<a ",
+    "nested tags": "<p><i>x",
+    "open brackets": "[(<",
+    "joined signs": "\U0001f468\u200d",
+    "marks": "\u0301",
+    "flags": "\U0001f1e6",
+    "assignments": "api_key=a1",
+    "headings": "# a\n",
+    "underlined": "abc\n---\n",
+    "list": "- a\n",
+    "decorators": "@a(\n",
+    "roles": ":doc:`",
+}
+
+
+def work(run: Callable[[], object]) -> int:
+    """Count calls of functions, also of those written in C."""
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        run()
+    except Unreadable:
+        pass
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize(
+    "ending", [".txt", ".md", ".rst", ".html", ".json", ".py", ".js", ".c", ".sql"]
+)
+@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE.keys())
+def test_work_grows_no_faster_than_the_text(unit: str, ending: str) -> None:
+    path = f"a{ending}"
+    document_of(path, b"warm up", DEFAULT)
+
+    def run(length: int) -> int:
+        data = (unit * (length // len(unit))).encode()
+        return work(lambda: document_of(path, data, DEFAULT))
+
+    assert run(LARGE) <= 5 * run(SMALL) + 500
+
+
+@pytest.mark.parametrize("path", ["data.json", "notes.txt"])
+def test_sixteen_megabytes_in_one_line(path: str) -> None:
+    unit = '{"key": "some words, and more"},'
+    data = (unit * (DEFAULT.max_bytes // len(unit))).encode()
+    document = document_of(path, data, DEFAULT)
+    assert document.chunks[-1].end == len(data)
+    assert max(len(chunk.text) for chunk in document.chunks) <= 2 * DEFAULT.code_max

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quire import tables
+from quire.errors import ConfigError
 from quire.values import (
     MAIN,
     PUBLIC,
@@ -92,7 +93,10 @@ def project_root(start: Path) -> Path:
 
 def _user_file(env: Mapping[str, str]) -> Path | None:
     if env.get("QUIRE_CONFIG"):
-        return Path(env["QUIRE_CONFIG"])
+        named = Path(env["QUIRE_CONFIG"])
+        if not named.is_file():
+            raise ConfigError(f"QUIRE_CONFIG is {named}: there is no such file")
+        return named
     home = env.get("XDG_CONFIG_HOME") or (env.get("HOME", "") and str(Path(env["HOME"], ".config")))
     return Path(home, "quire", "config.toml") if home else None
 

@@ -32,6 +32,8 @@ VECTORS_PER_COMMIT = 64
 FRESH = 2_000_000_000
 """A file changed so few nanoseconds ago may change again without its time telling."""
 
+RULES = frozenset({".gitignore", ".quireignore", "quire.toml"})
+"""Files that decide over others: when one changes, everything is looked at."""
 TICK = 1000
 """Milliseconds after which a watch must have begun."""
 
@@ -89,7 +91,12 @@ def index_files(
 ) -> Tally:
     """Bring the store up to date with the files below some paths of a directory."""
     tally = Tally()
-    known = {path: stamp for part in under for path, stamp in store.stamps(space, part).items()}
+    known = {
+        path: stamp
+        for part in under
+        if _is_text(part)  # no other name is ever in a store
+        for path, stamp in store.stamps(space, part).items()
+    }
     seen: set[str] = set()
     changed = _changed(walk(root, under, settings), known, seen, tally, settings)
     for batch in _batches(changed):
@@ -134,18 +141,23 @@ def changes(root: Path, under: Sequence[str]) -> Iterator[list[Path]]:
         ignore_dirs = (".git", ".quire", ".hg", ".svn")
         ignore_entity_patterns = (r"-(wal|shm|journal)$",)
 
-    everything = [root / part for part in under]
-    begun = False
-    for met in watch(
-        *everything, watch_filter=Watched(), yield_on_timeout=True, rust_timeout=TICK
-    ):
-        paths = sorted({Path(path) for _, path in met})
-        rules = any(path.name in {".gitignore", ".quireignore", "quire.toml"} for path in paths)
-        if rules or not begun:
-            yield everything
-        elif paths:
-            yield paths
-        begun = True
+    everything, wanted = [root / part for part in under], Watched()
+    while True:
+        begun = False
+        try:
+            for met in watch(
+                *everything, watch_filter=None, yield_on_timeout=True, rust_timeout=TICK
+            ):
+                paths = sorted({Path(path) for change, path in met if wanted(change, path)})
+                if not begun or any(path.name in RULES for path in paths):
+                    yield everything
+                elif paths:
+                    yield paths
+                begun = True
+        except RuntimeError as error:
+            # A name that is not UTF-8 ends a watch: then another one begins.
+            if "decode path" not in str(error):
+                raise InputError(f"{root} cannot be watched: {error}") from error
 
 
 def embed_missing(store: Store, space: str, embedder: Embedder, report: Report) -> int:
@@ -210,6 +222,14 @@ def _changed(
         seen.add(file.path)
         tally.indexed += 1
         yield document, Stamp(file.path, file.size, mtime, f"{cut}{digest}", document.record.id)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _cut_by(settings: IngestSettings) -> str:

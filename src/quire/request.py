@@ -1,20 +1,22 @@
 """What exactly is asked for?
 
 Options of a caller, a recipe and defaults become one value that says everything, so that two
-askings that mean the same are the same, and a receipt can be replayed.
+askings that mean the same are the same, and a receipt can be replayed. What cannot be is refused
+here, by name, before anything is looked up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
+from quire import fit, render, tables, tokens
 from quire import recipe as recipes
-from quire import tokens
+from quire.collect.search import LEXICAL, SEMANTIC
 from quire.contracts import Counter
-from quire.errors import InputError
-from quire.values import NO_FILTER, Filter, Recipe, Request, Viewer
+from quire.errors import BudgetError, ConfigError, InputError
+from quire.values import NO_FILTER, Budget, Failure, Filter, Recipe, Request, Viewer
 
 
 class Options(TypedDict, total=False):
@@ -46,6 +48,18 @@ class Options(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded:
+    """What an earlier run met, so that it can be run again without it: as a receipt says."""
+
+    vector: bytes | None
+    """The question's vector."""
+    embedder: str | None
+    """Whose vector it is; it is no use among vectors of another model."""
+    failed: tuple[Failure, ...] = ()
+    """The sources that failed; they fail again."""
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A question with everything decided."""
 
@@ -54,34 +68,59 @@ class Asked:
     counter: Counter
     viewer: Viewer | str | None = None
     allow_empty: bool = False
-    vector: bytes | None = None
-    """The question's vector, where a receipt gives it."""
+    recorded: Recorded | None = None
 
     @property
     def key(self) -> tuple[Hashable, ...]:
         """What tells this asking from others, the viewer aside."""
         recipe = recipes.recipe_hash(self.recipe)
-        return (self.request, recipe, self.counter.name, self.allow_empty, self.vector)
+        return (self.request, recipe, self.counter.name, self.allow_empty, self.recorded)
 
 
 DEFAULT_RECIPE = "documents"
 DEFAULT_MODEL = "o200k"
+LARGEST_BUDGET = 100_000_000
+MOST_WEIGHT = 1000
+MOST_RECENT = 1000
+SOURCES = (LEXICAL, SEMANTIC)
+
 _BUDGET = {"budget": "total", "reserve": "reserved", "overflow": "overflow", "hard": "hard"}
 _FIT = ("pack", "order", "dedup", "per_document")
 _RENDER = ("format", "metadata")
+_BESIDE: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "recipe": ((str, Recipe), "a name, a file or a Recipe"),
+    "model": (str, "a name"),
+    "viewer": ((str, Viewer, type(None)), "a name or a Viewer"),
+    "where": (Filter, "a Filter"),
+    "as_of": ((int, type(None)), "seconds since 1970"),
+    "previous": ((list, tuple), "a list of chunk ids"),
+    "exact": (bool, "True or False"),
+    "allow_empty": (bool, "True or False"),
+}
+"""Options that do not go into the recipe, and what they may be."""
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "int": (int, "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": (bool, "true or false"),
+    "str": (str, "a text"),
+    "Mapping[str, int]": (Mapping, "whole numbers by name"),
+}
 
 
 def decide(query: str, options: Options) -> Asked:
     """Put a question, its options and their recipe together."""
-    if not query.strip():
+    if not isinstance(query, str) or not query.strip():
         raise InputError("the query is empty: say what the context is for")
+    _known(options)
     named = options.get("recipe", DEFAULT_RECIPE)
     recipe = recipes.load(named) if isinstance(named, str) else named
+    recipe = _adjusted(recipe, dict(options))
+    check(recipe)
     counter = tokens.open_counter(options.get("model", DEFAULT_MODEL))
     where = options.get("where", NO_FILTER)
     return Asked(
         request=Request(
-            query=query,
+            query=query.strip(),
             model=counter.name,
             kinds=where.kinds,
             paths=where.paths,
@@ -91,11 +130,71 @@ def decide(query: str, options: Options) -> Asked:
             exact=options.get("exact", False),
             previous=tuple(options.get("previous", ())),
         ),
-        recipe=_adjusted(recipe, dict(options)),
+        recipe=recipe,
         counter=counter,
         viewer=options.get("viewer"),
         allow_empty=options.get("allow_empty", False),
     )
+
+
+def check(recipe: Recipe) -> None:
+    """Refuse a recipe that no context can be made with, and say what is wrong with it."""
+    for name in ("budget", "rank", "fit", "render"):
+        _typed(name, getattr(recipe, name))
+    check_budget(recipe.budget)
+    _one_of("pack", "way of packing", recipe.fit.pack, fit.PREFERENCES)
+    _one_of("order", "order", recipe.fit.order, fit.ORDERS)
+    _one_of("overflow", "overflow", recipe.budget.overflow, fit.OVERFLOWS)
+    _one_of("format", "format", recipe.render.format, render.FORMATS)
+    _within("fit.dedup", recipe.fit.dedup, 0, 1)
+    _within("fit.per_document", recipe.fit.per_document, 0)
+    _within("rank.top", recipe.rank.top, 1)
+    _within("rank.constant", recipe.rank.constant, 0)
+    _within("rank.recent", recipe.rank.recent, 0, MOST_RECENT)
+    if not recipe.sources:
+        raise ConfigError(
+            f"the recipe {recipe.name!r} asks no source: name [sources.{LEXICAL}], or begin it "
+            f'with extends = "{DEFAULT_RECIPE}"'
+        )
+    for name, source in recipe.sources.items():
+        if name not in SOURCES:
+            tables.refused(f"the recipe {recipe.name!r}: [sources]", name, SOURCES)
+        _typed(f"sources.{name}", source)
+        _within(f"sources.{name}.k", source.k, 1)
+        _within(f"sources.{name}.weight", source.weight, 0, MOST_WEIGHT)
+
+
+def check_budget(budget: Budget) -> None:
+    """Refuse a budget that contradicts itself, by name."""
+    if budget.total <= 0:
+        raise BudgetError(f"the budget is {budget.total} tokens: it must be above zero")
+    if budget.total > LARGEST_BUDGET:
+        raise BudgetError(
+            f"the budget is {budget.total} tokens: more than any window ({LARGEST_BUDGET} at most)"
+        )
+    for name, value in budget.reserved.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise BudgetError(f"{value!r} is reserved for {name}: it must be a whole number")
+        if value < 0:
+            raise BudgetError(f"{value} tokens are reserved for {name}: it must not be negative")
+    if budget.overhead < 0:
+        raise BudgetError(f"the overhead is {budget.overhead}: it must not be negative")
+    if budget.available <= 0:
+        parts = ", ".join(f"{name} {value}" for name, value in budget.reserved.items())
+        raise BudgetError(
+            f"of {budget.total} tokens all are reserved ({parts}): raise --budget, or lower the "
+            "reserves (--reserve none for none)"
+        )
+
+
+def _known(options: Mapping[str, Any]) -> None:
+    """Refuse an option that does not exist, or that is none of what it may be."""
+    for name, value in options.items():
+        if name not in Options.__annotations__:
+            tables.refused("assemble", name, Options.__annotations__)
+        kind, wanted = _BESIDE.get(name, (object, ""))
+        if not _is(value, kind):
+            raise InputError(f"{name} is {value!r}: expected {wanted}")
 
 
 def _adjusted(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
@@ -111,3 +210,29 @@ def _adjusted(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
         render=replace(recipe.render, **said),
         rank=replace(recipe.rank, **ranked),
     )
+
+
+def _typed(place: str, part: Any) -> None:
+    for item in fields(part):
+        value = getattr(part, item.name)
+        kind, wanted = _KINDS[str(item.type)]
+        if not _is(value, kind):
+            raise InputError(f"{place}.{item.name} is {value!r}: expected {wanted}")
+
+
+def _is(value: object, kind: type | tuple[type, ...]) -> bool:
+    """Tell whether a value is of a kind; True is no number."""
+    if isinstance(value, bool):
+        return kind in {bool, object}
+    return isinstance(value, kind)
+
+
+def _one_of(name: str, what: str, value: str, known: Sequence[str] | Mapping[str, Any]) -> None:
+    if value not in known:
+        raise InputError(f"{name}: {value!r} is no {what}; there are {', '.join(known)}")
+
+
+def _within(place: str, value: float, least: int, most: int | None = None) -> None:
+    if not value >= least or (most is not None and value > most):  # `not`: NaN is nowhere
+        limits = f"at least {least}" if most is None else f"between {least} and {most}"
+        raise InputError(f"{place} is {value}: it must be {limits}")

@@ -24,7 +24,7 @@ Filled = TypeVar("Filled", bound="DataclassInstance")
 def read(path: Path) -> dict[str, Any]:
     """Read a TOML file, or say what is wrong with it."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
     except (OSError, UnicodeDecodeError) as error:

@@ -30,6 +30,8 @@ def list_rules(store: str | None, space: str | None, as_json: bool) -> None:
             for rule in listed
         ]
         printing.rules(rules, quire.groups(), as_json=as_json)
+    if not rules and not as_json:
+        printing.note("there are no rules: the default decides over every file")
 
 
 @access.command()

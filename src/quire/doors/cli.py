@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -27,6 +28,9 @@ class Door(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run, and never show a traceback for what a user can mend."""
         kwargs["standalone_mode"] = False
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # a terminal may not know every character
+                stream.reconfigure(errors="backslashreplace")
         try:
             sys.exit(super().main(*args, **kwargs) or 0)
         except QuireError as error:
@@ -38,10 +42,19 @@ class Door(click.Group):
         except (KeyboardInterrupt, click.Abort):
             click.echo("quire: interrupted; what was written is kept, run again to go on", err=True)
             sys.exit(130)
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            click.echo(f"quire: {place}{error.strerror or error}", err=True)
+            sys.exit(1)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader of its output that has had enough is no failure."""
+        try:
+            return super().invoke(ctx)
         except BrokenPipeError:
-            # The reader of the pipe has had enough; Python would complain again at exit.
+            # Python would complain again at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)
+            return 0
 
 
 @click.group(cls=Door, context_settings=CONTEXT)
@@ -52,7 +65,8 @@ def main() -> None:
 
 @main.command()
 @click.argument("folder", default=".")
-def init(folder: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def init(*, folder: str, as_json: bool) -> None:
     """Write a quire.toml with the default settings, explained."""
     from pathlib import Path
 
@@ -65,7 +79,7 @@ def init(folder: str) -> None:
     if not target.parent.is_dir():
         raise InputError(f"{folder} is no directory")
     target.write_text(printing.TEMPLATE, "utf-8")
-    click.echo(f"wrote {target}")
+    click.echo(printing.as_json_text({"wrote": str(target)}) if as_json else f"wrote {target}")
 
 
 @main.command()

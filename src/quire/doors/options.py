@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from quire.errors import InputError
+
 if TYPE_CHECKING:
     from quire.engine import Quire
 
@@ -45,4 +47,9 @@ def opened(
 
 def asked(query: str) -> str:
     """Read a query, from standard input if it is `-`."""
-    return sys.stdin.read() if query == "-" else query
+    if query != "-":
+        return query
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"standard input is not UTF-8: {error}") from error

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from quire.values import Context, IndexResult, Problem, SearchResult, Status
+from quire.values import Context, IndexResult, Problem, SearchResult, Skipped, Status
 
-SKIPPED_SHOWN = 20
+PATHS_SHOWN = 3
 TEXT_LINES = 6
 
 TEMPLATE = """\
@@ -56,10 +56,7 @@ def indexed(result: IndexResult, *, as_json: bool) -> None:
         return
     for text in result.notes:
         note(f"note: {text}")
-    for skipped in result.skipped[:SKIPPED_SHOWN]:
-        note(f"skipped {skipped.path}: {skipped.reason}")
-    if len(result.skipped) > SKIPPED_SHOWN:
-        note(f"... and {len(result.skipped) - SKIPPED_SHOWN} more skipped; --json lists them all")
+    _skipped(result.skipped)
     click.echo(
         f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "
         f"{len(result.skipped)} skipped; {result.chunks} chunks, {result.vectors} new vectors"
@@ -272,8 +269,18 @@ def rules(
     for origin, table in groups.items():
         for name, users in table.items():
             click.echo(f"@{name}  =  {', '.join(users)}  ({origin})")
-    if not rows:
-        note("there are no rules: the default decides over every file")
+
+
+def _skipped(skipped: Sequence[Skipped]) -> None:
+    """Tell what was left out, by reason, the rarest first: a secret must not drown in pictures."""
+    reasons: dict[str, list[str]] = {}
+    for one in skipped:
+        reasons.setdefault(one.reason, []).append(one.path)
+    for reason, paths in sorted(reasons.items(), key=lambda item: (len(item[1]), item[0])):
+        more = f" and {len(paths) - PATHS_SHOWN} more" if len(paths) > PATHS_SHOWN else ""
+        note(f"skipped {', '.join(paths[:PATHS_SHOWN])}{more}: {reason}")
+    if any(len(paths) > PATHS_SHOWN for paths in reasons.values()):
+        note("--json lists all that was skipped")
 
 
 def _pairs(values: Mapping[str, Any]) -> None:

@@ -1,11 +1,14 @@
 """What fits?"""
 
-from quire.fit.arrange import arrange
+from quire.fit.arrange import ORDERS, arrange
 from quire.fit.dedup import Duplicate, dedup, overlap
-from quire.fit.pack import Packed, as_cut, limited, pack
+from quire.fit.pack import OVERFLOWS, PREFERENCES, Packed, as_cut, limited, pack, preferred
 from quire.fit.settle import settle
 
 __all__ = [
+    "ORDERS",
+    "OVERFLOWS",
+    "PREFERENCES",
     "Duplicate",
     "Packed",
     "arrange",
@@ -14,5 +17,6 @@ __all__ = [
     "limited",
     "overlap",
     "pack",
+    "preferred",
     "settle",
 ]

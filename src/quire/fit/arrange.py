@@ -23,73 +23,97 @@ AUTO = {
     "interleaved": "packed",
     "score_weighted": "packed",
 }
-ORDERS = ("grouped", "packed", "edges", "stable")
+ORDERS = ("auto", "grouped", "packed", "edges", "stable")
 
 
 def arrange(
     pieces: Sequence[Piece], order: str, way: str, previous: Sequence[str] = ()
 ) -> tuple[Block, ...]:
     """Put pieces, given in the order of preference, into blocks of one document each."""
+    if order not in ORDERS:
+        raise InputError(f"{order!r} is no order; there are {', '.join(ORDERS)}")
     wanted = AUTO.get(way, "grouped") if order == "auto" else order
-    if wanted not in ORDERS:
-        raise InputError(f"{order!r} is no order; there are auto, {', '.join(ORDERS)}")
-    if wanted == "packed":
-        sequence = [
-            list(run)
-            for _, run in groupby(pieces, key=lambda piece: piece.candidate.chunk.record_id)
-        ]
-        return tuple(_block(run, reading=False) for run in sequence)
-    grouped = groups(pieces)
-    if wanted == "edges":
-        grouped = grouped[::2] + grouped[1::2][::-1]
-    elif wanted == "stable":
-        grouped = _stable(grouped, previous)
-    return tuple(_block(group) for group in grouped)
-
-
-def _stable(grouped: list[list[Piece]], previous: Sequence[str]) -> list[list[Piece]]:
-    """Documents that stood before keep their order; new ones follow by score."""
-    places = {name: place for place, name in enumerate(previous)}
-    none = len(places)
-
-    def place(group: list[Piece]) -> int:
-        return min(places.get(piece.candidate.chunk.id, none) for piece in group)
-
-    return sorted(grouped, key=place)
-
-
-def _block(pieces: Sequence[Piece], *, reading: bool = True) -> Block:
     ordered = list(pieces)
-    if reading:
-        ordered.sort(
-            key=lambda piece: (piece.candidate.chunk.start, piece.candidate.chunk.sequence)
-        )
+    if wanted == "stable":
+        ordered = _stable(pieces, previous)
+    elif wanted != "packed":
+        grouped = groups(pieces)
+        if wanted == "edges":
+            grouped = grouped[::2] + grouped[1::2][::-1]
+        ordered = _in_reading_order(grouped)
+    by_document = groupby(_together(ordered), key=lambda piece: piece.candidate.chunk.record_id)
+    return tuple(_block(list(run)) for _, run in by_document)
+
+
+def _stable(pieces: Sequence[Piece], previous: Sequence[str]) -> list[Piece]:
+    """Begin with what stood before, as it stood, so that what was said stays a beginning."""
+    places = {name: place for place, name in enumerate(previous)}
+    old = [piece for piece in pieces if piece.candidate.chunk.id in places]
+    new = [piece for piece in pieces if piece.candidate.chunk.id not in places]
+    old.sort(key=lambda piece: places[piece.candidate.chunk.id])
+    return old + _in_reading_order(groups(new))
+
+
+def _in_reading_order(grouped: Sequence[Sequence[Piece]]) -> list[Piece]:
+    return [piece for group in grouped for piece in sorted(group, key=_offset)]
+
+
+def _together(ordered: Sequence[Piece]) -> list[Piece]:
+    """Bring pieces that share text to where the first of them stands, in reading order."""
+    sharing: list[list[Piece]] = []
+    record, reach = "", 0
+    for piece in sorted(ordered, key=lambda one: (one.candidate.chunk.record_id, *_offset(one))):
+        chunk = piece.candidate.chunk
+        if sharing and chunk.record_id == record and chunk.start < reach:
+            sharing[-1].append(piece)
+            reach = max(reach, _end(piece))
+        else:
+            sharing.append([piece])
+            record, reach = chunk.record_id, _end(piece)
+    places = {piece.candidate.chunk.id: place for place, piece in enumerate(ordered)}
+    sharing.sort(key=lambda some: min(places[piece.candidate.chunk.id] for piece in some))
+    return [piece for some in sharing for piece in some]
+
+
+def _block(pieces: Sequence[Piece]) -> Block:
     runs: list[list[Piece]] = []
-    for piece in ordered:
-        if runs and _follows(runs[-1][-1], piece):
+    first = end = 0
+    for piece in pieces:
+        start = piece.candidate.chunk.start
+        if runs and first <= start <= end:
             runs[-1].append(piece)
+            end = max(end, _end(piece))
         else:
             runs.append([piece])
-    first = pieces[0].candidate.chunk
-    return Block(first.record_id, first.path, tuple(_run(run) for run in runs))
-
-
-def _follows(piece: Piece, other: Piece) -> bool:
-    """Tell whether another piece begins where this one ends, or within it."""
-    here, there = piece.candidate.chunk, other.candidate.chunk
-    return piece.whole and other.whole and here.start <= there.start <= here.end
+            first, end = start, _end(piece)
+    chunk = pieces[0].candidate.chunk
+    return Block(chunk.record_id, chunk.path, tuple(_run(run) for run in runs))
 
 
 def _run(pieces: Sequence[Piece]) -> Run:
-    text = b""
-    start = pieces[0].candidate.chunk.start
+    """Join pieces that begin where the one before ends, or within it."""
+    text = ""
+    end = pieces[0].candidate.chunk.start
     for piece in pieces:
-        chunk = piece.candidate.chunk
-        data = piece.text.encode("utf-8", "surrogatepass")
-        if piece.whole:
-            seen = start + len(text) - chunk.start
-            data = data[max(0, seen) :]
-        text += data
-    first = min(piece.candidate.chunk.lines[0] for piece in pieces)
-    last = max(piece.candidate.chunk.lines[1] for piece in pieces)
-    return Run(tuple(pieces), text.decode("utf-8", "surrogatepass"), (first, last))
+        seen = end - piece.candidate.chunk.start
+        text += piece.text.encode()[seen:].decode(errors="replace") if seen else piece.text
+        end = max(end, _end(piece))
+    lines = [_lines(piece) for piece in pieces]
+    return Run(tuple(pieces), text, (min(first for first, _ in lines), max(last for _, last in lines)))
+
+
+def _lines(piece: Piece) -> tuple[int, int]:
+    """Tell which lines are shown of a piece."""
+    first, last = piece.candidate.chunk.lines
+    return (first, last) if piece.whole or not first else (first, first + piece.text.count("\n"))
+
+
+def _offset(piece: Piece) -> tuple[int, int, str]:
+    chunk = piece.candidate.chunk
+    return chunk.start, chunk.sequence, chunk.id
+
+
+def _end(piece: Piece) -> int:
+    """Tell where what is shown of a piece ends in its document."""
+    chunk = piece.candidate.chunk
+    return chunk.end if piece.whole else chunk.start + len(piece.text.encode())

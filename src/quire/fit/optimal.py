@@ -28,6 +28,9 @@ def optimal(
     pieces = [piece for group in groups for piece in group]
     if not pieces or available <= 0:
         return [], 0
+    # A table need not be wider than everything together.
+    markers = sum(marker(group[0].candidate.chunk.path) for group in groups)
+    available = min(available, markers + sum(piece.tokens for piece in pieces))
     scale = max(1, -(-len(pieces) * (available + 1) // LARGEST))
     room = available // scale
     best: Scores = np.zeros(room + 1, np.int64)
@@ -83,10 +86,13 @@ def _bound(pieces: Sequence[Piece], available: int) -> int:
     left, total = available, 0
     for piece in sorted(pieces, key=_worth, reverse=True):
         share = min(piece.tokens, left)
-        total += -(-piece.candidate.score * share // max(1, piece.tokens))
+        whole = share == piece.tokens  # one that costs nothing is always in
+        total += (
+            piece.candidate.score if whole else -(-piece.candidate.score * share // piece.tokens)
+        )
         left -= share
     return total
 
 
-def _worth(piece: Piece) -> Fraction:
-    return Fraction(piece.candidate.score, max(1, piece.tokens))
+def _worth(piece: Piece) -> tuple[bool, Fraction]:
+    return not piece.tokens, Fraction(piece.candidate.score, max(1, piece.tokens))

@@ -1,8 +1,8 @@
 """Which pieces go in, taken for what they cost one by one?
 
 Every way of packing walks the pieces in its own order of preference and takes what fits. A
-document's first piece also pays for its marker. What a way of packing leaves out it leaves out for
-a reason that is kept.
+document's first piece also pays for its marker. What a piece costs in the whole is measured
+afterwards (`settle`), and only there is one cut.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from quire.errors import InputError
 from quire.fit.optimal import optimal
 from quire.values import Piece
 
+OVERFLOWS = ("skip", "cut", "stop")
+
 Marker = Callable[[str], int]
 """What the marker of a path costs."""
-
-Cut = Callable[[Piece, int], Piece | None]
-"""Cut a piece to so many tokens; None if nothing sensible is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +27,6 @@ class Packed:
 
     chosen: tuple[Piece, ...]
     left: tuple[Piece, ...]
-    truncated: bool = False
-    """A piece was cut, or packing stopped at the budget."""
     gap: int = 0
     """By how many points of score, at most, a better choice would beat this one (`optimal`)."""
 
@@ -65,52 +62,42 @@ PREFERENCES: dict[str, Callable[[Sequence[Piece]], list[Piece]]] = {
 }
 
 
-def pack(
-    pieces: Sequence[Piece],
-    available: int,
-    *,
-    way: str,
-    overflow: str,
-    marker: Marker,
-    cut: Cut,
-    hard: bool = True,
-) -> Packed:
-    """Choose what fits into the available tokens."""
+def preferred(pieces: Sequence[Piece], way: str) -> list[Piece]:
+    """Give pieces in the order in which a way of packing prefers them."""
     if way not in PREFERENCES:
         raise InputError(f"{way!r} is no way of packing; there are {', '.join(PREFERENCES)}")
-    if overflow not in {"skip", "cut", "stop"}:
-        raise InputError(f"{overflow!r} is no overflow; there are skip, cut and stop")
-    preferred = PREFERENCES[way](pieces)
+    return PREFERENCES[way](pieces)
+
+
+def pack(
+    pieces: Sequence[Piece], available: int, *, way: str, overflow: str, marker: Marker
+) -> Packed:
+    """Choose what fits into the available tokens.
+
+    With `skip`, a piece that does not fit is passed over; otherwise nothing is taken after it.
+    """
+    if overflow not in OVERFLOWS:
+        raise InputError(f"{overflow!r} is no overflow; there are {', '.join(OVERFLOWS)}")
+    ordered = preferred(pieces, way)
     if way == "optimal":
         chosen, gap = optimal(groups(pieces), available, marker)
         names = {piece.candidate.chunk.id for piece in chosen}
-        left = [piece for piece in preferred if piece.candidate.chunk.id not in names]
-        return Packed(tuple(chosen), tuple(left), gap=gap)
+        rest = [piece for piece in ordered if piece.candidate.chunk.id not in names]
+        return Packed(tuple(chosen), tuple(rest), gap)
     taken: list[Piece] = []
-    left = []
+    left: list[Piece] = []
     opened: set[str] = set()
     used = 0
-    stopped = False
-    for piece in preferred:
+    for piece in ordered:
         chunk = piece.candidate.chunk
-        extra = 0 if chunk.record_id in opened else marker(chunk.path)
-        if not stopped and used + extra + piece.tokens <= available:
-            taken.append(piece)
-            opened.add(chunk.record_id)
-            used += extra + piece.tokens
-            continue
-        if stopped or (overflow == "skip" and hard):
+        cost = piece.tokens + (0 if chunk.record_id in opened else marker(chunk.path))
+        if used + cost > available or (left and overflow != "skip"):
             left.append(piece)
             continue
-        stopped = True
-        part = piece if not hard else None
-        if hard and overflow == "cut":
-            part = cut(piece, available - used - extra)
-        if part is None:
-            left.append(piece)
-        else:
-            taken.append(part)
-    return Packed(tuple(taken), tuple(left), truncated=stopped)
+        taken.append(piece)
+        opened.add(chunk.record_id)
+        used += cost
+    return Packed(tuple(taken), tuple(left))
 
 
 def limited(pieces: Sequence[Piece], per_document: int) -> tuple[list[Piece], list[Piece]]:

@@ -1,18 +1,28 @@
 """Does the text as it will be said keep the budget, and is nothing left that would still fit?
 
 Tokens do not add up: what a marker, a separator or a join costs shows only in the whole. So the
-whole is measured: what is too much is taken out, least preferred first, and what was passed over is
-tried again until nothing more fits.
+whole is measured: what is too much is taken out, least preferred first, and then it goes on with
+what was left out, as the overflow says:
+
+- `skip`: whatever still fits goes in, until nothing more does.
+- `stop`: in the order of preference, up to the first piece that does not fit.
+- `cut`: likewise, and that piece is cut to what is left.
+
+A soft budget goes on in the order of preference until it is reached: its last piece may pass it.
 """
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from quire.values import Piece
 
 SLACK = 16
 """A piece may cost so many tokens less inside the whole than it does alone."""
+TRIES = 12
+"""So often a cut is measured before the best one is taken."""
 
 Length = Callable[[Sequence[Piece]], int]
 """What these pieces, in the order of preference, cost as they will be said."""
@@ -22,37 +32,131 @@ Cut = Callable[[Piece, int], Piece | None]
 
 
 def settle(
+    preferred: Sequence[Piece],
     chosen: Sequence[Piece],
-    left: Sequence[Piece],
     available: int,
     *,
+    overflow: str,
+    hard: bool,
     length: Length,
     cut: Cut,
-    fill: bool,
-) -> tuple[list[Piece], list[Piece], int]:
-    """Give what stays, what is left out, and the length of the whole."""
-    kept, out = list(chosen), list(left)
-    used = length(kept)
-    while kept and used > available:
-        last = kept.pop()
-        # A piece that was cut is cut further; a whole one goes.
-        shorter = None if last.whole else cut(last, last.tokens - (used - available))
-        if shorter is None:
-            out.append(last)
-        else:
-            kept.append(shorter)
-        used = length(kept)
-    out.sort(key=lambda piece: piece.order)
-    while fill:
-        added = False
-        for piece in list(out):
-            if piece.tokens > available - used + SLACK:
-                continue
-            tried = length([*kept, piece])
-            if tried <= available:
-                kept.append(piece)
-                out.remove(piece)
-                used, added = tried, True
-        if not added:
-            break
-    return kept, out, used
+) -> tuple[list[Piece], list[Piece]]:
+    """Give what stays and what is left out, both in the order of preference."""
+    names = {piece.candidate.chunk.id for piece in chosen}
+    places = {piece.candidate.chunk.id: place for place, piece in enumerate(preferred)}
+    kept = [piece for piece in preferred if piece.candidate.chunk.id in names]
+    out = [piece for piece in preferred if piece.candidate.chunk.id not in names]
+    whole = _Whole(kept, out, places, available, length)
+    if not hard:
+        whole.pass_once()
+        return whole.kept, whole.out
+    whole.keep_to()
+    if overflow == "skip":
+        whole.fill()
+    else:
+        whole.go_on()
+        if overflow == "cut" and whole.out:
+            whole.shorten(cut)
+    return whole.kept, whole.out
+
+
+@dataclass(slots=True)
+class _Whole:
+    """What is in and what is out, and what the whole costs; both in the order of preference."""
+
+    kept: list[Piece]
+    out: list[Piece]
+    places: dict[str, int]
+    available: int
+    length: Length
+    used: int = 0
+
+    def keep_to(self) -> None:
+        """Take out what is too much, least preferred first."""
+        self.used = self.length(self.kept)
+        while self.kept and self.used > self.available:
+            over = self.used - self.available
+            while self.kept and over > 0:
+                last = self.kept.pop()
+                self.out.append(last)
+                over -= max(1, last.tokens)
+            self.used = self.length(self.kept)
+        self.out.sort(key=self._place)
+
+    def pass_once(self) -> None:
+        """Go on until the budget is reached, and not one piece further."""
+        self.used = self.length(self.kept)
+        while self.kept and (less := self.length(self.kept[:-1])) >= self.available:
+            insort(self.out, self.kept.pop(), key=self._place)
+            self.used = less
+        while self.out and self.used < self.available:
+            self._take(self.out[0], *self._with(self.out[0]))
+
+    def fill(self) -> None:
+        """Put in whatever fits, until nothing more does: one piece may make room for another."""
+        added = True
+        while added:
+            added = False
+            for piece in list(self.out):
+                if self._may_fit(piece) and self._put_in(piece):
+                    added = True
+
+    def go_on(self) -> None:
+        """Put in what comes next, up to the first that does not fit."""
+        while self.out and self._put_in(self.out[0]):
+            pass
+
+    def shorten(self, cut: Cut) -> None:
+        """Cut the next piece to what is left, by measuring: how much of it that is."""
+        piece = self.out[0]
+        alone = max(1, self._with(piece)[1] - self.used)
+        fitting, too_long = 0, piece.tokens + 1
+        room = piece.tokens * (self.available - self.used) // alone
+        best: Piece | None = None
+        for _ in range(TRIES):
+            room = min(max(room, fitting + 1), too_long - 1)
+            part = cut(piece, room)
+            spent = self.used if part is None else self._with(part)[1]
+            if spent > self.available:
+                too_long = room
+            else:
+                fitting, best = room, part or best
+            if too_long - fitting <= 1 or 0 <= self.available - spent <= self.available // 100:
+                break
+            room += self.available - spent
+        if best is not None:
+            self._take(piece, *self._with(best))
+
+    def _may_fit(self, piece: Piece) -> bool:
+        """Tell whether it is worth measuring: a piece costs little less in the whole than alone."""
+        # Line ends at either end are not printed, nor is what a kept piece shows already.
+        bare = len(piece.text) - len(piece.text.strip("\n"))
+        if piece.tokens - bare - SLACK <= self.available - self.used:
+            return True
+        chunk = piece.candidate.chunk
+        return any(
+            chunk.start < other.end and other.start < chunk.end
+            for other in (each.candidate.chunk for each in self.kept)
+            if other.record_id == chunk.record_id
+        )
+
+    def _put_in(self, piece: Piece) -> bool:
+        """Put a piece in if the whole keeps the budget with it."""
+        kept, used = self._with(piece)
+        if used > self.available:
+            return False
+        self._take(piece, kept, used)
+        return True
+
+    def _with(self, piece: Piece) -> tuple[list[Piece], int]:
+        """Give what would be in with a piece, and what that would cost."""
+        kept = list(self.kept)
+        insort(kept, piece, key=self._place)
+        return kept, self.length(kept)
+
+    def _take(self, piece: Piece, kept: list[Piece], used: int) -> None:
+        self.kept, self.used = kept, used
+        self.out = [other for other in self.out if other is not piece]
+
+    def _place(self, piece: Piece) -> int:
+        return self.places[piece.candidate.chunk.id]

@@ -6,12 +6,15 @@ A format is one function from blocks to text and one row of `FORMATS`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 
 from quire.errors import InputError
 from quire.values import Block, RenderSpec, Run
 
 Format = Callable[[Sequence[Block], RenderSpec], str]
+
+_LINE_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def markers(blocks: Sequence[Block], spec: RenderSpec) -> str:
@@ -22,8 +25,9 @@ def markers(blocks: Sequence[Block], spec: RenderSpec) -> str:
 
 
 def marker(path: str) -> str:
-    """Give the line that names a document."""
-    return f"[DOC: {path}]\n"
+    """Give the line that names a document: one line, whatever a file may be called."""
+    told = _LINE_BREAKING.sub(lambda found: found[0].encode("unicode_escape").decode(), path)
+    return f"[DOC: {told}]\n"
 
 
 def as_json(blocks: Sequence[Block], spec: RenderSpec) -> str:

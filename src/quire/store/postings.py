@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from quire.errors import StoreDamagedError
 from quire.store.bm25 import MOST_TIMES
 
 Rows = npt.NDArray[np.int32]
@@ -22,6 +24,7 @@ Posting = tuple[Rows, Times]
 
 _WIDTHS = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
 _HEADS = (b"\0", b"\1", b"\2")
+_DAMAGED = "a list of words is damaged: run `quire doctor`"
 NONE: Posting = (np.zeros(0, np.int32), np.zeros(0, np.uint8))
 
 
@@ -32,6 +35,8 @@ def encode(rows: Rows, times: Times) -> bytes:
 
 def decode(data: bytes) -> Posting:
     """Unpack a posting list."""
+    if not data or data[0] >= len(_WIDTHS):
+        raise StoreDamagedError(_DAMAGED)
     kind = _WIDTHS[data[0]]
     count = (len(data) - 1) // (kind.itemsize + 1)
     steps = np.frombuffer(data, kind, count, 1)
@@ -41,12 +46,13 @@ def decode(data: bytes) -> Posting:
 
 def join(parts: Iterable[Posting]) -> Posting:
     """Merge the posting lists of one word into one."""
-    lists = [part for part in parts if part[0].size]
+    lists = sorted((part for part in parts if part[0].size), key=lambda part: int(part[0][0]))
     if not lists:
         return NONE
     rows = np.concatenate([part[0] for part in lists])
     times = np.concatenate([part[1] for part in lists])
-    if len(lists) > 1:
+    # Rows are handed out in ascending order, so that lists rarely overlap.
+    if any(left[0][-1] > right[0][0] for left, right in pairwise(lists)):
         order = np.argsort(rows, kind="stable")
         rows, times = rows[order], times[order]
     return rows, times
@@ -59,8 +65,11 @@ def merge(
 
     Rows that are gone are left out, and words that no other row holds.
     """
-    widths = np.array([data[0] for data in lists], np.int64)
-    sizes = (np.array([len(data) for data in lists], np.int64) - 1) // ((1 << widths) + 1)
+    widths = np.array([data[0] if data else len(_WIDTHS) for data in lists], np.int64)
+    lengths = np.array([len(data) for data in lists], np.int64) - 1
+    if (widths >= len(_WIDTHS)).any() or (lengths % ((1 << widths) + 1)).any():
+        raise StoreDamagedError(_DAMAGED)
+    sizes = lengths // ((1 << widths) + 1)
     ends = (1 + (sizes << widths)).tolist()
     steps = np.empty(int(sizes.sum()), np.int64)
     for width, kind in enumerate(_WIDTHS):

@@ -74,8 +74,10 @@ def _forms(token: str) -> tuple[str, ...]:
         return tuple(pairs or [folded])
     parts = [_fold(part) for piece in re.split(r"[._]+", token) for part in _humps(piece)]
     stems = [_stem(part) for part in parts]
-    whole = _fold(token)[:LONGEST]
-    return tuple(stems) if [whole] == parts else (whole, *stems)
+    whole = _fold(token)
+    # The whole is stemmed, too: `getusername` in a question is one part, and must meet it.
+    found = stems if [whole] == parts else [_stem(whole), *stems]
+    return tuple(word for word in found if word.strip())  # folding may leave nothing of a sign
 
 
 def _humps(name: str) -> list[str]:

@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# Gemma 2 and 3 read these tags as one token each. They are text, not control, but the engine
-# keeps them apart with the control tokens, so that they are taken out before it counts.
-_HTML_TAG = re.compile(
-    "</?(?:table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup"
-    "|code|a|html|body|img|span|bbox|ul|li|div|iframe|footer)>"
-)
+# Gemma 2 and 3 read these tags of HTML as one token each. They are text, not control, but the
+# engine keeps them apart with the control tokens, so that they are taken out before it counts.
+_TAGS = "table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code"
+_GEMMA2_TAG = re.compile(f"</?(?:{_TAGS})>")
+_GEMMA3_TAG = re.compile(f"</?(?:{_TAGS}|a|html|body|img|span|bbox|ul|li|div|iframe|footer)>")
 
 
 def _nfc(text: str) -> str:
@@ -69,8 +68,8 @@ VOCABULARIES = (
     # Versions 1, 2, 3 and 7 of Mistral's SentencePiece differ in control tokens alone.
     VocabularyCounter("mistral-spm", "mistral_v2"),
     VocabularyCounter("mistral-tekken", "mistral_v3"),
-    VocabularyCounter("gemma2", "gemma2", whole=_HTML_TAG),
-    VocabularyCounter("gemma3", "gemma3", whole=_HTML_TAG),
+    VocabularyCounter("gemma2", "gemma2", whole=_GEMMA2_TAG),
+    VocabularyCounter("gemma3", "gemma3", whole=_GEMMA3_TAG),
     VocabularyCounter("gemma4", "gemma4"),
     VocabularyCounter("deepseek", "deepseek_v3"),
 )

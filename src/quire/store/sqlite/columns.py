@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quire.store.sqlite.database import Connection
+from quire.errors import StoreDamagedError
+from quire.store.sqlite.database import REPAIR, Connection
 
 BLOCK = 4096
 LENGTH, ACCESS, RECORD, SLOT, KIND = range(5)
@@ -72,9 +73,12 @@ def _take(connection: Connection, space: int, table: Table, after: int) -> None:
         (space, after),
     )
     for block, data in changed:
-        part = np.frombuffer(data, "<i4").reshape(FIELDS, -1)
         start = block * BLOCK
-        table[:, start : start + part.shape[1]] = part
+        try:
+            part = np.frombuffer(data, "<i4").reshape(FIELDS, -1)
+            table[:, start : start + part.shape[1]] = part
+        except ValueError as error:
+            raise StoreDamagedError(f"rows from {start} on are damaged: {REPAIR}") from error
 
 
 class Draft:
@@ -84,7 +88,7 @@ class Draft:
         self.table = columns.table.copy()
         self.rows = columns.rows
         self._touched: set[int] = set()
-        self._free = [int(row) for row in np.flatnonzero(self.table[ACCESS] == FREE)[::-1]]
+        self._free = self._unused()
 
     def take_row(self) -> int:
         """Hand out a row: a free one if there is one, else a new one."""
@@ -112,6 +116,11 @@ class Draft:
         self.table[field, : self.rows] = value
         self._touched.update(range(-(-self.rows // BLOCK)))
 
+    def settle(self) -> None:
+        """Begin anew after all rows were filled: count what is free, take all as changed."""
+        self._free = self._unused()
+        self._touched.update(range(-(-self.rows // BLOCK)))
+
     def release(self, rows: npt.NDArray[np.int32]) -> None:
         """Make dead rows free again: no posting list names them any more."""
         for row in rows:
@@ -134,3 +143,7 @@ class Draft:
                 (space, block, generation, part.astype("<i4").tobytes()),
             )
         return Columns(generation, self.table[:, : self.rows])
+
+    def _unused(self) -> list[int]:
+        free = np.flatnonzero(self.table[ACCESS, : self.rows] == FREE)
+        return [int(row) for row in free[::-1]]

@@ -74,10 +74,17 @@ def explained(place: str) -> Iterator[None]:
     try:
         yield
     except (apsw.Error, UnicodeEncodeError) as error:
+        kind = _kind(error)
         for met, ours, words in _MEANINGS:
-            if isinstance(error, met):
+            if issubclass(kind, met):
                 raise ours(words.format(place=place, error=error)) from error
         raise
+
+
+def _kind(error: Exception) -> type[Exception]:
+    # The file beside the log could not grow: that is a full disk, too.
+    grown = isinstance(error, apsw.IOError) and error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE
+    return apsw.FullError if grown else type(error)
 
 
 class Connections:
@@ -89,20 +96,19 @@ class Connections:
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
         self._writing = threading.RLock()
-        if not create and not path.exists():
-            raise NoStoreError(
-                f"there is no store at {path}; make one with `quire index`, or name another "
-                "with --store"
-            )
         with explained(str(path)):
-            if create:
-                try:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                except OSError as error:
-                    raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
+            if _exists(path):
+                self._refuse_others()
+            elif not create:
+                raise NoStoreError(
+                    f"there is no store at {path}; make one with `quire index`, or name another "
+                    "with --store"
+                )
+            else:
+                _make_folder(path.parent)
             connection = self._open()
             try:
-                schema.prepare(connection, str(path))
+                schema.migrate(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -124,7 +130,7 @@ class Connections:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Lend a connection inside the write transaction: kept whole, or not at all."""
-        with explained(str(self.path)), self._writing:
+        with explained(str(self.path)), self._turn():
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             connection = connection or self._open()
@@ -138,7 +144,7 @@ class Connections:
     @contextmanager
     def plain(self) -> Iterator[Connection]:
         """Lend a connection outside any transaction, for upkeep."""
-        with explained(str(self.path)), self._writing:
+        with explained(str(self.path)), self._turn():
             connection = self._open()
             try:
                 yield connection
@@ -150,6 +156,25 @@ class Connections:
         with self._lock:
             while self._idle:
                 self._idle.pop().close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait until no other thread writes."""
+        if not self._writing.acquire(timeout=self._wait):
+            raise StoreBusyError(f"{self.path}: somebody else is writing to this store; try again")
+        try:
+            yield
+        finally:
+            self._writing.release()
+
+    def _refuse_others(self) -> None:
+        """Look before anything is touched: the file may be another application's."""
+        connection = Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(int(self._wait * 1000))
+            schema.check(connection, str(self.path))
+        finally:
+            connection.close()
 
     def _give_back(self, connection: Connection) -> None:
         if connection.in_transaction:
@@ -165,3 +190,21 @@ class Connections:
         connection.pragma("cache_size", -PAGE_CACHE_KIB)
         connection.pragma("temp_store", "memory")
         return connection
+
+
+def _exists(path: Path) -> bool:
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r} holds NUL, so it is no file; name another with --store")
+    try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder, so it is no store; name a file with --store")
+        return path.exists()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be made: {error.strerror}") from error

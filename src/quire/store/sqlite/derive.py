@@ -12,6 +12,7 @@ from typing import Any
 from blake3 import blake3
 
 from quire import hashes, merkle
+from quire.errors import StoreDamagedError
 from quire.store import access, words
 from quire.store.sqlite import records, rows, rules, segments
 from quire.store.sqlite.change import Change
@@ -33,6 +34,7 @@ def rebuild(change: Change) -> None:
     change.draft = Draft(Columns(change.space.generation, blank(_handed_out(change))))
     classes = _rebuild_records(change)
     _rebuild_chunks(change, classes)
+    change.draft.settle()
     for source, target, kind in change.connection.rows(
         "SELECT source, target, kind FROM link WHERE space = ?", (space,)
     ):
@@ -62,7 +64,12 @@ def fingerprints(change: Change) -> dict[str, bytes]:
     ]
     found = {
         "rows": _hash(living),
-        "words": _hash(segments.living(change.connection, space, table[ACCESS] == DEAD)),
+        "words": _words(change),
+        "access": _hash(
+            change.connection.execute(
+                "SELECT id, class FROM record WHERE space = ? ORDER BY id", (space,)
+            )
+        ),
     }
     for name in ("leaf", "bucket", "node", "root"):
         order = {"leaf": ", key", "root": ""}.get(name, f", {name}")
@@ -73,6 +80,14 @@ def fingerprints(change: Change) -> dict[str, bytes]:
             )
         )
     return found
+
+
+def _words(change: Change) -> bytes:
+    gone = change.draft.table[ACCESS] == DEAD
+    try:
+        return _hash(segments.living(change.connection, change.space.id, gone))
+    except (StoreDamagedError, IndexError, ValueError):
+        return b"lists that cannot be read"
 
 
 def _hash(items: Iterable[Any]) -> bytes:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from quire.errors import StoreDamagedError
 from quire.store import access
+from quire.store.sqlite.database import REPAIR
 from quire.values import Chunk, Record
 
 ID = re.compile(r"[0-9a-f]{32}")
@@ -57,6 +59,10 @@ def record_row(record: Record) -> tuple[Any, ...]:
 def record_of(row: Sequence[Any]) -> Record:
     """Read a record from the columns of `RECORD`."""
     name, kind, path, title, parent, position, modified, author, acl, attrs = row
+    try:
+        own, properties = None if acl is None else access.parse(acl), json.loads(attrs)
+    except ValueError as error:
+        raise StoreDamagedError(f"record {name} is damaged: {REPAIR}") from error
     return Record(
         id=name,
         kind=kind,
@@ -66,8 +72,8 @@ def record_of(row: Sequence[Any]) -> Record:
         position=position,
         modified=modified,
         author=author,
-        acl=None if acl is None else tuple(json.loads(acl)),
-        attrs=json.loads(attrs),
+        acl=own,
+        attrs=properties,
     )
 
 

@@ -149,22 +149,27 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 
-def prepare(connection: Connection, place: str) -> None:
-    """Bring a file to the newest form, or say why it cannot be."""
+def check(connection: Connection, place: str) -> None:
+    """Refuse a file that is no store, or one that is too new."""
+    connection.execute("BEGIN")  # another process may just be making it: all of one moment
     version = int(connection.pragma("user_version"))
     mark = int(connection.pragma("application_id"))
-    if mark != APPLICATION_ID:
-        tables = connection.rows("SELECT count(*) FROM sqlite_schema")[0][0]
-        if mark or version or tables:
-            raise StoreDamagedError(
-                f"{place} is a database, but no Quire store; name another file with --store"
-            )
+    tables = connection.rows("SELECT count(*) FROM sqlite_schema")[0][0]
+    connection.execute("ROLLBACK")
+    if mark != APPLICATION_ID and (mark or version or tables):
+        raise StoreDamagedError(
+            f"{place} is a database, but no Quire store; name another file with --store"
+        )
     if version > len(MIGRATIONS):
         raise StoreVersionError(
             f"{place} was written by a newer Quire (format {version}; this one knows up to "
             f"{len(MIGRATIONS)}); upgrade Quire to open it"
         )
-    if version == len(MIGRATIONS):
+
+
+def migrate(connection: Connection) -> None:
+    """Bring a store to the newest form; a new file becomes a store."""
+    if int(connection.pragma("user_version")) == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
     with connection:

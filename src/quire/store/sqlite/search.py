@@ -21,11 +21,14 @@ from quire.store.sqlite.snapshot import Snapshot
 from quire.values import Filter, Hit, Hits
 
 Mask = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 
 MOST_WORDS = 1024
 """So many different words of a question are looked up, the rarest ones."""
 PRUNE_FROM = 20_000
 """Long posting lists are only looked into where a row can still win; from this length on."""
+FEW = 32
+"""Searching a list for a row costs as much as looking at so many of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,16 @@ class Term:
 
     def weights(self, norms: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """What the word adds to each of its rows."""
-        return bm25.weights(self.times, norms[self.rows], self.asked, self.rarity)
+        return bm25.weights(self.times, np.take(norms, self.rows), self.asked, self.rarity)
 
-    def among(self, able: npt.NDArray[np.int64]) -> Term:
-        """Keep only the rows that are among these."""
-        at = np.searchsorted(self.rows, able)
-        at[at == self.rows.size] = 0
-        hit = at[self.rows[at] == able]
+    def among(self, able: Places, scores: npt.NDArray[Any]) -> Term:
+        """Keep only the rows that can still win (and maybe some that a filter leaves out)."""
+        if able.size * FEW < self.rows.size:
+            at = np.searchsorted(self.rows, able)
+            at[at == self.rows.size] = 0
+            hit = at[self.rows[at] == able]
+        else:  # whoever is not able has less than the least of those who are
+            hit = np.flatnonzero(np.take(scores, self.rows) >= scores[able].min())
         return Term(self.rows[hit], self.times[hit], self.asked, self.rarity)
 
 
@@ -65,20 +71,19 @@ def lexical(snapshot: Snapshot, query: str, k: int, where: Filter) -> Hits:
         snapshot.columns.rows, np.int32 if rest < 1 << 31 else np.int64
     )
     allowed = _allowed(snapshot, where)
-    able: npt.NDArray[np.int64] | None = None
+    able: Places | None = None
     for term in terms:
-        if able is None and term.rows.size >= PRUNE_FROM:
-            least = _least(scores, allowed, k)
-            if least is not None and rest < least:
-                # No row outside can reach the k-th best any more, not even a tie.
-                able = np.flatnonzero(scores >= least - rest)
-        counted = term if able is None else term.among(able)
+        if term.rows.size >= PRUNE_FROM:
+            able = _able(scores, able, allowed, k, rest)
+        counted = term if able is None else term.among(able, scores)
         scores[counted.rows] += counted.weights(norms)
         rest -= term.most
-    matched = np.flatnonzero(scores)
-    if allowed is not None:
-        matched = matched[allowed[matched]]
-    return Hits(_best(snapshot, matched, scores[matched], k))
+    if able is None and allowed is not None:
+        able = np.flatnonzero(allowed)
+    reached = scores if able is None else scores[able]
+    least = top.kth_best(reached, k) if reached.size > k else 0
+    picked = np.flatnonzero(reached >= max(1, least))
+    return Hits(_best(snapshot, picked if able is None else able[picked], reached[picked], k))
 
 
 def _terms(snapshot: Snapshot, query: str) -> list[Term]:
@@ -111,17 +116,18 @@ def semantic(
     held = readable.mask & (slots >= 0)
     allowed = _allowed(snapshot, where)
     able = np.flatnonzero(held if allowed is None else held & allowed)
+    places = np.take(slots, able)
     matrix, codes = snapshot.vectors()
     scanned = exact or able.size <= vectors.SCAN_LIMIT
     if not scanned:
         code = vectors.encode(np.frombuffer(vector, np.int8)[None])[0]
-        distance = vectors.distances(codes, code)[slots[able]]
-        limit = vectors.threshold(distance, vectors.first_pass_size(k))
-        able = able[distance <= limit]
+        distance = np.take(vectors.distances(codes, code), places)
+        near = distance <= vectors.threshold(distance, vectors.first_pass_size(k))
+        able, places = able[near], places[near]
     if able.size * 3 < matrix.shape[0]:
-        scores = vectors.dot(matrix[slots[able]], vector)
+        scores = vectors.dot(matrix[places], vector)
     else:
-        scores = vectors.dot(matrix, vector)[slots[able]]
+        scores = np.take(vectors.dot(matrix, vector), places)
     return Hits(_best(snapshot, able, scores, k), exact=scanned)
 
 
@@ -145,10 +151,19 @@ def _check_k(k: int) -> None:
         raise InputError(f"k is {k}: ask for at least one result")
 
 
-def _least(scores: npt.NDArray[Any], allowed: Mask | None, k: int) -> int | None:
-    """Give the k-th best score so far."""
-    reached = scores[scores > 0] if allowed is None else scores[(scores > 0) & allowed]
-    return None if reached.size < k else int(np.partition(reached, reached.size - k)[-k])
+def _able(
+    scores: npt.NDArray[Any], able: Places | None, allowed: Mask | None, k: int, rest: int
+) -> Places | None:
+    """Give the rows that can still be among the best k when at most `rest` is added; None: all."""
+    reached = scores if able is None else scores[able]
+    if allowed is not None:
+        reached = np.where(allowed if able is None else allowed[able], reached, 0)
+    least = top.kth_best(reached, k) if reached.size > k else 0
+    if least <= rest:
+        return able
+    # No row outside can reach the k-th best any more, not even a tie.
+    still = np.flatnonzero(reached >= least - rest)
+    return still if able is None else able[still]
 
 
 def _allowed(snapshot: Snapshot, where: Filter) -> Mask | None:

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from quire import hashes
-from quire.errors import InputError, StoreError
+from quire.errors import InputError, StoreDamagedError, StoreError
 from quire.store import vectors
 from quire.store.sqlite import rows
 from quire.store.sqlite.change import Change
 from quire.store.sqlite.columns import ACCESS, NO_SLOT, SLOT
-from quire.store.sqlite.database import Connection
+from quire.store.sqlite.database import REPAIR, Connection
 from quire.store.vectors import Codes, Matrix
 
 BLOCK = 1024
@@ -142,7 +142,8 @@ class Slots:
         self._epoch = -1
         self._count = 0
         self._matrix: Matrix = np.zeros((0, 0), np.int8)
-        self._codes: Codes = np.zeros((0, 0), np.uint64)
+        # The first pass goes over all codes word by word, so they are kept by columns.
+        self._codes: Codes = np.zeros((0, 0), np.uint64, "F")
 
     def read(
         self, connection: Connection, space: int, epoch: int, slots: int, dims: int
@@ -152,7 +153,7 @@ class Slots:
             if epoch != self._epoch:
                 self._epoch, self._count = epoch, 0
                 self._matrix = np.zeros((slots, dims), np.int8)
-                self._codes = np.zeros((slots, vectors.code_words(dims)), np.uint64)
+                self._codes = np.zeros((slots, vectors.code_words(dims)), np.uint64, "F")
             if slots > self._count:
                 self._extend(connection, space, slots)
             return self._matrix[:slots], self._codes[:slots]
@@ -162,7 +163,7 @@ class Slots:
             # Readers of older snapshots keep the old arrays; the shared part is the same.
             room = max(slots, self._matrix.shape[0] * 5 // 4)
             matrix = np.zeros((room, self._matrix.shape[1]), np.int8)
-            codes = np.zeros((room, self._codes.shape[1]), np.uint64)
+            codes = np.zeros((room, self._codes.shape[1]), np.uint64, "F")
             matrix[: self._count] = self._matrix[: self._count]
             codes[: self._count] = self._codes[: self._count]
             self._matrix, self._codes = matrix, codes
@@ -173,8 +174,11 @@ class Slots:
         )
         for block, data, codes in rows:
             start = block * BLOCK
-            part = np.frombuffer(data, np.int8).reshape(-1, self._matrix.shape[1])
-            signs = np.frombuffer(codes, "<u8").reshape(-1, self._codes.shape[1])
-            self._matrix[start : start + part.shape[0]] = part
-            self._codes[start : start + signs.shape[0]] = signs
+            try:
+                part = np.frombuffer(data, np.int8).reshape(-1, self._matrix.shape[1])
+                signs = np.frombuffer(codes, "<u8").reshape(-1, self._codes.shape[1])
+                self._matrix[start : start + part.shape[0]] = part
+                self._codes[start : start + signs.shape[0]] = signs
+            except ValueError as error:
+                raise StoreDamagedError(f"vectors from {start} on are damaged: {REPAIR}") from error
         self._count = slots

@@ -7,11 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
+from quire.errors import StoreDamagedError
 from quire.store.postings import Posting
 from quire.store.sqlite import columns, segments
 from quire.store.sqlite.change import Space
 from quire.store.sqlite.columns import Columns
-from quire.store.sqlite.database import Connection
+from quire.store.sqlite.database import REPAIR, Connection
 from quire.store.sqlite.readable import Readable, ReadableRows
 from quire.store.sqlite.slots import Slots
 from quire.store.vectors import Codes, Matrix
@@ -89,6 +90,8 @@ class Snapshot:
     def posting(self, word: str) -> Posting:
         """Give the readable rows that hold a word."""
         rows, times = self._caches.lists.read(self.connection, self.space.id, self.segments, word)
+        if rows.size and rows[-1] >= self.columns.rows:
+            raise StoreDamagedError(f"a list of words is damaged: {REPAIR}")
         if self.readable.everything:
             return rows, times
         kept = np.take(self.readable.mask, rows)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import apsw
 import numpy as np
 
 from quire import hashes
-from quire.errors import StoreBusyError
+from quire.errors import StoreBusyError, StoreDamagedError
 from quire.store import vectors
 from quire.store.sqlite import columns, derive, records, segments, slots
-from quire.store.sqlite.change import Change, read_space
+from quire.store.sqlite.change import Change, Space, read_space
+from quire.store.sqlite.columns import Columns
 from quire.store.sqlite.database import Connection
 from quire.store.sqlite.slots import Slots
 from quire.values import Problem
@@ -49,7 +51,10 @@ def rewrite(connection: Connection) -> None:
 
 def check(connection: Connection, *, repair: bool) -> list[Problem]:
     """Check the file, then each space: what is true, and what follows from it."""
-    broken = [text for (text,) in connection.rows("PRAGMA integrity_check") if text != "ok"]
+    try:
+        broken = [text for (text,) in connection.rows("PRAGMA integrity_check") if text != "ok"]
+    except apsw.CorruptError as error:  # damaged so badly that it cannot even be looked over
+        broken = [str(error)]
     if broken:
         return [Problem("file", text) for text in broken]
     problems: list[Problem] = []
@@ -57,9 +62,10 @@ def check(connection: Connection, *, repair: bool) -> list[Problem]:
         connection.execute("BEGIN IMMEDIATE")
         space = read_space(connection, name)
         assert space is not None, "a space that was just listed"
-        known = columns.load(connection, space.id, space.generation, space.rows)
-        change = Change(connection, space, known)
-        found = [*_check_chunks(change, repair=repair), *_check_vectors(change, repair=repair)]
+        change = Change(connection, space, _columns(connection, space))
+        found = _check_strays(change, repair=repair)
+        found += _check_chunks(change, repair=repair)
+        found += _check_vectors(change, repair=repair)
         found += _check_derived(change, repair=repair)
         if repair and found:
             change.finish()
@@ -67,6 +73,27 @@ def check(connection: Connection, *, repair: bool) -> list[Problem]:
         else:
             connection.execute("ROLLBACK")
         problems += found
+    return problems
+
+
+def _columns(connection: Connection, space: Space) -> Columns:
+    try:
+        return columns.load(connection, space.id, space.generation, space.rows)
+    except StoreDamagedError:
+        return Columns(space.generation, columns.blank(space.rows))  # made anew with the rest
+
+
+def _check_strays(change: Change, *, repair: bool) -> list[Problem]:
+    """Whatever belongs to no record is taken out; without `repair` all is undone again."""
+    problems: list[Problem] = []
+    for what, sql in (
+        ("chunks", "DELETE FROM chunk WHERE space = ?1 AND record NOT IN (SELECT number"),
+        ("links", "DELETE FROM link WHERE space = ?1 AND source NOT IN (SELECT id"),
+    ):
+        change.connection.execute(f"{sql} FROM record WHERE space = ?1)", (change.space.id,))
+        if strays := change.connection.changes():
+            detail = f"{strays} {what} belong to no record"
+            problems.append(Problem("records", detail, repaired=repair))
     return problems
 
 
@@ -96,20 +123,27 @@ def _check_vectors(change: Change, *, repair: bool) -> list[Problem]:
     space = change.space
     if not space.slots:
         return []
-    matrix, codes = Slots().read(change.connection, space.id, space.epoch, space.slots, space.dims)
-    known = change.connection.rows(
-        "SELECT slot, hash FROM vector_slot WHERE space = ? ORDER BY slot", (space.id,)
-    )
-    sound = [slot for slot, _ in known] == list(range(space.slots)) and all(
-        hashes.digest_bytes(matrix[slot].tobytes()) == expected for slot, expected in known
-    )
-    if sound and np.array_equal(codes, vectors.encode(matrix)):
+    if _sound(change.connection, space):
         return []
     detail = "vectors are not what was stored"
     if repair:
         slots.drop(change)
         detail += "; they were dropped, run `quire index` to embed again"
     return [Problem("vectors", detail, repaired=repair)]
+
+
+def _sound(connection: Connection, space: Space) -> bool:
+    try:
+        matrix, codes = Slots().read(connection, space.id, space.epoch, space.slots, space.dims)
+    except StoreDamagedError:
+        return False
+    known = connection.rows(
+        "SELECT slot, hash FROM vector_slot WHERE space = ? ORDER BY slot", (space.id,)
+    )
+    named = [slot for slot, _ in known] == list(range(space.slots)) and all(
+        hashes.digest_bytes(matrix[slot].tobytes()) == expected for slot, expected in known
+    )
+    return named and np.array_equal(codes, vectors.encode(matrix))
 
 
 def _check_derived(change: Change, *, repair: bool) -> list[Problem]:

@@ -1,0 +1,1 @@
+"""How fast is it, beside what others use? `python -m bench` measures and prints it."""

@@ -1,0 +1,126 @@
+"""Where does the time of indexing go?
+
+Functions are wrapped while a stopwatch runs; each second is charged to the innermost one, so the
+stages add up to the whole. A wrapped call costs about a microsecond.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+from quire import indexing, merkle
+from quire.embed.local import LocalEmbedder
+from quire.store import words
+from quire.store.postings import Gathering
+from quire.store.sqlite import records, segments, slots
+from quire.store.sqlite.columns import Draft
+from quire.store.sqlite.database import Connection
+from quire.store.sqlite.trees import Trees
+
+OTHER = "other"
+EMBED = "embed"
+COMMIT = "commit"
+
+_STAGES: tuple[tuple[str, Any, str], ...] = (
+    ("walk", indexing, "walk"),
+    ("read and chunk", indexing, "read"),
+    ("words", words, "of_chunk"),
+    ("words", Gathering, "add"),
+    ("postings", segments, "add"),
+    ("postings, merging", segments, "merge_full_levels"),
+    ("merkle", Trees, "flush"),
+    ("merkle", merkle, "chunk_leaf"),
+    ("merkle", merkle, "record_leaf"),
+    ("merkle", merkle, "link_leaf"),
+    ("rows", records, "put"),
+    ("rows", Draft, "__init__"),
+    ("rows", Draft, "save"),
+    ("vector rows", slots, "put"),
+    (EMBED, LocalEmbedder, "embed"),
+)
+
+
+class Stopwatch:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._stack = [OTHER]
+        self._since = time.perf_counter()
+
+    def enter(self, stage: str) -> None:
+        self._charge()
+        self._stack.append(stage)
+
+    def leave(self) -> None:
+        self._charge()
+        self._stack.pop()
+
+    def _charge(self) -> None:
+        now = time.perf_counter()
+        stage = self._stack[-1]
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
+        self._since = now
+
+
+@contextmanager
+def watched() -> Iterator[dict[str, float]]:
+    """Charge what happens inside to its stages; the dictionary is filled when it ends."""
+    watch = Stopwatch()
+    kept = [(owner, name, getattr(owner, name)) for _, owner, name in _STAGES]
+    for stage, owner, name in _STAGES:
+        setattr(owner, name, _timed(watch, stage, getattr(owner, name)))
+    execute = Connection.execute
+    setattr(Connection, "execute", _commit_timed(watch, execute))  # noqa: B010 - a slot of apsw
+    try:
+        yield watch.seconds
+    finally:
+        watch.enter(OTHER)
+        watch.leave()
+        for owner, name, plain in kept:
+            setattr(owner, name, plain)
+        del Connection.execute
+
+
+def _timed(watch: Stopwatch, stage: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(plain)
+    def timed(*args: Any, **kwargs: Any) -> Any:
+        watch.enter(stage)
+        try:
+            found = plain(*args, **kwargs)
+        finally:
+            watch.leave()
+        return _each(watch, stage, found) if isinstance(found, Iterator) else found
+
+    return timed
+
+
+def _each(watch: Stopwatch, stage: str, items: Iterator[Any]) -> Iterator[Any]:
+    """Charge each step of an iterator, not what its user does in between."""
+    while True:
+        watch.enter(stage)
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        finally:
+            watch.leave()
+        yield item
+
+
+def _commit_timed(watch: Stopwatch, plain: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(plain)
+    def execute(self: Connection, sql: str, *args: Any, **kwargs: Any) -> Any:
+        if sql != "COMMIT":
+            return plain(self, sql, *args, **kwargs)
+        watch.enter(COMMIT)
+        try:
+            return plain(self, sql, *args, **kwargs)
+        finally:
+            watch.leave()
+
+    return execute

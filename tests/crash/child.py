@@ -1,0 +1,117 @@
+"""A process that lives to be killed.
+
+Started once, it loads everything, then forks a worker for each job that it is given: a JSON object
+on a line of standard input. The worker tells on standard output what it is about to do and what is
+done; when it is dead, its parent tells how it died. So each kill hits a process of its own, and
+none has to start Python anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import quire
+from quire import indexing
+from quire.contracts import Store, Writer
+from quire.values import Chunk, Link, Progress, Record
+
+DIMS = 32
+
+
+def tell(*words: str) -> None:
+    """Write one line; so short a line arrives whole or not at all."""
+    os.write(1, ("\t".join(words) + "\n").encode())
+
+
+class Cheap:
+    """An embedder that takes no time: each text has a vector of its own."""
+
+    model = f"cheap/{DIMS}"
+    dims = DIMS
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> bytes:
+        return hashlib.shake_128(text.encode()).digest(DIMS)
+
+    def close(self) -> None:
+        pass
+
+
+class Telling:
+    """A writer that tells of each record; the rest it leaves to the real one."""
+
+    def __init__(self, inner: Writer) -> None:
+        self._inner = inner
+
+    def put(self, record: Record, chunks: Sequence[Chunk], links: Sequence[Link] = ()) -> None:
+        self._inner.put(record, chunks, links)
+        tell("put", record.path)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def tell_transactions(store: Store) -> None:
+    """Let a store tell when a write transaction begins and when it is kept."""
+    real = store.write
+
+    @contextmanager
+    def write(space: str = "main") -> Iterator[Telling]:
+        with real(space) as writer:
+            tell("enter")
+            yield Telling(writer)
+            tell("commit")
+        tell("leave")
+
+    store.write = write  # type: ignore[method-assign,assignment]  # for this one process only
+
+
+def told(progress: Progress) -> None:
+    """Acknowledge files that were written for good."""
+    if progress.paths:
+        tell("kept", *progress.paths)
+
+
+def work(job: dict[str, Any]) -> None:
+    """Do one job."""
+    indexing.BATCH_FILES = job.get("batch", 2)
+    indexing.VECTORS_PER_COMMIT = job.get("batch", 2)
+    with quire.open(job["root"]) as opened:
+        opened._embedder = Cheap()
+        tell_transactions(opened.store)
+        tell("begin")
+        if job["do"] == "index":
+            opened.index(embed=job.get("embed", False), report=told)
+        elif job["do"] == "merge":
+            opened.store.merge()
+        elif job["do"] == "purge":
+            opened.purge([os.path.join(job["root"], path) for path in job["paths"]])
+        tell("end")
+
+
+def main() -> None:
+    """Fork a worker for each line, and tell how it ended."""
+    for line in sys.stdin:
+        worker = os.fork()
+        if not worker:
+            code = 1
+            try:
+                work(json.loads(line))
+                code = 0
+            finally:
+                os._exit(code)
+        tell("pid", str(worker))
+        _, status = os.waitpid(worker, 0)
+        tell("dead", str(os.waitstatus_to_exitcode(status)))
+
+
+if __name__ == "__main__":
+    main()

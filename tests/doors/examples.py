@@ -1,0 +1,99 @@
+"""Which examples stand in a document, and do they say what happens?
+
+A fenced block of the kind `console` whose first line is `# runs` is run in a fresh copy of the sample
+project. A line that begins with `$ ` is a command; the lines below it are what it prints: standard
+output first, then standard error. `…` stands for anything within a line, and on a line of its own for
+any number of lines. A command must succeed, unless it ends with `# exits N`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "# runs"
+REST = "…"
+_FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXITS = re.compile(r"\s*# exits (\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command, the lines that it should print, and the code with which it should end."""
+
+    command: str
+    expected: tuple[str, ...]
+    code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The steps of one block, and the line of the document where it begins."""
+
+    line: int
+    steps: tuple[Step, ...]
+
+
+def examples(text: str) -> list[Example]:
+    """Find the blocks of a document that are to be run."""
+    found = []
+    for match in _FENCE.finditer(text):
+        mark, *lines = match[1].splitlines()
+        if mark.strip() == MARK:
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(Example(line, tuple(_steps(lines))))
+    return found
+
+
+def _steps(lines: list[str]) -> list[Step]:
+    steps: list[Step] = []
+    for line in lines:
+        if line.startswith("$ "):
+            exits = _EXITS.search(line)
+            code = int(exits[1]) if exits else 0
+            steps.append(Step(_EXITS.sub("", line[2:]), (), code))
+        elif not steps:
+            raise ValueError(f"output without a command before it: {line}")
+        else:
+            last = steps[-1]
+            steps[-1] = Step(last.command, (*last.expected, line), last.code)
+    return steps
+
+
+def fits(expected: tuple[str, ...], printed: list[str]) -> bool:
+    """Tell whether what was printed is what was expected, wildcards and all."""
+    pattern = "".join(
+        r"(?:.*\n)*" if line == REST else ".*".join(map(re.escape, line.split(REST))) + r"\n"
+        for line in expected
+    )
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
+
+
+def run(example: Example, folder: Path, path: str, environment: Mapping[str, str]) -> str | None:
+    """Run an example in a folder; gives what was wrong, if anything was."""
+    for step in example.steps:
+        done = subprocess.run(
+            ["bash", "-c", step.command],
+            cwd=folder,
+            env={**os.environ, **environment, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        printed = [*done.stdout.splitlines(), *done.stderr.splitlines()]
+        if done.returncode != step.code or not fits(step.expected, printed):
+            return "\n".join(
+                [
+                    f"line {example.line}: $ {step.command}",
+                    f"expected (code {step.code}):",
+                    *(f"    {line}" for line in step.expected),
+                    f"printed (code {done.returncode}):",
+                    *(f"    {line}" for line in printed),
+                ]
+            )
+    return None

@@ -1,0 +1,109 @@
+"""Do the examples in the documents do what they say?"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from .examples import Example, Step, examples, fits, run
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = Path(__file__).parent / "sample"
+BIN = str(Path(sys.executable).parent)
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOUND = [
+    pytest.param(example, id=f"{document.relative_to(ROOT)}:{example.line}")
+    for document in DOCUMENTS
+    for example in examples(document.read_text("utf-8"))
+]
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """A fresh copy of the sample project."""
+    folder = tmp_path / "sample"
+    shutil.copytree(SAMPLE, folder)
+    (folder / ".quire").mkdir()  # so that it is a project, whatever lies above it
+    return folder
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("example", FOUND)
+def test_a_document_says_what_happens(example: Example, sample: Path) -> None:
+    wrong = run(example, sample, BIN, {})
+    assert wrong is None, wrong
+
+
+def test_the_first_examples_are_run() -> None:
+    assert any(str(param.id).startswith("README.md") for param in FOUND)
+
+
+# --- the runner itself -------------------------------------------------------------------------
+
+DOCUMENT = """\
+# Title
+
+```console
+$ not run
+```
+
+```console
+# runs
+$ echo one; echo two >&2
+one
+two
+$ false  # exits 1
+```
+
+```sh
+# runs
+$ not run either
+```
+"""
+
+
+def test_only_marked_blocks_are_run() -> None:
+    assert examples(DOCUMENT) == [
+        Example(7, (Step("echo one; echo two >&2", ("one", "two")), Step("false", (), 1)))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "held"),
+    [
+        ("a", "a", True),
+        ("a", "b", False),
+        ("", "", True),
+        ("", "a", False),
+        ("a.c", "abc", False),
+        ("a … c", "a (b) c", True),
+        ("a … c", "a (b) d", False),
+        ("…", "", True),
+        ("…", "a\nb", True),
+        ("a\n…\nc", "a\nc", True),
+        ("a\n…\nc", "a\nb\nb\nc", True),
+        ("a\n…\nc", "a\nb", False),
+        ("a\n…", "b\na", False),
+        ("… b", "a\nb", False),
+    ],
+)
+def test_what_fits(expected: str, printed: str, held: bool) -> None:
+    assert fits(tuple(expected.splitlines()), printed.splitlines()) is held
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("$ cat README.md\n# Ledger\n…", None),
+        ("$ cat README.md\n# Something else", "expected (code 0):\n    # Something else"),
+        ("$ quire --version\nquire, version …\n$ false", "line 1: $ false"),
+        ("$ exit 3  # exits 3", None),
+    ],
+)
+def test_a_wrong_example_is_shown(sample: Path, block: str, said: str | None) -> None:
+    (example,) = examples(f"```console\n# runs\n{block}\n```\n")
+    wrong = run(example, sample, BIN, {})
+    assert wrong is None if said is None else said in str(wrong)

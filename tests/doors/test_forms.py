@@ -1,0 +1,251 @@
+"""Does each command print exactly the form that scripts rely on?"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Tree
+
+HEX = re.compile("[0-9a-f]{64}")
+FILES = {
+    "a.md": "# Anchor\n\nThe anchor holds in sand.\n\n## Chain\n\nThe chain is long.\n",
+    "b.py": "def drop(anchor):\n    return anchor.chain\n",
+    "photo.png": b"\x89PNG\r\n\x1a\n",
+}
+
+
+@pytest.fixture
+def indexed(tree: Tree) -> Tree:
+    tree.fill(FILES)
+    tree.index()
+    return tree
+
+
+def answer(tree: Tree, *arguments: str, code: int = 0) -> Any:
+    done = tree.call(*arguments, "--json")
+    assert done.returncode == code, done.stderr
+    assert done.stderr == "", "with --json everything is in the JSON"
+    return json.loads(done.stdout)
+
+
+def test_index(tree: Tree) -> None:
+    tree.fill(FILES)
+    told = answer(tree, "index", "--no-embed")
+    assert list(told) == [
+        "indexed",
+        "unchanged",
+        "removed",
+        "skipped",
+        "chunks",
+        "vectors",
+        "missing_vectors",
+        "state_root",
+        "notes",
+    ]
+    assert (told["indexed"], told["unchanged"], told["removed"]) == (2, 0, 0)
+    assert told["skipped"] == [{"path": "photo.png", "reason": "binary, by its ending"}]
+    assert told["chunks"] == told["missing_vectors"] >= 2
+    assert (told["vectors"], told["notes"]) == (0, [])
+    assert HEX.fullmatch(told["state_root"])
+
+
+def test_search(indexed: Tree) -> None:
+    told = answer(indexed, "search", "anchor", "--k", "1")
+    assert list(told) == ["results", "state_root", "failed", "notes", "exact"]
+    (result,) = told["results"]
+    assert list(result) == ["id", "path", "lines", "score", "signals", "title", "text"]
+    assert re.fullmatch("[0-9a-f]{32}", result["id"])
+    first, last = result["lines"]
+    assert 1 <= first <= last
+    assert isinstance(result["score"], int)
+    assert set(result["signals"]) == {"lexical"}
+    assert all(isinstance(value, int) for value in result["signals"].values())
+    assert result["text"] in FILES[result["path"]]  # type: ignore[operator]  # a text file
+    assert HEX.fullmatch(told["state_root"])
+    assert told["failed"] == []
+    assert told["exact"] is True
+
+
+def test_status(indexed: Tree) -> None:
+    told = answer(indexed, "status")
+    assert list(told) == [
+        "state_root",
+        "content_root",
+        "records",
+        "chunks",
+        "vectors",
+        "missing_vectors",
+        "model",
+        "bytes",
+        "indexed_at",
+    ]
+    assert (told["records"], told["vectors"], told["model"]) == (2, 0, None)
+    assert told["bytes"] >= indexed.store.stat().st_size
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", told["indexed_at"])
+
+    indexed.write("new.md", "new")
+    told = answer(indexed, "status", "--fresh")
+    assert told["stale"] == {"new": 1, "changed": 0, "gone": 0}
+
+    for_others = answer(indexed, "status", "--fresh", "--viewer", "eve")
+    assert "indexed_at" not in for_others
+    assert "stale" not in for_others
+
+
+def test_doctor(indexed: Tree) -> None:
+    assert answer(indexed, "doctor") == {"problems": []}
+
+
+def test_doctor_finds_and_mends_what_is_derived(indexed: Tree) -> None:
+    import apsw
+
+    before = answer(indexed, "status")["content_root"]
+    connection = apsw.Connection(str(indexed.store))
+    connection.execute("DELETE FROM leaf WHERE key = (SELECT min(key) FROM leaf)")
+    connection.close()
+
+    told = answer(indexed, "doctor", code=1)["problems"]
+    assert told
+    assert [sorted(one) for one in told] == [["check", "detail", "repaired"]] * len(told)
+    assert not any(one["repaired"] for one in told)
+    assert all(one["repaired"] for one in answer(indexed, "doctor", "--repair")["problems"])
+    assert answer(indexed, "doctor") == {"problems": []}
+    assert answer(indexed, "status")["content_root"] == before
+
+
+def test_purge(indexed: Tree) -> None:
+    assert answer(indexed, "purge", "a.md") == {"purged": ["a.md"], "still_on_disk": ["a.md"]}
+    assert answer(indexed, "purge", "a.md", code=1) == {"purged": [], "still_on_disk": []}
+
+
+def test_access(indexed: Tree) -> None:
+    assert answer(indexed, "access", "list") == {
+        "rules": [],
+        "groups": {"config": {}, "command": {}},
+    }
+    rule = {"origin": "command", "glob": "*.py", "principals": ["group:dev", "user:ann"]}
+    assert answer(indexed, "access", "allow", "*.py", "ann", "@dev")["rules"] == [rule]
+    assert answer(indexed, "access", "check", "eve") == {"viewer": "eve", "paths": ["a.md"]}
+    assert answer(indexed, "access", "remove", "*.py")["rules"] == []
+
+
+def test_init(tree: Tree) -> None:
+    assert answer(tree, "init") == {"wrote": "quire.toml"}
+    assert "[access]" in (tree.root / "quire.toml").read_text()
+    refused = tree.call("init", "--json")
+    assert refused.returncode == 2
+    tree.write("a.md", "with all settings at their defaults")
+    assert tree.index().indexed == 2
+
+
+# --- for people --------------------------------------------------------------------------------
+
+
+def test_people_see_results_on_standard_output_and_notes_beside_them(tree: Tree) -> None:
+    tree.fill(FILES)
+    done = tree.call("index", "--no-embed")
+    assert done.stderr == "skipped photo.png: binary, by its ending\n"
+    counted, missing, root = done.stdout.splitlines()
+    assert counted.startswith("2 indexed, 0 unchanged, 0 removed, 1 skipped; ")
+    assert missing.endswith("chunks have no vector yet")
+    assert re.fullmatch("state root [0-9a-f]{64}", root)
+
+    done = tree.call("search", "anchor holds sand")
+    assert done.stderr.startswith("note: semantic search is off")
+    head, *rest = done.stdout.splitlines()
+    assert re.fullmatch(r"1\. a\.md:\d+-\d+  \(lexical \d+\)", head)
+    assert "   | The anchor holds in sand." in rest
+
+    done = tree.call("search", "zeppelin")
+    assert done.stdout == ""
+    assert done.stderr.endswith("nothing found\n")
+
+    done = tree.call("doctor")
+    assert (done.stdout, done.stderr) == ("everything is in order\n", "")
+
+    done = tree.call("purge", "b.py", "nothing.md")
+    assert done.stdout == "purged b.py\n"
+    assert done.stderr.startswith("1 of them still exist on disk")
+    done = tree.call("purge", "nothing.md")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "nothing in the store matches these paths\n"
+
+
+def test_many_skipped_files_are_counted_not_listed_to_people(tree: Tree) -> None:
+    tree.fill({f"photo{n:02}.png": b"\x89PNG" for n in range(25)})
+    done = tree.call("index", "--no-embed")
+    assert done.stderr.count("skipped photo") == 20
+    assert done.stderr.endswith("... and 5 more skipped; --json lists them all\n")
+    assert len(answer(tree, "index", "--no-embed")["skipped"]) == 25
+
+
+def test_access_is_told_to_people_without_saying_what_is_not_so(indexed: Tree) -> None:
+    done = indexed.call("access", "list")
+    assert (done.stdout, done.stderr) == (
+        "",
+        "there are no rules: the default decides over every file\n",
+    )
+    done = indexed.call("access", "allow", "*.py", "owner")
+    assert (done.stdout, done.stderr) == ("*.py  ->  owner  (command)\n", "")
+    done = indexed.call("access", "group", "dev", "ann", "bob")
+    assert (done.stdout, done.stderr) == ("@dev  =  ann, bob  (command)\n", "")
+    done = indexed.call("access", "list")
+    assert done.stdout.splitlines() == [
+        "*.py  ->  owner  (command)",
+        "@dev  =  ann, bob  (command)",
+    ]
+    assert indexed.call("access", "check", "eve").stdout == "a.md\n"
+
+
+# --- questions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", ["anchor chain", "anchor\nchain\n", b"anchor chain"])
+def test_a_question_may_come_from_standard_input(indexed: Tree, given: str | bytes) -> None:
+    typed = indexed.call("search", "anchor chain", "--json").stdout
+    piped = indexed.call("search", "-", "--json", stdin=given).stdout
+    assert json.loads(piped)["results"] == json.loads(typed)["results"]
+
+
+def test_filters(indexed: Tree) -> None:
+    def paths(*arguments: str) -> set[str]:
+        return {one["path"] for one in answer(indexed, "search", "anchor", *arguments)["results"]}
+
+    assert paths() == {"a.md", "b.py"}
+    assert paths("--kind", "code") == {"b.py"}
+    assert paths("--kind", "code", "--kind", "document") == {"a.md", "b.py"}
+    assert paths("--path", "*.md") == {"a.md"}
+    assert paths("--path", "*", "--path", "!*.md") == {"b.py"}
+    assert paths("--since", "2000-01-01") == set(), "files have no time of their own"
+    assert len(answer(indexed, "search", "anchor", "-k", "1")["results"]) == 1
+
+
+def test_dates_limit_what_has_a_time(tree: Tree) -> None:
+    tree.write("quire.toml", "[ingest]\nuse_mtime = true\nignore = ['quire.toml']\n")
+    tree.write("a.md", "the anchor")  # its time: 2017-07-14T02:40:02Z
+    tree.index()
+
+    def found(*arguments: str) -> int:
+        return len(answer(tree, "search", "anchor", *arguments)["results"])
+
+    assert found("--since", "2017-07-14", "--until", "2017-07-14") == 1
+    assert found("--since", "2017-07-14T02:40:02Z", "--until", "2017-07-14T02:40:02Z") == 1
+    assert found("--since", "2017-07-14T02:40:03") == 0
+    assert found("--until", "2017-07-13") == 0
+    assert found("--until", "2017-07-14T04:40:01+02:00") == 0
+    assert found("--until", "2017-07-14T04:40:02+02:00") == 1
+
+
+def test_a_space_and_a_store_may_be_named(indexed: Tree) -> None:
+    indexed.write("other/c.md", "a capstan")
+    assert answer(indexed, "index", "other", "--no-embed", "--space", "two")["indexed"] == 1
+    assert answer(indexed, "status", "--space", "two")["records"] == 1
+    assert answer(indexed, "status")["records"] == 2
+    answer(indexed, "index", "--no-embed", "--store", "kept/s.db", "other")
+    assert (indexed.root / "kept/s.db").is_file()
+    assert answer(indexed, "status", "--store", "kept/s.db")["records"] == 1

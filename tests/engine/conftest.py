@@ -1,0 +1,67 @@
+"""What do tests with the real model share? The model, loaded once, with a counter before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from quire import Quire
+from quire.contracts import Embedder
+from quire.embed.local import LocalEmbedder
+from quire.values import EmbedSettings
+
+
+class Watched:
+    """An embedder that counts what it is asked, and can stop in the middle like a user's Ctrl-C."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.texts: list[str] = []
+        self.queries: list[str] = []
+        self.interrupt_after: int | None = None
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    @property
+    def dims(self) -> int:
+        return self._inner.dims
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        if self.interrupt_after is not None and len(self.texts) >= self.interrupt_after:
+            raise KeyboardInterrupt
+        self.texts += texts
+        return self._inner.embed(texts)
+
+    def embed_query(self, text: str) -> bytes:
+        self.queries.append(text)
+        return self._inner.embed_query(text)
+
+    def close(self) -> None:
+        """Stay open: the next test goes on with it."""
+
+
+@pytest.fixture(scope="session")
+def loaded() -> Iterator[LocalEmbedder]:
+    embedder = LocalEmbedder(EmbedSettings(threads=1))
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture
+def model(loaded: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """The shipped model, counted; every engine that is opened in this test uses it."""
+    watched = Watched(loaded)
+    use(watched, monkeypatch)
+    return watched
+
+
+def use(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every engine use this embedder, unless its settings want none."""
+    monkeypatch.setattr(
+        Quire,
+        "embedder",
+        lambda opened: None if opened.config.embed.provider == "none" else embedder,
+    )

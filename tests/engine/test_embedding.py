@@ -1,0 +1,326 @@
+"""Do vectors follow the text, survive an interrupt, and never mix two models?"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quire import Quire, indexing
+from quire.errors import EmbedError, EndpointError, StoreError
+from quire.values import Progress
+
+from .conftest import use
+
+if TYPE_CHECKING:
+    from tests.conftest import Tree
+    from tests.engine.conftest import Watched
+
+pytestmark = pytest.mark.model
+
+TEN = {f"note{n}.md": f"# Note {n}\n\nThe watch number {n} ends at dawn.\n" for n in range(10)}
+OTHER_MODEL = "another-model@0123456789abcdef/384"
+
+
+class Renamed:
+    """The same embedder under another model's name."""
+
+    def __init__(self, inner: Watched) -> None:
+        self._inner = inner
+        self.model = OTHER_MODEL
+        self.dims = inner.dims
+        self.embed = inner.embed
+        self.embed_query = inner.embed_query
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def test_words_answer_before_vectors_and_both_after(tree: Tree, model: Watched) -> None:
+    tree.fill(TEN)
+    text = tree.index(embed=False)
+    assert (text.vectors, text.missing_vectors) == (0, 10)
+    with tree.open() as opened:
+        early = opened.search("watch number 7")
+    assert early.results[0].chunk.path == "note7.md"
+    assert early.failed == ()
+    assert early.notes == (
+        "semantic search is off: nothing is embedded yet (`quire index` embeds)",
+    )
+    assert all(set(one.signals) == {"lexical"} for one in early.results)
+
+    whole = tree.index(embed=True)
+    assert (whole.indexed, whole.unchanged) == (0, 10)
+    assert (whole.vectors, whole.missing_vectors) == (10, 0)
+    assert whole.state_root != text.state_root
+    with tree.open() as opened:
+        late = opened.search("when does the guard go to bed?")
+        status = opened.status()
+    assert late.notes == ()
+    assert late.failed == ()
+    assert late.state_root == whole.state_root
+    assert any("semantic" in one.signals for one in late.results)
+    assert (status.vectors, status.missing_vectors, status.model) == (10, 0, model.model)
+    assert model.queries == ["when does the guard go to bed?"]
+
+
+def test_embedding_goes_on_after_an_interrupt(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "VECTORS_PER_COMMIT", 3)
+    tree.fill(TEN)
+    missing = []
+    for interrupted in (3, 3):
+        model.texts.clear()
+        model.interrupt_after = interrupted
+        with pytest.raises(KeyboardInterrupt):
+            tree.index(embed=True)
+        with tree.open() as opened:
+            status = opened.status()
+            partly = opened.search("dawn")
+            assert opened.store.check() == []
+        missing.append(status.missing_vectors)
+        assert status.vectors + status.missing_vectors == status.chunks == 10
+        assert partly.notes == (
+            f"{missing[-1]} of 10 chunks have no vector yet; `quire index` goes on with them",
+        )
+    assert missing == [7, 4]
+
+    model.interrupt_after = None
+    model.texts.clear()
+    result = tree.index(embed=True)
+
+    assert (result.vectors, result.missing_vectors) == (4, 0)
+    assert len(model.texts) == 4
+
+
+def test_an_interrupted_run_ends_with_the_same_state(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill(TEN)
+    whole = tree.index(embed=True)
+    monkeypatch.setattr(indexing, "VECTORS_PER_COMMIT", 2)
+    model.texts.clear()
+    model.interrupt_after = 4
+    with pytest.raises(KeyboardInterrupt):
+        tree.index(embed=True, reembed=True)
+    model.interrupt_after = None
+
+    assert tree.index(embed=True).state_root == whole.state_root
+
+
+def test_progress_counts_up_to_what_is_missing(tree: Tree, model: Watched) -> None:
+    tree.fill(TEN)
+    told: list[Progress] = []
+    with tree.open() as opened:
+        opened.index(report=told.append)
+
+    read = [one for one in told if one.stage == "read"]
+    embed = [one for one in told if one.stage == "embed"]
+    assert {path for one in read for path in one.paths} == set(TEN)
+    assert read[-1].done == 10
+    assert [(one.done, one.total) for one in embed] == [(10, 10)]
+
+
+def test_nothing_to_embed_does_not_load_the_model(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill(TEN)
+    tree.index(embed=True)
+
+    def loaded(_: Quire) -> None:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr(Quire, "embedder", loaded)
+    assert tree.index(embed=True).vectors == 0
+
+
+def test_equal_texts_share_one_vector(tree: Tree, model: Watched) -> None:
+    tree.fill({f"copy{n}.md": "The same words stand in each of them.\n" for n in range(5)})
+
+    result = tree.index(embed=True)
+
+    assert (result.chunks, result.vectors, result.missing_vectors) == (5, 1, 0)
+    assert len(model.texts) == 1
+
+
+def test_another_model_is_seen_at_index_search_and_doctor(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill(TEN)
+    before = tree.index(embed=True)
+    held = model.model
+    use(Renamed(model), monkeypatch)
+    tree.write("note10.md", "# Note 10\n\nThe watch number 10 ends at dawn.\n")
+
+    with tree.open() as opened:
+        with pytest.raises(StoreError) as refused:
+            opened.index(embed=True)
+        for said in (held, OTHER_MODEL, "`quire index --reembed`"):
+            assert said in str(refused.value)
+        assert "note10.md" in [record.path for record in opened.records()], "the text is in"
+        assert opened.status().model == held
+
+        answer = opened.search("watch number 3")
+        assert [failure.source for failure in answer.failed] == ["semantic"]
+        for said in (held, OTHER_MODEL, "`quire index --reembed`"):
+            assert said in answer.failed[0].reason
+        assert answer.results[0].chunk.path == "note3.md", "the words answer all the same"
+
+        (problem,) = opened.doctor()
+        assert problem.check == "model"
+        for said in (held, OTHER_MODEL, "--reembed"):
+            assert said in problem.detail
+
+        result = opened.index(embed=True, reembed=True)
+        assert (result.vectors, result.missing_vectors) == (11, 0)
+        assert opened.status().model == OTHER_MODEL
+        assert opened.search("watch number 3").failed == ()
+        assert opened.doctor() == []
+        assert result.state_root != before.state_root
+
+
+def test_the_model_is_part_of_the_state(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill(TEN)
+    before = tree.index(embed=True)
+    content = tree.content_root()
+    use(Renamed(model), monkeypatch)
+
+    after = tree.index(embed=True, reembed=True)
+
+    assert tree.content_root() == content
+    assert after.state_root != before.state_root
+
+
+def test_embedding_anew_gives_the_same_state(tree: Tree, model: Watched) -> None:
+    tree.fill(TEN)
+    before = tree.index(embed=True)
+    model.texts.clear()
+
+    after = tree.index(embed=True, reembed=True)
+
+    assert len(model.texts) == after.vectors == 10
+    assert after.state_root == before.state_root
+
+
+def test_vectors_are_only_forgotten_when_new_ones_can_be_made(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill(TEN)
+    before = tree.index(embed=True)
+
+    def broken(_: Quire) -> None:
+        raise EmbedError("the model file is gone")
+
+    monkeypatch.setattr(Quire, "embedder", broken)
+    with pytest.raises(EmbedError):
+        tree.index(embed=True, reembed=True)
+
+    with tree.open() as opened:
+        assert opened.status().roots.state == before.state_root
+
+
+def test_a_failing_embedder_is_shown_and_the_rest_answers(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill(TEN)
+    tree.index(embed=True)
+
+    def broken(_: str) -> bytes:
+        raise EndpointError("http://localhost:1 gave up after 5 tries")
+
+    monkeypatch.setattr(model, "embed_query", broken)
+    with tree.open() as opened:
+        answer = opened.search("watch number 4")
+
+    assert answer.results[0].chunk.path == "note4.md"
+    assert [(one.source, one.reason) for one in answer.failed] == [
+        ("semantic", "http://localhost:1 gave up after 5 tries")
+    ]
+
+
+def test_without_a_provider_only_words_are_used(tree: Tree, model: Watched) -> None:
+    tree.fill({**TEN, "quire.toml": '[embed]\nprovider = "none"\n'})
+
+    result = tree.index(embed=True)
+
+    assert (result.vectors, result.notes) == (0, ())
+    assert model.texts == []
+    with tree.open() as opened:
+        answer = opened.search("watch number 4")
+        assert opened.doctor() == []
+    assert answer.results[0].chunk.path == "note4.md"
+    assert (answer.failed, answer.notes) == ((), ())
+
+
+# --- without the extra -------------------------------------------------------------------------
+
+WITHOUT_EXTRA = "import sys\nfor name in ('onnxruntime', 'splintr'):\n    sys.modules[name] = None\n"
+
+
+@pytest.fixture
+def without_extra(tmp_path: Path) -> dict[str, str]:
+    """An environment in which nothing of the extra `local` can be imported."""
+    folder = tmp_path / "stubs"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(WITHOUT_EXTRA)
+    return {"PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+
+
+def test_without_the_extra_words_answer_and_the_way_to_it_is_shown(
+    tree: Tree, without_extra: dict[str, str]
+) -> None:
+    tree.fill(TEN)
+
+    indexed = tree.run("index", env=without_extra)
+    assert indexed.returncode == 0, indexed.stderr
+    assert indexed.stderr.startswith("note: semantic search is off: ")
+    assert "pip install 'quire[local]'" in indexed.stderr
+    assert "10 indexed" in indexed.stdout
+    assert "10 chunks have no vector yet" in indexed.stdout
+
+    searched = tree.run("search", "watch number 5", "--json", env=without_extra)
+    answer = json.loads(searched.stdout)
+    assert searched.returncode == 0
+    assert answer["results"][0]["path"] == "note5.md"
+    assert answer["failed"] == []
+    assert [note for note in answer["notes"] if "semantic search is off" in note]
+
+    assert tree.run("doctor", env=without_extra).returncode == 0, "nothing is wrong with the store"
+
+
+def test_without_the_extra_a_store_with_vectors_says_what_failed(
+    tree: Tree, model: Watched, without_extra: dict[str, str]
+) -> None:
+    tree.fill(TEN)
+    tree.index(embed=True)
+
+    searched = tree.run("search", "watch number 5", env=without_extra)
+
+    assert searched.returncode == 0
+    assert searched.stderr.startswith("FAILED: semantic: ")
+    assert "pip install 'quire[local]'" in searched.stderr
+    assert searched.stdout.startswith("1. note5.md")
+
+
+def test_the_real_model_end_to_end_by_command(tree: Tree) -> None:
+    tree.fill(
+        {
+            "boats.md": "# Boats\n\nA dinghy is a small boat that is rowed to the shore.\n",
+            "bread.md": "# Bread\n\nKnead the dough and let it rest for an hour.\n",
+        }
+    )
+    indexed = json.loads(tree.run("index", "--json").stdout)
+    assert (indexed["vectors"], indexed["missing_vectors"]) == (2, 0)
+
+    answer = json.loads(tree.run("search", "baking at home", "--json", "--k", "1").stdout)
+    assert [one["path"] for one in answer["results"]] == ["bread.md"]
+    assert set(answer["results"][0]["signals"]) == {"semantic"}
+    assert answer["state_root"] == indexed["state_root"]
+    done = tree.run("doctor")
+    assert (done.returncode, done.stdout) == (0, "everything is in order\n")

@@ -1,0 +1,239 @@
+"""Which directory is a store about, and what does not cross from one space to another?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import chdir
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quire
+from quire import AccessRule
+from quire.errors import InputError, NoStoreError
+
+if TYPE_CHECKING:
+    from tests.conftest import Forest, Tree
+    from tests.engine.conftest import Watched
+
+SHIPS = {"ships.md": "# Ships\n\nThe brig has two masts.\n", "crew/cook.md": "The cook sings.\n"}
+TREES = {"trees.md": "# Trees\n\nThe birch has white bark.\n"}
+
+
+# --- spaces ------------------------------------------------------------------------------------
+
+
+@pytest.mark.model
+def test_two_spaces_of_one_store_do_not_see_each_other(
+    plant: Forest, tmp_path: Path, model: Watched
+) -> None:
+    sea, wood = plant("sea", SHIPS), plant("wood", TREES)
+    both, alone = tmp_path / "both.db", tmp_path / "alone.db"
+    with quire.open(sea.root, store=alone) as opened:
+        expected = opened.index()
+        status = opened.status()
+    with quire.open(sea.root, store=both, space="sea") as opened:
+        opened.index(embed=False)
+    with quire.open(wood.root, store=both, space="wood") as opened:
+        opened.index()
+        opened.set_rules([AccessRule("**", ("ann",))])
+        opened.set_groups({"foresters": ["ann"]})
+        assert [record.path for record in opened.records()] == ["trees.md"]
+        assert opened.search("brig").results[0].chunk.path == "trees.md"
+
+    with quire.open(sea.root, store=both, space="sea") as opened:
+        assert opened.index().state_root == expected.state_root
+        assert opened.status().roots == status.roots
+        assert opened.rules() == {"config": (), "command": ()}
+        assert opened.groups() == {"config": {}, "command": {}}
+        assert opened.root() == sea.root
+        assert [record.path for record in opened.records(viewer="eve")] == sorted(SHIPS)
+        opened.purge([sea.root / "ships.md"])
+    with quire.open(wood.root, store=both, space="wood") as opened:
+        assert [record.path for record in opened.records()] == ["trees.md"]
+        assert opened.records(viewer="eve") == []
+        assert opened.store.check() == []
+
+
+def test_a_space_that_was_never_written_is_empty(tree: Tree) -> None:
+    tree.fill(SHIPS)
+    tree.index()
+    with tree.open(space="elsewhere") as opened:
+        assert opened.status().records == 0
+        assert opened.search("brig").results == ()
+        assert opened.indexed_at() is None
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "two\nlines"])
+def test_a_name_that_is_none_for_a_space_is_refused(tree: Tree, name: str) -> None:
+    with tree.open(space=name) as opened, pytest.raises(InputError, match="no name for a space"):
+        opened.index(embed=False)
+
+
+# --- directories -------------------------------------------------------------------------------
+
+
+def test_the_nearest_marked_directory_above_is_the_project(tree: Tree) -> None:
+    tree.fill(SHIPS)
+    with quire.open(tree.root / "crew") as opened:
+        assert opened.root() == tree.root
+        opened.index(embed=False)
+    assert tree.paths() == sorted(SHIPS)
+
+
+def test_a_file_may_stand_for_its_directory(tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    note = folder / "note.md"
+    note.write_text("a note")
+    with quire.open(note, store=tmp_path / "s.db") as opened:
+        assert opened.root() == folder
+        assert opened.index([note], embed=False).indexed == 1
+
+
+def test_a_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        quire.open(tmp_path / "typo")
+    assert not (tmp_path / "typo").exists()
+
+
+def test_without_a_store_nothing_is_made_unless_asked_for(tree: Tree) -> None:
+    with pytest.raises(NoStoreError, match="quire index"):
+        quire.open(tree.root, create=False)
+    assert not tree.store.exists()
+
+
+def test_a_path_outside_of_the_directory_is_refused(tree: Tree, tmp_path: Path) -> None:
+    tree.fill(SHIPS)
+    (tmp_path / "outside.md").write_text("outside")
+    with tree.open() as opened:
+        with pytest.raises(InputError, match="outside of"):
+            opened.index([tmp_path / "outside.md"], embed=False)
+        with pytest.raises(InputError, match="outside of"):
+            opened.index([tree.root / ".." / "outside.md"], embed=False)
+        with pytest.raises(InputError, match="does not exist"):
+            opened.index([tree.root / "nothing.md"], embed=False)
+        assert opened.status().records == 0
+
+
+def test_paths_count_from_where_the_caller_stands(tree: Tree) -> None:
+    tree.fill(SHIPS)
+    with chdir(tree.root / "crew"), quire.open() as opened:
+        assert opened.index(["cook.md"], embed=False).indexed == 1
+        assert opened.index([".."], embed=False).indexed == 1
+
+
+def test_a_link_to_the_directory_is_the_directory(tree: Tree, tmp_path: Path) -> None:
+    tree.fill(SHIPS)
+    link = tmp_path / "link"
+    link.symlink_to(tree.root)
+    with quire.open(link) as opened:
+        assert opened.root() == tree.root
+        assert opened.index([link / "crew"], embed=False).indexed == 1
+        assert opened.index([link], embed=False).indexed == 1
+        assert opened.index([str(link) + "/"], embed=False).unchanged == 2
+    assert tree.paths() == sorted(SHIPS)
+
+
+def test_a_link_inside_the_directory_is_named_not_followed(tree: Tree, tmp_path: Path) -> None:
+    tree.fill(SHIPS)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "note.md").write_text("not part of it")
+    (tree.root / "link").symlink_to(outside)
+    result = tree.index("link")
+    assert [(one.path, one.reason) for one in result.skipped] == [
+        ("link", "symbolic link, not followed")
+    ]
+    with tree.open() as opened, pytest.raises(InputError, match="outside of"):
+        opened.index([tree.root / "link" / "note.md"], embed=False)
+
+
+def test_a_store_elsewhere_knows_its_directory(tree: Tree, tmp_path: Path) -> None:
+    tree.fill(SHIPS)
+    place, elsewhere = tmp_path / "kept" / "store.db", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "other.md").write_text("not part of it")
+    with quire.open(tree.root, store=place) as opened:
+        opened.index(embed=False)
+    tree.write("new.md", "a sloop")
+    with quire.open(elsewhere, store=place) as opened:
+        assert opened.root() == tree.root
+        result = opened.index(embed=False)
+        assert (result.indexed, result.unchanged, result.removed) == (1, 2, 0)
+        assert opened.stale() == {"new": 0, "changed": 0, "gone": 0}
+        with pytest.raises(InputError, match="outside of"):
+            opened.index([elsewhere / "other.md"], embed=False)
+    assert not (tree.root / ".quire" / "store.db").exists()
+
+
+def test_a_copied_checkout_is_about_itself(tree: Tree, plant: Forest) -> None:
+    tree.fill(SHIPS)
+    tree.index()
+    copied = tree.root.with_name("copied")
+    shutil.copytree(tree.root, copied, symlinks=True)
+    (copied / "ships.md").write_text("The copy has three masts.\n")
+    with quire.open(copied) as opened:
+        assert opened.root() == copied
+        assert opened.index(embed=False).indexed == 1
+        assert opened.search("three masts").results[0].chunk.path == "ships.md"
+    assert tree.index().unchanged == 2
+
+
+def test_two_projects_do_not_push_each_other_out_of_one_store(
+    plant: Forest, tmp_path: Path
+) -> None:
+    shared = f'store = "{tmp_path / "shared.db"}"\n[ingest]\nignore = ["quire.toml"]\n'
+    sea = plant("sea", {**SHIPS, "quire.toml": shared})
+    wood = plant("wood", {**TREES, "quire.toml": shared})
+    sea.index()
+    with pytest.raises(InputError, match="use another --store or --space") as refused:
+        wood.index()
+    assert str(sea.root) in str(refused.value)
+    assert sea.paths() == sorted(SHIPS)
+    with wood.open(space="wood") as opened:
+        assert opened.index(embed=False).indexed == 1
+    assert sea.paths() == sorted(SHIPS)
+
+
+def test_a_directory_whose_own_name_is_not_utf8_is_refused_clearly(tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    odd.mkdir()
+    (odd / "note.md").write_text("here")
+    with pytest.raises(InputError, match="not UTF-8"):
+        quire.open(odd)
+
+
+# --- purge -------------------------------------------------------------------------------------
+
+
+def test_purge_leaves_no_byte_and_says_what_is_still_on_disk(tree: Tree) -> None:
+    tree.fill({**SHIPS, "crew/mate.md": "The mate whispers xyzzyplugh at night.\n"})
+    tree.index()
+    with tree.open() as opened:
+        gone = opened.purge([tree.root / "crew"])
+        assert gone == ["crew/cook.md", "crew/mate.md"]
+        assert opened.still_there(gone) == gone
+        assert opened.purge([tree.root / "crew"]) == []
+        assert opened.search("xyzzyplugh").results == ()
+        for file in tree.store.parent.iterdir():
+            assert b"xyzzyplugh" not in file.read_bytes(), file
+            assert b"whispers" not in file.read_bytes(), file
+    tree.remove("crew/mate.md")
+    with tree.open() as opened:
+        assert opened.still_there(gone) == ["crew/cook.md"]
+    assert tree.index().indexed == 1, "a purged file that is still there comes back"
+
+
+def test_purge_works_for_what_is_no_longer_on_disk(tree: Tree) -> None:
+    tree.fill(SHIPS)
+    tree.index()
+    tree.remove("crew")
+    with tree.open() as opened:
+        assert opened.purge([tree.root / "crew/cook.md"]) == ["crew/cook.md"]
+        assert opened.purge([tree.root]) == ["ships.md"]
+        assert opened.status().chunks == 0
+        with pytest.raises(InputError, match="outside of"):
+            opened.purge([tree.root / ".." / "x"])

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quire.store import vectors
+from quire.store.sqlite import columns, derive, engine, readable, search, segments, slots
+
+from .reference import Limits
+
+# The suite stands outside the test files; its assertions explain themselves all the same.
+for part in ("records", "access", "search", "vectors", "proofs", "upkeep", "refusals"):
+    pytest.register_assert_rewrite(f"{__package__}.contract_{part}")
+
+MEMORY = Path("/dev/shm")
+
+SMALL = Limits(scan=3, first_pass=2, per_hit=1)
+
+
+@pytest.fixture
+def quick_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is one: thousands of commits need not wait for a disk."""
+    if MEMORY.is_dir() and os.access(MEMORY, os.W_OK):
+        with tempfile.TemporaryDirectory(dir=MEMORY, prefix="quire-") as folder:
+            yield Path(folder)
+    else:
+        yield tmp_path
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Limits:
+    """Every size at which the store changes its ways, so small that few documents reach it."""
+    monkeypatch.setattr(columns, "BLOCK", 4)
+    monkeypatch.setattr(slots, "BLOCK", 3)
+    monkeypatch.setattr(segments, "FANOUT", 2)
+    monkeypatch.setattr(segments, "MERGED_BYTES", 16)
+    monkeypatch.setattr(readable, "KEPT", 2)
+    monkeypatch.setattr(engine, "EMBED_BATCH", 2)
+    monkeypatch.setattr(derive, "_SEGMENT_ROWS", 3)
+    monkeypatch.setattr(search, "PRUNE_FROM", 1)
+    monkeypatch.setattr(vectors, "SCAN_LIMIT", SMALL.scan)
+    monkeypatch.setattr(vectors, "FIRST_PASS", SMALL.first_pass)
+    monkeypatch.setattr(vectors, "FIRST_PASS_PER_HIT", SMALL.per_hit)
+    return SMALL

@@ -1,0 +1,38 @@
+"""What must every engine do? The conformance suite, in one list.
+
+Every test is given `engine`, which opens one and the same place as often as it is asked to, and
+`store`, which is that place, open. The reference keeps the contract, too: it is run first among
+equals.
+"""
+
+from .contract_access import TestAccess, TestEvents
+from .contract_proofs import TestProofs
+from .contract_records import (
+    TestLinks,
+    TestRecords,
+    TestSpaces,
+    TestStamps,
+    TestStatus,
+    TestTransactions,
+)
+from .contract_refusals import TestRefusals
+from .contract_search import TestLexical, TestSemantic
+from .contract_upkeep import TestUpkeep
+from .contract_vectors import TestVectors
+
+__all__ = [
+    "TestAccess",
+    "TestEvents",
+    "TestLexical",
+    "TestLinks",
+    "TestProofs",
+    "TestRecords",
+    "TestRefusals",
+    "TestSemantic",
+    "TestSpaces",
+    "TestStamps",
+    "TestStatus",
+    "TestTransactions",
+    "TestUpkeep",
+    "TestVectors",
+]

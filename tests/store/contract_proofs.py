@@ -1,0 +1,55 @@
+"""Can what was found be shown to be in the store?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quire import merkle
+from quire.contracts import Store
+from quire.values import OWNER
+
+from .samples import ALICE, VIEWERS, document, fill
+
+DOCUMENTS = [
+    document("a", "one", "two", "three", links=[("b", "link")]),
+    document("b", "one", acl=("alice",)),
+    document("c", "two", acl=("bob", "@ops")),
+    document("d", "three", acl=()),
+]
+
+
+class TestProofs:
+    def test_each_readable_chunk_is_under_the_viewers_root(self, store: Store) -> None:
+        fill(store, *DOCUMENTS, embed=True)
+        proved = 0
+        for viewer in VIEWERS:
+            with store.view(viewer) as view:
+                root = view.roots().content
+                for record in view.listing():
+                    for chunk in view.chunks_of(record.id):
+                        proof = view.prove(chunk.id)
+                        assert merkle.verify(proof, chunk, root)
+                        assert not merkle.verify(proof, replace(chunk, text="!"), root)
+                        proved += 1
+        assert proved == 6 + 4 + 4 + 4 + 3
+
+    def test_a_proof_is_no_proof_for_another_state(self, store: Store) -> None:
+        fill(store, *DOCUMENTS)
+        chunk = DOCUMENTS[0].chunks[0]
+        with store.view(OWNER) as view:
+            proof, root = view.prove(chunk.id), view.roots().content
+        fill(store, document("e", "new"))
+        with store.view(OWNER) as view:
+            later = view.roots().content
+            assert merkle.verify(view.prove(chunk.id), chunk, later)
+        assert merkle.verify(proof, chunk, root)
+        assert not merkle.verify(proof, chunk, later)
+
+    def test_a_proof_does_not_change_with_what_may_not_be_read(self, store: Store) -> None:
+        fill(store, DOCUMENTS[0], DOCUMENTS[1])
+        chunk = DOCUMENTS[1].chunks[0]
+        with store.view(ALICE) as view:
+            before = view.prove(chunk.id)
+        fill(store, DOCUMENTS[2], DOCUMENTS[3], embed=True)
+        with store.view(ALICE) as view:
+            assert view.prove(chunk.id) == before

@@ -1,0 +1,190 @@
+"""Is what matches best found first, and in one order alone?"""
+
+from __future__ import annotations
+
+import pytest
+
+from quire.contracts import Store
+from quire.values import OWNER, Filter, Hits
+
+from .samples import document, fill
+
+
+def found(store: Store, query: str, k: int = 99, where: Filter | None = None) -> list[str]:
+    with store.view(OWNER) as view:
+        hits = view.lexical(query, k, where or Filter()).hits
+    assert list(hits) == sorted(hits, key=lambda hit: hit.order)
+    return [hit.path.removesuffix(".md") for hit in hits]
+
+
+class TestLexical:
+    def test_only_chunks_with_a_word_of_the_question(self, store: Store) -> None:
+        fill(store, document("a", "alpha beta"), document("b", "gamma"), document("c", "beta"))
+        assert found(store, "beta") == ["c", "a"]
+        assert found(store, "delta") == []
+        assert found(store, "") == []
+        assert found(store, "?! ...") == []
+
+    def test_a_rare_word_says_more(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "common rare"),
+            document("b", "common other"),
+            document("c", "common other"),
+        )
+        assert found(store, "rare common") == ["a", "b", "c"]
+        assert found(store, "rare") == ["a"]
+
+    def test_short_chunks_and_repeated_words_count_more(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "word filler filler filler filler"),
+            document("b", "word filler"),
+            document("c", "word word word filler filler"),
+        )
+        assert found(store, "word") == ["c", "b", "a"]
+
+    def test_path_and_title_count_as_text(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "nothing", path="guides/install.md"),
+            document("b", "nothing", title="Install > Linux"),
+            document("c", "install"),
+        )
+        assert sorted(found(store, "installing")) == ["b", "c", "guides/install"]
+
+    def test_words_are_folded_split_and_stemmed(self, store: Store) -> None:
+        fill(store, document("a", "parseHTTPRequest in Café; 検索エンジン"))
+        for query in ("parsing", "http", "request", "parsehttprequest", "cafe", "CAFÉS", "検索"):
+            assert found(store, query) == ["a"], query
+
+    def test_function_words_count_only_alone(self, store: Store) -> None:
+        fill(store, document("a", "the the the"), document("b", "word"))
+        assert found(store, "the word") == ["b"]
+        assert found(store, "the") == ["a"]
+
+    def test_asking_twice_counts_more(self, store: Store) -> None:
+        fill(store, document("a", "alpha x"), document("b", "beta x"))
+        assert found(store, "alpha beta beta") == ["b", "a"]
+        assert found(store, "alpha alpha beta") == ["a", "b"]
+
+    def test_ties_go_by_path_sequence_and_id(self, store: Store) -> None:
+        fill(
+            store,
+            document("2", "word", "word", path="same.md"),
+            document("1", "word", path="same.md"),
+            document("3", "word", path="Same.md"),
+            document("4", "word", path="samé.md"),
+        )
+        with store.view(OWNER) as view:
+            hits = view.lexical("word", 99).hits
+            assert len({hit.score for hit in hits}) == 1
+            assert [(hit.path, hit.sequence) for hit in hits] == [
+                ("Same.md", 0),
+                ("same.md", 0),
+                ("same.md", 0),
+                ("same.md", 1),
+                ("samé.md", 0),
+            ]
+            assert hits[1].id < hits[2].id
+            for k in range(1, 6):
+                assert view.lexical("word", k).hits == hits[:k]
+
+    def test_k_may_be_as_large_as_one_likes(self, store: Store) -> None:
+        fill(store, document("a", "word"), document("b", "word"), embed=True)
+        with store.view(OWNER) as view:
+            assert len(view.lexical("word", 2**70).hits) == 2
+            assert len(view.semantic(bytes(8), 2**70).hits) == 2
+
+    def test_filters_leave_out_and_change_no_score(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "word one", kind="code", modified=10, path="src/a.md"),
+            document("b", "word", kind="text", modified=20, path="docs/b.md"),
+            document("c", "word word", kind="note", path="docs/c.md"),
+            document("d", "word", kind="text", chunk_kind="code", path="d.md"),
+        )
+        with store.view(OWNER) as view:
+            whole = view.lexical("word one", 99).hits
+            for where, paths in (
+                (Filter(kinds=("code",)), {"src/a.md", "d.md"}),
+                (Filter(kinds=("text", "note")), {"docs/b.md", "docs/c.md"}),
+                (Filter(kinds=("absent",)), set()),
+                (Filter(paths=("docs/",)), {"docs/b.md", "docs/c.md"}),
+                (Filter(paths=("*.md", "!docs/")), {"src/a.md", "d.md"}),
+                (Filter(paths=("*", "!docs/", "docs/c*")), {"src/a.md", "d.md", "docs/c.md"}),
+                (Filter(since=15), {"docs/b.md"}),
+                (Filter(until=15), {"src/a.md"}),
+                (Filter(since=10, until=20), {"src/a.md", "docs/b.md"}),
+                (Filter(kinds=("code",), since=5), {"src/a.md"}),
+                (Filter(kinds=("text",), paths=("src/",)), set()),
+            ):
+                hits = tuple(hit for hit in whole if hit.path in paths)
+                assert view.lexical("word one", 99, where) == Hits(hits)
+                assert view.lexical("word one", 1, where) == Hits(hits[:1])
+
+    def test_a_very_long_question(self, store: Store) -> None:
+        fill(store, *(document(f"d{n}", f"word{n} word{n + 1}") for n in range(20)))
+        query = " ".join(f"word{number}" for number in range(3000))
+        assert len(found(store, query)) == 20
+
+    def test_a_word_in_every_chunk(self, store: Store) -> None:
+        fill(store, *(document(f"d{number}", "word") for number in range(30)))
+        assert len(found(store, "word")) == 30
+
+
+def vector(*numbers: int) -> bytes:
+    return bytes(number % 256 for number in numbers)
+
+
+class TestSemantic:
+    @pytest.fixture
+    def store(self, store: Store) -> Store:
+        texts = {
+            "a": vector(10, 0, 0),
+            "b": vector(-128, 127, 1),
+            "c": vector(0, 5, 5),
+            "d": vector(10, 0, 0),
+        }
+        documents = {
+            name: document(name, f"text {name}", kind="code" if name in "ad" else "text")
+            for name in texts
+        }
+        fill(store, *documents.values(), document("e", "no vector"))
+        with store.write() as writer:
+            writer.put_vectors(
+                "m", {documents[name].chunks[0].vector_key: texts[name] for name in texts}
+            )
+        return store
+
+    def test_scores_are_dot_products(self, store: Store) -> None:
+        with store.view(OWNER) as view:
+            hits = view.semantic(vector(3, -2, 1), 9)
+        assert hits.exact
+        assert [(hit.path, hit.score) for hit in hits.hits] == [
+            ("a.md", 30),
+            ("d.md", 30),
+            ("c.md", -5),
+            ("b.md", -637),
+        ]
+
+    def test_fewer_when_fewer_are_asked_for(self, store: Store) -> None:
+        with store.view(OWNER) as view:
+            whole = view.semantic(vector(1, 1, 1), 9).hits
+            for k in range(1, 5):
+                assert view.semantic(vector(1, 1, 1), k).hits == whole[:k]
+                assert view.semantic(vector(1, 1, 1), k, exact=True).hits == whole[:k]
+
+    def test_filters(self, store: Store) -> None:
+        with store.view(OWNER) as view:
+            whole = view.semantic(vector(1, 1, 1), 9).hits
+            code = view.semantic(vector(1, 1, 1), 9, Filter(kinds=("code",))).hits
+            assert code == tuple(hit for hit in whole if hit.path in ("a.md", "d.md"))
+            assert view.semantic(vector(1, 1, 1), 9, Filter(paths=("c*",))).hits == tuple(
+                hit for hit in whole if hit.path == "c.md"
+            )
+            assert view.semantic(vector(1, 1, 1), 9, Filter(since=0)).hits == ()
+
+    def test_a_vector_of_zeros_is_near_to_nothing(self, store: Store) -> None:
+        with store.view(OWNER) as view:
+            assert {hit.score for hit in view.semantic(bytes(3), 9).hits} == {0}

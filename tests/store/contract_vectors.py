@@ -1,0 +1,142 @@
+"""Are vectors kept for the texts that they stand for?"""
+
+from __future__ import annotations
+
+import pytest
+
+from quire.contracts import Store
+from quire.errors import StoreError
+from quire.values import OWNER
+
+from .asking import root
+from .samples import MODEL, document, fill, vector_for, vectors_of
+
+
+def missing(store: Store) -> dict[str, str]:
+    listed = [pair for batch in store.missing_vectors() for pair in batch]
+    assert len(listed) == len(dict(listed)), "each text once"
+    return dict(listed)
+
+
+def embedded(store: Store) -> int:
+    with store.view(OWNER) as view:
+        return view.status().vectors
+
+
+class TestVectors:
+    def test_what_is_missing_is_told_once(self, store: Store) -> None:
+        titled = document("a", "same", "other", title="Title")
+        fill(store, titled, document("b", "same", "same"))
+        texts = missing(store)
+        assert sorted(texts.values()) == ["Title\nother", "Title\nsame", "same"]
+        assert texts[titled.chunks[0].vector_key] == "Title\nsame"
+        with store.write() as writer:
+            writer.put_vectors(MODEL, vectors_of([titled]))
+        assert list(missing(store).values()) == ["same"]
+        assert embedded(store) == 2
+        assert store.model() == MODEL
+        assert missing(store) != {}
+        assert list(store.missing_vectors("elsewhere")) == []
+
+    def test_more_than_a_batch_is_missing(self, store: Store) -> None:
+        fill(store, document("a", *(f"text {number}" for number in range(600))))
+        assert len(missing(store)) == 600
+
+    def test_vectors_may_come_before_their_chunks(self, store: Store) -> None:
+        made = document("a", "alpha")
+        with store.write() as writer:
+            writer.put_vectors(MODEL, vectors_of([made]))
+        assert embedded(store) == 0
+        fill(store, made)
+        assert embedded(store) == 1
+        assert missing(store) == {}
+
+    def test_equal_texts_share_a_vector(self, store: Store) -> None:
+        fill(store, document("a", "alpha"), document("b", "alpha"), embed=True)
+        assert embedded(store) == 2
+        fill(store, document("c", "alpha"))
+        assert embedded(store) == 3
+
+    def test_a_renamed_file_keeps_its_vectors(self, store: Store) -> None:
+        fill(store, document("a", "alpha"), embed=True)
+        with store.write() as writer:
+            writer.remove(["a"])
+        fill(store, document("b", "alpha", path="new.md"))
+        assert embedded(store) == 1
+
+    def test_the_first_vector_of_a_text_stays(self, store: Store) -> None:
+        made = document("a", "alpha")
+        fill(store, made, embed=True)
+        before = root(store)
+        with store.write() as writer:
+            writer.put_vectors(MODEL, {made.chunks[0].vector_key: bytes(8)})
+        assert root(store) == before
+
+    def test_vectors_are_part_of_the_state_but_not_of_the_content(self, store: Store) -> None:
+        made = document("a", "alpha")
+        fill(store, made)
+        with store.view(OWNER) as view:
+            bare = view.roots()
+        met = {bare.state}
+        key = made.chunks[0].vector_key
+        for model, vector in (("m", b"\1\2"), ("m", b"\1\3"), ("n", b"\1\2")):
+            with store.write() as writer:
+                writer.drop_vectors()
+                writer.put_vectors(model, {key: vector})
+            with store.view(OWNER) as view:
+                assert view.roots().content == bare.content
+                met.add(view.roots().state)
+        assert len(met) == 4
+        with store.write() as writer:
+            writer.drop_vectors()
+        with store.view(OWNER) as view:
+            assert view.roots() == bare
+
+    def test_dropping_forgets_all_and_the_model(self, store: Store) -> None:
+        fill(store, document("a", "alpha", "beta"), embed=True)
+        with store.write() as writer:
+            writer.drop_vectors()
+            writer.drop_vectors()
+        assert store.model() is None
+        assert embedded(store) == 0
+        assert len(missing(store)) == 2
+        with store.write() as writer:
+            writer.put_vectors("other", dict.fromkeys(missing(store), b"\x01"))
+        assert store.model() == "other"
+        with store.view(OWNER) as view:
+            assert len(view.semantic(b"\2", 9).hits) == 2
+
+    def test_dropped_and_put_in_one_transaction(self, store: Store) -> None:
+        made = document("a", "alpha")
+        fill(store, made, embed=True)
+        with store.write() as writer:
+            writer.drop_vectors()
+            writer.put_vectors("new", {made.chunks[0].vector_key: b"\5"})
+        with store.view(OWNER) as view:
+            assert [hit.score for hit in view.semantic(b"\2", 9).hits] == [10]
+
+    def test_another_models_vectors_are_refused(self, store: Store) -> None:
+        fill(store, document("a", "alpha"), embed=True)
+        with pytest.raises(StoreError, match="reembed"), store.write() as writer:
+            writer.put_vectors("other model", {"0" * 32: bytes(8)})
+        assert store.model() == MODEL
+
+    def test_putting_no_vectors_sets_no_model(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.put_vectors("m", {})
+        assert store.model() is None
+
+    def test_many_vectors_over_many_writes(self, store: Store) -> None:
+        made = [document(f"d{number}", f"text {number}") for number in range(70)]
+        for at in range(0, 70, 7):
+            fill(store, *made[at : at + 7], embed=True)
+        query = vector_for("question")
+        with store.view(OWNER) as view:
+            whole = view.semantic(query, 99).hits
+        assert len(whole) == 70
+        with store.write() as writer:
+            writer.remove(f"d{number}" for number in range(0, 70, 2))
+        store.merge()
+        with store.view(OWNER) as view:
+            odd = tuple(hit for hit in whole if int(hit.path[1:-3]) % 2)
+            assert view.semantic(query, 99).hits == odd

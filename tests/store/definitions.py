@@ -1,0 +1,247 @@
+"""Which numbers, hashes and refusals follow from which input, by definition?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from pathspec import GitIgnoreSpec
+
+from quire import hashes, merkle
+from quire.errors import InputError
+from quire.values import AccessRule, Chunk, Filter, Link, Record
+
+Acl = tuple[str, ...]
+Leaves = dict[bytes, bytes]
+
+ORIGINS = ("config", "command")
+PUBLIC: Acl = ("public",)
+OWNER_ONLY: Acl = ()
+NOTHING = bytes(32)
+LARGEST = 2**63 - 1
+
+
+# --- who may read ------------------------------------------------------------------------------
+
+
+def principal(text: str) -> str | None:
+    """Read one principal; None is the owner."""
+    if text == "public":
+        return text
+    if text == "owner":
+        return None
+    if text.startswith("@"):
+        text = "group:" + text[1:]
+    if ":" not in text:
+        text = "user:" + text
+    kind, name = text.split(":", 1)
+    if kind not in ("user", "group") or not re.fullmatch(r"[^\s:,@][^\s:,]*", name):
+        raise InputError(f"{text!r} is no principal")
+    if not name.isprintable():
+        raise InputError(f"{text!r} is no principal")
+    return text
+
+
+def access_list(principals: Iterable[str]) -> Acl:
+    named = [principal(text) for text in principals]
+    if "public" in named:
+        return PUBLIC
+    return tuple(sorted({name for name in named if name is not None}))
+
+
+@lru_cache(maxsize=4096)
+def matches(glob: str, path: str) -> bool:
+    """Tell whether one glob (not negated) matches a path."""
+    return bool(GitIgnoreSpec.from_lines([glob]).match_file(path))
+
+
+def check_glob(glob: str) -> None:
+    if not glob.strip() or "\0" in glob:
+        raise InputError(f"{glob!r} is no glob")
+    try:
+        GitIgnoreSpec.from_lines([glob])
+    except ValueError as error:
+        raise InputError(f"{glob!r} is no glob") from error
+
+
+def check_rule(rule: AccessRule) -> None:
+    check_glob(rule.glob)
+    check_texts(rule.glob)
+    if rule.glob.startswith(("!", "#")):
+        raise InputError(f"{rule.glob!r} never matches")
+
+
+def passes(where: Filter, kind: str, path: str, modified: int | None) -> bool:
+    """Tell whether something passes a filter."""
+    if where.kinds and kind not in where.kinds:
+        return False
+    if where.paths:
+        verdict = False
+        for glob in where.paths:
+            negated = glob.startswith("!")
+            if matches(glob[1:] if negated else glob, path):
+                verdict = not negated
+        if not verdict:
+            return False
+    if where.since is not None and (modified is None or modified < where.since):
+        return False
+    return where.until is None or (modified is not None and modified <= where.until)
+
+
+def check_filter(where: Filter) -> None:
+    for glob in where.paths:
+        check_glob(glob)
+
+
+# --- how well words match ----------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def rarity(chunks: int, holding: int) -> int:
+    """Give floor(4096 * log2(a / b)): the largest r with 2**r <= (a / b)**4096."""
+    a, b = 2 * chunks + 2, 2 * holding + 1
+    return (a**4096 // b**4096).bit_length() - 1 if a > b else 0
+
+
+def weight(times: int, length: int, asked: int, rare: int, average: int) -> int:
+    """Give what one word adds to one chunk; k1 = 1.2, b = 0.75, in 1/1024."""
+    norm = min((307 * average + 922 * 16 * length) // average, 2**30)
+    times = min(times, 255)
+    lifted = times * 2253 * 1024 // (times * 1024 + norm)
+    return lifted * min(asked, 4) * rare >> 8
+
+
+# --- how near vectors are ----------------------------------------------------------------------
+
+
+@lru_cache(maxsize=65536)
+def numbers(vector: bytes) -> tuple[int, ...]:
+    return tuple(byte - 256 if byte > 127 else byte for byte in vector)
+
+
+def dot(left: bytes, right: bytes) -> int:
+    return sum(a * b for a, b in zip(numbers(left), numbers(right), strict=True))
+
+
+@lru_cache(maxsize=4096)
+def code(vector: bytes) -> tuple[bool, ...]:
+    """Give the signs of a vector after fixed flips and a Walsh-Hadamard transform."""
+    span = 64
+    while span < len(vector):
+        span *= 2
+    flips: list[int] = []
+    for part in range(-(-span // 256)):
+        for byte in hashes.digest("flips", part):
+            flips += [1 if byte >> bit & 1 else -1 for bit in range(7, -1, -1)]
+    padded = [*numbers(vector), *[0] * (span - len(vector))]
+    flipped = [a * b for a, b in zip(padded, flips, strict=False)]
+    return tuple(
+        sum(-value if (row & at).bit_count() & 1 else value for at, value in enumerate(flipped)) > 0
+        for row in range(span)
+    )
+
+
+def distance(left: bytes, right: bytes) -> int:
+    return sum(a != b for a, b in zip(code(left), code(right), strict=True))
+
+
+# --- what stands for it all --------------------------------------------------------------------
+
+
+def blake(data: bytes) -> bytes:
+    return hashes.digest_bytes(data)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The Merkle tree of one access class, made from scratch over its leaves."""
+
+    leaves: Leaves
+
+    def bucket(self, place: int) -> list[tuple[bytes, bytes]]:
+        return sorted(pair for pair in self.leaves.items() if merkle.bucket_of(pair[0]) == place)
+
+    @cached_property
+    def buckets(self) -> dict[int, bytes]:
+        places = sorted({merkle.bucket_of(key) for key in self.leaves})
+        return {
+            place: blake(b"bucket" + b"".join(key + value for key, value in self.bucket(place)))
+            for place in places
+        }
+
+    @cached_property
+    def nodes(self) -> dict[int, bytes]:
+        made: dict[int, bytearray] = {}
+        for place, value in self.buckets.items():
+            node = made.setdefault(place // 256, bytearray(256 * 32))
+            node[place % 256 * 32 : place % 256 * 32 + 32] = value
+        return {place: blake(b"node" + bytes(node)) for place, node in made.items()}
+
+    @cached_property
+    def root(self) -> bytes:
+        nodes = self.nodes
+        if not nodes:
+            return NOTHING
+        return blake(b"node" + b"".join(nodes.get(place, NOTHING) for place in range(256)))
+
+
+# --- what is refused -------------------------------------------------------------------------
+
+
+def check_k(k: int) -> None:
+    if k < 1:
+        raise InputError(f"k is {k}: ask for at least one result")
+
+
+def check_key(key: str) -> None:
+    if not re.fullmatch(r"[0-9a-f]{32}", key):
+        raise InputError(f"{key!r} is no key of a vector")
+
+
+def check_vector(name: str, vector: bytes, dims: int) -> None:
+    if len(vector) != dims or not dims:
+        raise InputError(f"{name}: {len(vector)} numbers, {dims} were expected")
+    if dot(vector, vector) >= 2**24:
+        raise InputError(f"{name}: scale the vector down")
+
+
+def check_origin(origin: str) -> None:
+    if origin not in ORIGINS:
+        raise InputError(f"{origin!r} is no origin of rules")
+
+
+def check_texts(*texts: str | None) -> None:
+    for text in texts:
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError as error:
+            raise InputError("half of a surrogate pair is no character") from error
+
+
+def check_numbers(*found: str | int | None) -> None:
+    for number in found:
+        if isinstance(number, int) and not -LARGEST - 1 <= number <= LARGEST:
+            raise InputError(f"{number} is too large")
+
+
+def check_document(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> None:
+    if not record.id or "\0" in record.id or "\0" in record.path:
+        raise InputError("a record needs an id and a path without NUL")
+    check_texts(record.id, record.kind, record.path, record.title, record.parent, record.author)
+    check_texts(*record.attrs, *(text for text in record.attrs.values() if isinstance(text, str)))
+    check_numbers(record.position, record.modified)
+    for chunk in chunks:
+        if (chunk.record_id, chunk.path) != (record.id, record.path):
+            raise InputError(f"chunk {chunk.id} belongs elsewhere")
+        if chunk.id != hashes.chunk_id(record.id, chunk.sequence, chunk.text):
+            raise InputError(f"chunk {chunk.id} is not named by its text")
+        check_texts(chunk.kind, chunk.title, chunk.text)
+        check_numbers(chunk.sequence, chunk.start, chunk.end, *chunk.lines)
+    if len({chunk.id for chunk in chunks}) != len(chunks):
+        raise InputError("two chunks have the same id")
+    for link in links:
+        if link.source != record.id:
+            raise InputError(f"a link from {link.source} belongs elsewhere")
+        check_texts(link.target, link.kind)

@@ -1,0 +1,117 @@
+"""Which documents, viewers and questions are tests made of?
+
+Few words, few titles, small numbers: so that ties, repeated words and equal texts are the rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+
+from quire import hashes
+from quire.contracts import Store, Writer
+from quire.values import MAIN, NO_ATTRS, OWNER, Chunk, Document, Link, Record, Viewer
+
+DIMS = 8
+MODEL = "tiny/8"
+
+WORDS = (
+    "alpha",
+    "beta",
+    "gamma",
+    "the",
+    "running",
+    "runs",
+    "fooBar",
+    "foo_bar",
+    "HTTPServer",
+    "http.server",
+    "Café",
+    "cafe",
+    "Straße",
+    "检索",
+    "検索エンジン",
+    "42",
+)
+TITLES = ("", "Alpha", "Guide > Beta")
+KINDS = ("text", "code", "note")
+ALICE = Viewer("alice")
+BOB = Viewer("bob")
+CAROL = Viewer("carol", ("ops",))
+NOBODY = Viewer("")
+VIEWERS = (OWNER, ALICE, BOB, CAROL, NOBODY)
+
+
+def document(
+    name: str,
+    *texts: str,
+    path: str | None = None,
+    title: str = "",
+    kind: str = "text",
+    links: Iterable[tuple[str, str]] = (),
+    parent: str | None = None,
+    position: int = 0,
+    modified: int | None = None,
+    author: str | None = None,
+    acl: tuple[str, ...] | None = None,
+    attrs: Mapping[str, str | int] = NO_ATTRS,
+    chunk_kind: str | None = None,
+) -> Document:
+    """Make a record with one chunk for each text, one below the other."""
+    path = f"{name}.md" if path is None else path
+    record = Record(name, kind, path, title, parent, position, modified, author, acl, attrs)
+    ends = list(accumulate(len(text.encode("utf-8", "surrogatepass")) for text in texts))
+    chunks = tuple(
+        Chunk(
+            id=hashes.chunk_id(name, sequence, text),
+            record_id=name,
+            kind=chunk_kind or kind,
+            path=path,
+            title=title,
+            sequence=sequence,
+            start=([0, *ends])[sequence],
+            end=ends[sequence],
+            lines=(sequence + 1, sequence + 1),
+            text=text,
+        )
+        for sequence, text in enumerate(texts)
+    )
+    return Document(
+        record, chunks, tuple(Link(name, target, kind) for target, kind in sorted(set(links)))
+    )
+
+
+def put(writer: Writer, *documents: Document) -> None:
+    for each in documents:
+        writer.put(each.record, each.chunks, each.links)
+
+
+def fill(store: Store, *documents: Document, space: str = MAIN, embed: bool = False) -> None:
+    """Put documents into a store in one transaction, with vectors if asked for."""
+    with store.write(space) as writer:
+        put(writer, *documents)
+        if embed:
+            writer.put_vectors(MODEL, vectors_of(documents))
+
+
+def vector_for(key: str, model: str = MODEL, dims: int = DIMS) -> bytes:
+    """Make the vector that a model would give: small numbers, so that many scores are equal."""
+    raw = b""
+    while len(raw) < dims:
+        raw += hashlib.sha256(f"{model} {key} {len(raw)}".encode()).digest()
+    return bytes((byte % 7 - 3) % 256 for byte in raw[:dims])
+
+
+def vectors_of(
+    documents: Iterable[Document], model: str = MODEL, dims: int = DIMS
+) -> dict[str, bytes]:
+    return {
+        chunk.vector_key: vector_for(chunk.vector_key, model, dims)
+        for each in documents
+        for chunk in each.chunks
+    }
+
+
+def ids(documents: Sequence[Document]) -> list[str]:
+    return [chunk.id for each in documents for chunk in each.chunks]

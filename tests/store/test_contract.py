@@ -1,0 +1,25 @@
+"""Does every engine keep the contract?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quire.contracts import Store
+
+from .contract import *  # noqa: F403 - the whole suite is collected here
+from .engines import ENGINES, Engine
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, quick_path: Path) -> Engine:
+    return ENGINES[request.param](quick_path)
+
+
+@pytest.fixture
+def store(engine: Engine) -> Iterator[Store]:
+    opened = engine.open()
+    yield opened
+    opened.close()

@@ -1,0 +1,147 @@
+"""Is a state the same, however it came about?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import apsw
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quire.store import open_store, words
+from quire.values import OWNER
+
+from .asking import kept, root, seen, wordless
+from .reference import Limits, ReferenceStore, Space
+from .samples import document, fill
+from .worlds import SPACES, Step, copy, histories, questions
+
+QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+@contextmanager
+def new_file(folder: Path) -> Iterator[Path]:
+    path = folder / "store.db"
+    yield path
+    for each in folder.glob("store.db*"):
+        each.unlink()
+
+
+def shuffled(space: Space, seed: int) -> Space:
+    """Give the same space with its records in another order."""
+    records = list(space.records.items())
+    Random(seed).shuffle(records)
+    return replace(space, records=dict(records))
+
+
+def run(path: Path, limits: Limits, history: list[Step], reopened: set[int], seed: int) -> None:
+    reference = ReferenceStore(limits)
+    store, onlooker = open_store(path), open_store(path)
+    names: list[str] = []
+    for number, step in enumerate(history):
+        step(reference)
+        step(store)
+        if number in reopened:
+            store.close()
+            store = open_store(path)
+            asked = questions(reference)
+            names += asked.chunks
+            for space in SPACES:  # another process may have looked at any earlier state
+                assert seen(onlooker, asked, space=space) == seen(store, asked, space=space)
+    asked = questions(reference, names[:20])
+    fresh = open_store(path.with_suffix(".db2"))
+    for space in SPACES:
+        with fresh.write(space) as writer:
+            copy(shuffled(reference.space(space), seed), writer)
+        by_store = seen(store, asked, space=space)
+        assert by_store == seen(onlooker, asked, space=space)
+        assert by_store == seen(fresh, asked, space=space)
+        defined = seen(reference, asked, space=space)
+        assert list(map(wordless, by_store)) == list(map(wordless, defined))
+        assert kept(store, space) == kept(fresh, space) == kept(reference, space)
+        assert store.model(space) == reference.model(space)
+    assert store.check() == []
+    for each in (store, onlooker, fresh):
+        each.close()
+
+
+every = given(histories, st.sets(st.integers(0, 7), max_size=3), st.integers(0, 99))
+
+
+@every
+@settings(max_examples=60, deadline=None, suppress_health_check=QUIET)
+def test_any_history_with_every_limit_reached(
+    quick_path: Path, small: Limits, history: list[Step], reopened: set[int], seed: int
+) -> None:
+    with new_file(quick_path) as path:
+        run(path, small, history, reopened, seed)
+
+
+@every
+@settings(max_examples=20, deadline=None, suppress_health_check=QUIET)
+def test_any_history(quick_path: Path, history: list[Step], reopened: set[int], seed: int) -> None:
+    with new_file(quick_path) as path:
+        run(path, Limits(), history, reopened, seed)
+
+
+def test_rows_that_are_used_again_do_not_show(quick_path: Path) -> None:
+    store, onlooker = open_store(quick_path / "a.db"), open_store(quick_path / "a.db")
+    for times in range(3):
+        for number in range(12):
+            fill(store, document(f"d{number}", f"alpha word{number + times}"), embed=True)
+        with onlooker.view(OWNER) as view:
+            assert len(view.lexical("alpha", 99).hits) == 12
+            assert len(view.lexical(f"word{times}", 99).hits) == 1
+        with store.write() as writer:
+            writer.remove(f"d{number}" for number in range(0, 12, 2))
+        store.merge()
+    store.close()
+    onlooker.close()
+
+
+def test_what_another_reader_has_in_memory_follows_a_repair(
+    quick_path: Path, small: Limits
+) -> None:
+    """A repair numbers nothing anew, but whole blocks of rows may be gone after it."""
+    store, onlooker = open_store(quick_path / "a.db"), open_store(quick_path / "a.db")
+    made = [document(f"d{number:02}", "alpha") for number in range(12)]  # three blocks of rows
+    fill(store, *made, embed=True)
+    with onlooker.view(OWNER) as view:
+        assert view.status().chunks == 12
+    with store.write() as writer:
+        writer.remove(f"d{number:02}" for number in range(4, 8))
+    damaged = apsw.Connection(str(quick_path / "a.db"))
+    damaged.execute("DELETE FROM posting")
+    damaged.close()
+    assert [problem.check for problem in store.check(repair=True)] == ["words"]
+    with onlooker.view(OWNER) as view:
+        assert view.status().chunks == 8
+        assert len(view.lexical("alpha", 99).hits) == 8
+        assert len(view.semantic(bytes(8), 99).hits) == 8
+    store.close()
+    onlooker.close()
+
+
+def test_other_rules_for_words_build_the_postings_anew(
+    quick_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(quick_path / "a.db")
+    fill(store, document("a", "alpha"), document("b", "alpha"), embed=True)
+    before = root(store)
+    monkeypatch.setattr(words, "ANALYZER", "words-of-tomorrow")
+    monkeypatch.setattr(words, "_forms", lambda token: (token[::-1],))
+    fill(store, document("c", "beta"))
+    with store.view(OWNER) as view:
+        assert view.status().chunks == 3
+        assert [hit.path for hit in view.lexical("alpha", 9).hits] == ["a.md", "b.md"]
+        assert len(view.lexical("dm.c beta", 9).hits) == 1
+    assert store.check() == []
+    with store.write() as writer:
+        writer.remove(["c"])
+    assert root(store) == before
+    store.close()

@@ -1,0 +1,170 @@
+"""What does another process do to a store? Started by tests as `python -m store.worker`.
+
+Each job takes the store's path first and tells what it did on standard output, line by line;
+those that wait do so for a line on standard input.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from quire import merkle
+from quire.contracts import View
+from quire.errors import QuireError
+from quire.store import open_store
+from quire.values import OWNER
+
+from .samples import document, fill, put, vectors_of
+
+
+def say(*what: object) -> None:
+    print(*what, flush=True)  # noqa: T201 - this is how it answers
+
+
+def write_in_step(path: Path, times: str) -> None:
+    """Keep two records in step, while others come and go."""
+    store = open_store(path)
+    for number in range(int(times)):
+        pair = [document(name, f"alpha step{number}", f"{name} tail") for name in ("left", "right")]
+        with store.write() as writer:
+            put(writer, pair[0], document(f"x{number % 5}", f"alpha other{number}"))
+            writer.remove([f"x{(number + 2) % 5}"])
+            put(writer, pair[1])
+            writer.put_vectors("tiny/8", vectors_of(pair))
+        if number % 7 == 3:
+            store.merge()
+    say("done")
+    store.close()
+
+
+def read_in_step(path: Path, seconds: str) -> None:
+    """Look again and again whether the two records are in step by every way to them."""
+    store = open_store(path)
+    until = time.monotonic() + float(seconds)
+    views, states = 0, set()
+    while time.monotonic() < until:
+        with store.view(OWNER) as view:
+            states.add(view.roots().state)
+            if list(view.listing()):
+                check_in_step(view)
+                views += 1
+    say("saw", views, len(states))
+    store.close()
+
+
+def check_in_step(view: View) -> None:
+    left, right = view.chunks_of("left")[0], view.chunks_of("right")[0]
+    assert left.text == right.text, (left, right)
+    hits = view.lexical(left.text.split()[1], 10).hits
+    assert {hit.id for hit in hits} == {left.id, right.id}, (left.text, hits)
+    assert len(view.lexical("alpha", 99).hits) == view.status().chunks - 2
+    embedded = {hit.id for hit in view.semantic(bytes(8), 99).hits}
+    assert {left.id, right.id} <= embedded
+    assert len(embedded) == view.status().vectors
+    assert view.chunks([left.id, right.id]) == [left, right]
+    assert merkle.verify(view.prove(left.id), left, view.roots().content)
+
+
+def write_own(path: Path, prefix: str, times: str) -> None:
+    """Write records one by one, each in a transaction of its own."""
+    store = open_store(path)
+    for number in range(int(times)):
+        fill(store, document(f"{prefix}{number}", f"alpha {prefix} word{number}"), embed=True)
+        say(f"{prefix}{number}")
+    store.close()
+
+
+def write_on(path: Path) -> None:
+    """Write until killed; what has been said is kept."""
+    store = open_store(path)
+    with store.view(OWNER) as view:
+        number = view.status().records
+    while True:
+        fill(store, document(f"d{number}", f"alpha word{number}", f"tail {number}"), embed=True)
+        say(number)
+        number += 1
+        if number % 10 == 0:
+            store.merge()
+
+
+def purge_on(path: Path) -> None:
+    """Add and purge until killed."""
+    store = open_store(path)
+    number = 0
+    while True:
+        fill(store, document(f"p{number}", f"alpha purged{number}"), embed=True)
+        store.purge([f"p{number}"])
+        say(number)
+        number += 1
+
+
+def hold_write(path: Path) -> None:
+    """Hold the write transaction until told otherwise."""
+    store = open_store(path)
+    with store.write() as writer:
+        put(writer, document("held", "alpha"))
+        say("holding")
+        sys.stdin.readline()
+    say("committed")
+    store.close()
+
+
+def try_write(path: Path, wait: str) -> None:
+    """Write once, waiting so long at most."""
+    store = open_store(path, wait=float(wait))
+    begun = time.monotonic()
+    try:
+        fill(store, document("tried", "alpha"))
+        say("written")
+    except QuireError as error:
+        say(type(error).__name__, f"{time.monotonic() - begun:.1f}", error)
+    store.close()
+
+
+def hold_view(path: Path) -> None:
+    """Hold a snapshot until told otherwise."""
+    store = open_store(path)
+    with store.view(OWNER) as view:
+        say("holding", view.status().records)
+        sys.stdin.readline()
+        say("still", view.status().records)
+    store.close()
+
+
+def look(path: Path) -> None:
+    """Open a view for each line, and say how much is there by every way."""
+    store = open_store(path)
+    say("ready")
+    for _ in sys.stdin:
+        with store.view(OWNER) as view:
+            words, near = view.lexical("alpha", 999).hits, view.semantic(bytes(8), 999).hits
+            say(view.status().records, len(words), len(near), view.roots().state)
+    store.close()
+
+
+def make(path: Path) -> None:
+    """Open a store that may be made by others at the same time."""
+    sys.stdin.readline()
+    store = open_store(path)
+    fill(store, document(f"made by {time.monotonic_ns()}", "alpha"))
+    say("made")
+    store.close()
+
+
+def fill_up(path: Path) -> None:
+    """Write until it fails; say what was kept, and how it failed."""
+    number = 0
+    try:
+        store = open_store(path)
+        while True:
+            fill(store, document(f"d{number}", f"alpha {number} " * 500), embed=True)
+            number += 1
+    except QuireError as error:
+        say(number, type(error).__name__, error)
+
+
+if __name__ == "__main__":
+    job, where, *rest = sys.argv[1:]
+    globals()[job](Path(where), *rest)

@@ -1,0 +1,341 @@
+"""Is each setting found where it should be, and each mistake named?"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from quire import config
+from quire.errors import ConfigError
+from quire.values import AccessRule, EmbedSettings, IngestSettings, SearchSettings
+
+SECTIONS = {"ingest": IngestSettings, "embed": EmbedSettings, "search": SearchSettings}
+
+EVERYTHING = """
+store = "data/knowledge.db"
+space = "docs"
+viewer = "ann"
+
+[ingest]
+max_bytes = 1000
+secrets = true
+ignore = ["*.lock", "dist/"]
+whole = 100
+target = 50
+code_max = 70
+use_mtime = true
+
+[embed]
+provider = "http"
+folder = "models/small"
+model = "small"
+url = "http://localhost:1/v1"
+key_env = "MY_KEY"
+query_prefix = "query: "
+batch = 8
+timeout = 2.5
+retries = 1
+threads = 2
+
+[search]
+lexical = 2
+semantic = 3
+constant = 10
+
+[access]
+default = "owner"
+"docs/**" = ["public"]
+"hr/**" = ["ann", "@hr"]
+
+[groups]
+hr = ["bob", "carol"]
+solo = "dave"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "deep" / "er").mkdir(parents=True)
+    (root / ".quire").mkdir()
+    return root
+
+
+def write(project: Path, text: str) -> None:
+    (project / "quire.toml").write_text(text, "utf-8")
+
+
+def load(project: Path, **environment: str) -> config.Config:
+    return config.load(project, environment=environment)
+
+
+def test_without_any_settings_the_defaults_hold(project: Path) -> None:
+    found = load(project)
+    assert found == config.Config(root=project, store=project / ".quire" / "store.db")
+    assert (found.space, found.viewer, found.file, found.own_store) == ("main", None, None, True)
+    assert found.access_default == ("public",)
+
+
+def test_every_setting_can_be_set(project: Path) -> None:
+    write(project, EVERYTHING)
+    found = load(project)
+    assert found.root == project
+    assert found.file == project / "quire.toml"
+    assert found.store == project / "data/knowledge.db"
+    assert (found.space, found.viewer) == ("docs", "ann")
+    assert found.ingest == IngestSettings(
+        max_bytes=1000,
+        secrets=True,
+        ignore=("*.lock", "dist/"),
+        whole=100,
+        target=50,
+        code_max=70,
+        use_mtime=True,
+    )
+    assert found.embed == EmbedSettings(
+        provider="http",
+        folder="models/small",
+        model="small",
+        url="http://localhost:1/v1",
+        key_env="MY_KEY",
+        query_prefix="query: ",
+        batch=8,
+        timeout=2.5,
+        retries=1,
+        threads=2,
+    )
+    assert found.search == SearchSettings(lexical=2, semantic=3, constant=10)
+    assert found.access_default == ("owner",)
+    assert found.rules == (
+        AccessRule("docs/**", ("public",)),
+        AccessRule("hr/**", ("ann", "@hr")),
+    )
+    assert found.groups == {"hr": ("bob", "carol"), "solo": ("dave",)}
+    for name, kind in SECTIONS.items():
+        for item in fields(kind):
+            assert getattr(getattr(found, name), item.name) != getattr(kind(), item.name), (
+                f"[{name}] {item.name} is not covered by this test"
+            )
+
+
+def test_the_template_holds_the_defaults(project: Path) -> None:
+    from quire.doors.printing import TEMPLATE
+
+    write(project, TEMPLATE)
+    found = load(project)
+    assert found == config.Config(
+        root=project, store=project / ".quire" / "store.db", file=project / "quire.toml"
+    )
+    loud = "\n".join(
+        line.removeprefix("# ") if " = " in line and line.startswith("# ") else line
+        for line in TEMPLATE.splitlines()
+    )
+    write(project, loud)
+    told = load(project)
+    assert told.store == found.store
+    assert told.ingest.max_bytes == found.ingest.max_bytes
+    assert told.ingest.secrets == found.ingest.secrets
+    assert told.embed.provider == found.embed.provider
+    assert told.access_default == found.access_default
+
+
+# --- where ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mark", ["quire.toml", ".quire", ".git"])
+def test_the_nearest_mark_above_makes_the_root(tmp_path: Path, mark: str) -> None:
+    outer, inner = tmp_path / "outer", tmp_path / "outer" / "inner"
+    (inner / "deep").mkdir(parents=True)
+    (outer / ".git").mkdir()
+    assert load(inner / "deep").root == outer
+    (inner / mark).touch()
+    assert load(inner / "deep").root == inner
+
+
+def test_without_a_mark_the_directory_itself_is_the_root(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    found = load(plain).root
+    assert found == plain or found in plain.parents  # something above may be a project
+
+
+def test_the_user_has_a_file_too_and_the_project_goes_before_it(
+    project: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    user = home / ".config" / "quire" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text(
+        'viewer = "me"\n[search]\nlexical = 5\nsemantic = 6\n[embed]\nprovider = "none"\n'
+    )
+    write(project, "[search]\nlexical = 7\n")
+
+    found = load(project, HOME=str(home))
+    assert (found.search.lexical, found.search.semantic) == (7, 6)
+    assert (found.viewer, found.embed.provider) == ("me", "none")
+    assert load(project, XDG_CONFIG_HOME=str(home / ".config")).search.semantic == 6
+    assert load(project, QUIRE_CONFIG=str(user)).search.semantic == 6
+    assert load(project, HOME=str(home), XDG_CONFIG_HOME=str(tmp_path)).search.semantic == 1
+    assert load(project).search.semantic == 1
+    assert found.file == project / "quire.toml", "the user's file is not the project's"
+
+
+def test_a_store_is_named_relative_to_the_file_that_names_it(
+    project: Path, tmp_path: Path
+) -> None:
+    write(project, 'store = "../shared.db"\n')
+    assert load(project / "deep").store == project / "../shared.db"
+    write(project, f'store = "{tmp_path / "s.db"}"\n')
+    assert load(project).store == tmp_path / "s.db"
+
+
+# --- variables -----------------------------------------------------------------------------------
+
+
+def test_variables_go_before_files(project: Path) -> None:
+    write(project, EVERYTHING)
+    found = load(
+        project,
+        QUIRE_SPACE="other",
+        QUIRE_VIEWER="bob",
+        QUIRE_INGEST_MAX_BYTES="5",
+        QUIRE_INGEST_SECRETS="false",
+        QUIRE_INGEST_IGNORE="*.log, tmp/",
+        QUIRE_EMBED_PROVIDER="none",
+        QUIRE_EMBED_TIMEOUT="1.5",
+        QUIRE_SEARCH_LEXICAL="9",
+    )
+    assert (found.space, found.viewer) == ("other", "bob")
+    assert (found.ingest.max_bytes, found.ingest.secrets) == (5, False)
+    assert found.ingest.ignore == ("*.log", "tmp/")
+    assert found.ingest.whole == 100, "what no variable names stays"
+    assert (found.embed.provider, found.embed.timeout) == ("none", 1.5)
+    assert (found.search.lexical, found.search.semantic) == (9, 3)
+    assert load(project, QUIRE_INGEST_IGNORE="").ingest.ignore == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1", True), ("true", True), ("TRUE", True), ("0", False), ("False", False)]
+)
+def test_yes_and_no_in_variables(project: Path, text: str, value: bool) -> None:
+    assert load(project, QUIRE_INGEST_SECRETS=text).ingest.secrets is value
+
+
+def test_a_store_in_a_variable_is_not_the_projects_own(project: Path, tmp_path: Path) -> None:
+    found = load(project, QUIRE_STORE=str(tmp_path / "s.db"))
+    assert (found.store, found.own_store) == (tmp_path / "s.db", False)
+    assert load(project, QUIRE_STORE="").own_store
+
+
+def test_arguments_go_before_everything(project: Path, tmp_path: Path) -> None:
+    write(project, EVERYTHING)
+    environment = {"QUIRE_STORE": "/env.db", "QUIRE_SPACE": "env", "QUIRE_VIEWER": "env"}
+    found = config.load(
+        project, store=tmp_path / "arg.db", space="arg", viewer="arg", environment=environment
+    )
+    assert (found.store, found.space, found.viewer) == (tmp_path / "arg.db", "arg", "arg")
+    assert not found.own_store
+    found = config.load(project, environment=environment)
+    assert (found.store, found.space, found.viewer) == (Path("/env.db"), "env", "env")
+
+
+def test_the_environment_is_that_of_the_process_by_default(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUIRE_SEARCH_CONSTANT", "77")
+    monkeypatch.chdir(project / "deep")
+    found = config.load()
+    assert (found.root, found.search.constant) == (project, 77)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("QUIRE_INGEST_MAX_BYTES", "many", "'many': expected a whole number"),
+        ("QUIRE_INGEST_MAX_BYTES", "1.5", "'1.5': expected a whole number"),
+        ("QUIRE_INGEST_MAX_BYTES", "-1", "must not be negative"),
+        ("QUIRE_INGEST_SECRETS", "maybe", "'maybe': expected true or false"),
+        ("QUIRE_EMBED_TIMEOUT", "soon", "'soon': expected a number"),
+        ("QUIRE_CONFIG", "/nowhere/at/all.toml", "there is no such file"),
+    ],
+)
+def test_a_wrong_variable_is_named(project: Path, variable: str, value: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as refused:
+        load(project, **{variable: value})
+    assert str(refused.value).startswith(variable)
+
+
+# --- mistakes ------------------------------------------------------------------------------------
+
+
+def _wrong_types() -> list[tuple[str, str]]:
+    """Give a wrong value for each setting of each section."""
+    wrong = {"int": '"x"', "float": '"x"', "bool": "1", "tuple[str, ...]": '"x"'}
+    return [
+        (section, f"{item.name} = {wrong.get(str(item.type), '1')}")
+        for section, kind in SECTIONS.items()
+        for item in fields(kind)
+    ]
+
+
+@pytest.mark.parametrize(("section", "line"), _wrong_types())
+def test_a_value_of_the_wrong_type_is_named(project: Path, section: str, line: str) -> None:
+    write(project, f"[{section}]\n{line}\n")
+    with pytest.raises(ConfigError, match="expected") as refused:
+        load(project)
+    assert str(project / "quire.toml") in str(refused.value)
+    assert f"[{section}] {line.partition(' ')[0]}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stor = 'x'", "no setting 'stor'; did you mean 'store'?"),
+        ("[acess]", "no setting 'acess'; did you mean 'access'?"),
+        ("[search]\nlexicl = 1", "[search]"),
+        ("[search]\nzzz = 1", "there are lexical, semantic, constant"),
+        ("[search]\nlexical = true", "a whole number"),
+        ("[search]\nlexical = 1.0", "a whole number"),
+        ("[search]\nlexical = -1", "must not be negative"),
+        ("[embed]\ntimeout = -0.5", "must not be negative"),
+        ("[ingest]\nignore = [1]", "a list of texts"),
+        ("space = ''", "space is ''"),
+        ("viewer = 3", "viewer is 3"),
+        ("store = []", "store is []"),
+        ("search = 1", "expected a table"),
+        ("access = ['x']", "expected a table"),
+        ("groups = 'x'", "expected a table"),
+        ("[access]\n'*' = [1]", "a list of names"),
+        ("[groups]\nhr = 1", "[groups] hr"),
+        ("[search", "is not valid TOML"),
+        ("a = 1\na = 2", "is not valid TOML"),
+    ],
+)
+def test_a_mistake_is_named_with_its_file(project: Path, text: str, said: str) -> None:
+    write(project, text + "\n")
+    with pytest.raises(ConfigError) as refused:
+        load(project)
+    assert said in str(refused.value)
+    assert str(project / "quire.toml") in str(refused.value)
+
+
+def test_a_mistake_in_the_users_file_is_named_with_that_file(
+    project: Path, tmp_path: Path
+) -> None:
+    user = tmp_path / "mine.toml"
+    user.write_text("colour = 1\n")
+    with pytest.raises(ConfigError, match="mine.toml"):
+        load(project, QUIRE_CONFIG=str(user))
+
+
+def test_a_file_that_is_not_text_or_cannot_be_read(project: Path) -> None:
+    (project / "quire.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load(project)
+
+
+def test_a_mark_at_the_beginning_of_the_file_does_no_harm(project: Path) -> None:
+    (project / "quire.toml").write_bytes(b"\xef\xbb\xbfspace = 'x'\r\n")
+    assert load(project).space == "x"

@@ -17,6 +17,11 @@ from quire.contracts import Embedder
 EMBED_PART = 1000
 
 
+def is_named() -> bool:
+    """Tell whether what is made is kept."""
+    return bool(os.environ.get("BENCH_CACHE"))
+
+
 @lru_cache
 def folder() -> Path:
     """Give the folder BENCH_CACHE, or one that goes when the process ends."""

@@ -71,9 +71,7 @@ def put_vectors(store: Store, chunks: int) -> None:
     """Write made-up vectors for made-up text."""
     vectors = synthetic_vectors.World().texts(chunks)
     keys = (
-        chunk.vector_key
-        for document in synthetic.documents(chunks)
-        for chunk in document.chunks
+        chunk.vector_key for document in synthetic.documents(chunks) for chunk in document.chunks
     )
     pairs = zip(keys, vectors, strict=False)
     while batch := dict(islice(pairs, VECTORS_PER_COMMIT)):

@@ -25,9 +25,9 @@ CHUNKS_PER_RECORD = 10
 FOLDERS = 300
 SENTENCE = 12
 
-_ONSETS = "b d f g k l m n p r t v z".split()
-_VOWELS = "a e i o u".split()
-_ENDS = "k m n p r x".split()
+_ONSETS = tuple("bdfgklmnprtvz")
+_VOWELS = tuple("aeiou")
+_ENDS = tuple("kmnprx")
 
 
 @lru_cache
@@ -35,7 +35,8 @@ def vocabulary() -> tuple[str, ...]:
     """Give the words, the most frequent first: short ones where they are frequent, as in life."""
     made = []
     for number in range(VOCABULARY):
-        rest, letters = number, []
+        rest = number
+        letters: list[str] = []
         while rest or not letters:
             rest, onset = divmod(rest, len(_ONSETS))
             rest, vowel = divmod(rest, len(_VOWELS))

@@ -65,9 +65,7 @@ class World:
         random = np.random.default_rng((SEED, 2))
         chosen = random.choice(CENTRES, count, p=self._sizes)
         tightness = np.full(count, TIGHTNESS_OF_QUESTIONS, np.float32)
-        return [
-            quantise(row) for row in self._around(random, chosen, tightness, MEAN_OF_QUESTIONS)
-        ]
+        return [quantise(row) for row in self._around(random, chosen, tightness, MEAN_OF_QUESTIONS)]
 
     def _around(
         self,
@@ -79,7 +77,9 @@ class World:
         noise = self._spread(random, chosen.size)
         near = np.sqrt(tightness)[:, None] * self._centres[chosen]
         rest = near + np.sqrt(1 - tightness)[:, None] * noise
-        return np.float32(mean) * self._mean + np.float32((1 - MEAN**2) ** 0.5) * rest
+        drawn: Floats = np.float32(mean) * self._mean + np.float32((1 - MEAN**2) ** 0.5) * rest
+        return drawn
 
     def _spread(self, random: np.random.Generator, count: int) -> Floats:
-        return random.standard_normal((count, DIMS), dtype=np.float32) @ self._root
+        spread: Floats = random.standard_normal((count, DIMS), dtype=np.float32) @ self._root
+        return spread

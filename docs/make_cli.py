@@ -14,7 +14,7 @@ WIDTH = 96
 HEAD = """\
 # The command line
 
-Written by `python docs/make_cli.py`, and checked by the tests: change a command's help, not this file.
+Written by `python docs/make_cli.py` and checked by the tests: change a command's help, not this.
 """
 
 

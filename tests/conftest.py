@@ -80,9 +80,9 @@ class Tree:
             places = [self.root / path for path in paths]
             return opened.index(places, embed=embed, reembed=reembed)
 
-    def open(self, **options: str | None) -> Quire:
+    def open(self, *, space: str | None = None, viewer: str | None = None) -> Quire:
         """Open its store."""
-        return quire.open(self.root, **options)
+        return quire.open(self.root, space=space, viewer=viewer)
 
     def paths(self, viewer: str | None = None) -> list[str]:
         """Tell which files are in its store."""
@@ -107,9 +107,7 @@ class Tree:
         with self.open() as opened:
             return opened.status().roots.content
 
-    def call(
-        self, *arguments: str, stdin: str | bytes = b""
-    ) -> subprocess.CompletedProcess[str]:
+    def call(self, *arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
         """Run the command `quire` in this very process, which is faster."""
         from quire.doors.cli import main
 

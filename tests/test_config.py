@@ -182,9 +182,7 @@ def test_the_user_has_a_file_too_and_the_project_goes_before_it(
     assert found.file == project / "quire.toml", "the user's file is not the project's"
 
 
-def test_a_store_is_named_relative_to_the_file_that_names_it(
-    project: Path, tmp_path: Path
-) -> None:
+def test_a_store_is_named_relative_to_the_file_that_names_it(project: Path, tmp_path: Path) -> None:
     write(project, 'store = "../shared.db"\n')
     assert load(project / "deep").store == project / "../shared.db"
     write(project, f'store = "{tmp_path / "s.db"}"\n')
@@ -321,12 +319,10 @@ def test_a_mistake_is_named_with_its_file(project: Path, text: str, said: str) -
     assert str(project / "quire.toml") in str(refused.value)
 
 
-def test_a_mistake_in_the_users_file_is_named_with_that_file(
-    project: Path, tmp_path: Path
-) -> None:
+def test_a_mistake_in_the_users_file_is_named_with_that_file(project: Path, tmp_path: Path) -> None:
     user = tmp_path / "mine.toml"
     user.write_text("colour = 1\n")
-    with pytest.raises(ConfigError, match="mine.toml"):
+    with pytest.raises(ConfigError, match=r"mine\.toml"):
         load(project, QUIRE_CONFIG=str(user))
 
 

@@ -44,7 +44,7 @@ def test_each_name_is_there_and_explained(name: str) -> None:
 
 def test_a_name_that_is_not_public_is_refused() -> None:
     with pytest.raises(AttributeError, match="'nothing'"):
-        _ = quire.nothing  # type: ignore[attr-defined]  # that is the point
+        _ = quire.nothing
 
 
 def test_all_names_can_be_imported_at_once() -> None:

@@ -11,18 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from quire import collect
+from quire.collect.search import SEMANTIC
 from quire.contracts import Embedder, View
 from quire.errors import EmbedError, QuireError
 from quire.lru import Recent
-from quire.values import (
-    Chunk,
-    Coverage,
-    Failure,
-    Filter,
-    Hits,
-    Recipe,
-    Request,
-)
+from quire.request import Asked, Recorded
+from quire.values import Chunk, Coverage, Failure, Filter, Hits, Request
 
 KEPT_VECTORS = 1024
 
@@ -83,18 +77,26 @@ class QueryVectors:
         return made
 
 
-def gather(
-    view: View, request: Request, recipe: Recipe, vectors: QueryVectors, given: bytes | None = None
-) -> Gathered:
-    """Ask all sources of a recipe; a vector that is given (by a receipt) is taken as it is."""
+def filter_of(request: Request) -> Filter:
+    """Give the filter that is part of a request."""
+    return Filter(request.kinds, request.paths, request.since, request.until)
+
+
+def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
+    """Ask all sources of a recipe; what an earlier run met (a receipt says it) is met again."""
+    request, recipe = asked.request, asked.recipe
+    recorded = asked.recorded or Recorded(None, None)
     coverage = view.coverage()
-    make, notes = vectors.plan(request.query, coverage)
-    if given is not None:
-        make = _as_given(given)
-    elif make is not None:
+    lost = {failure.source for failure in recorded.failed}
+    depths = {name: spec.k for name, spec in recipe.sources.items() if name not in lost}
+    make, notes = (
+        vectors.plan(request.query, coverage) if SEMANTIC in recipe.sources else (None, [])
+    )
+    if recorded.vector is not None and recorded.embedder == coverage.model:
+        make = _as_given(recorded.vector)
+    elif make is not None and SEMANTIC in depths:
         make = _begun(make)
-    where = Filter(request.kinds, request.paths, request.since, request.until)
-    depths = {name: spec.k for name, spec in recipe.sources.items()}
+    where = filter_of(request)
     collected = collect.search(view, request.query, make, depths, where, exact=request.exact)
     ids = sorted({hit.id for hits in collected.found.values() for hit in hits.hits})
     chunks = {chunk.id: chunk for chunk in view.chunks(ids)}
@@ -111,7 +113,9 @@ def gather(
         chunks=chunks,
         modified=modified,
         as_of=as_of,
-        failed=collected.failed,
+        failed=tuple(
+            sorted((*collected.failed, *recorded.failed), key=lambda one: (one.source, one.reason))
+        ),
         notes=tuple(notes),
     )
 

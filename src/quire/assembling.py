@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from quire import fit, rank, render, tokens
 from quire.asking import Gathered
 from quire.contracts import Counter
-from quire.errors import BudgetError, BudgetTooSmallError
-from quire.request import Asked
+from quire.errors import BudgetTooSmallError
+from quire.request import Asked, check
 from quire.values import (
     Block,
-    Budget,
     Candidate,
     Chunk,
     Context,
@@ -29,8 +28,9 @@ from quire.values import (
     Source,
 )
 
-LARGEST_BUDGET = 100_000_000
 MONTH = 30 * 24 * 60 * 60
+TO_SPARE = 40
+"""A cut that ends well may leave so small a part of the budget unused: one fortieth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,30 +131,33 @@ def packed(draft: Draft) -> Draft:
         draft.pieces,
         budget.available,
         way=draft.recipe.fit.pack,
-        overflow=budget.overflow,
+        overflow=budget.overflow if budget.hard else "stop",
         marker=lambda path: max(budget.overhead, counter.count(render.marker(path))),
-        cut=_cutter(counter),
-        hard=budget.hard,
     )
-    return replace(
-        draft, pieces=made.chosen, left=made.left, truncated=made.truncated, gap=made.gap
-    )
+    return replace(draft, pieces=made.chosen, left=made.left, gap=made.gap)
 
 
 def settled(draft: Draft) -> Draft:
     """Measure the whole as it will be said: take out what is too much, fill what is left."""
-    budget = draft.recipe.budget
-    if not budget.hard:
-        return draft
-    kept, left, _ = fit.settle(
+    budget, way = draft.recipe.budget, draft.recipe.fit.pack
+    kept, left = fit.settle(
+        fit.preferred([*draft.pieces, *draft.left], way),
         draft.pieces,
-        draft.left,
         budget.available,
-        length=lambda pieces: draft.counter.count(_said(draft, pieces)[1]),
-        cut=_cutter(draft.counter),
-        fill=not draft.truncated,
+        overflow=budget.overflow,
+        hard=budget.hard,
+        length=lambda pieces: _length(draft, pieces),
+        cut=_cutter(draft),
     )
-    return replace(draft, pieces=tuple(kept), left=tuple(left))
+    passing = budget.hard and budget.overflow == "skip"
+    lost = _score(draft.pieces) - _score(kept)
+    return replace(
+        draft,
+        pieces=tuple(kept),
+        left=tuple(left),
+        truncated=not passing and (bool(left) or not all(piece.whole for piece in kept)),
+        gap=max(0, draft.gap + lost) if way == "optimal" else 0,
+    )
 
 
 def said(draft: Draft) -> Draft:
@@ -163,7 +166,6 @@ def said(draft: Draft) -> Draft:
     draft = replace(draft, blocks=blocks, text=text, tokens=draft.counter.count(text))
     if not draft.pieces and draft.left:
         draft = _nothing_fits(draft)
-    room = draft.recipe.budget.available - draft.tokens
     decisions = [
         _decided(
             piece.candidate,
@@ -175,13 +177,8 @@ def said(draft: Draft) -> Draft:
         for piece in draft.pieces
     ]
     decisions += [
-        _dropped(
-            piece.candidate,
-            "pack",
-            f"does not fit: {piece.tokens} tokens and its marker, {max(0, room)} are left",
-            piece.tokens,
-        )
-        for piece in draft.left
+        _dropped(piece.candidate, "pack", reason, piece.tokens)
+        for piece, reason in zip(draft.left, _left_out(draft), strict=True)
     ]
     return replace(draft, decisions=(*decisions, *draft.decisions))
 
@@ -198,7 +195,7 @@ STEPS: tuple[tuple[str, Step], ...] = (
 
 def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
     """Run all steps, and tell what came of it."""
-    check_budget(draft.recipe.budget)
+    check(draft.recipe)
     for _, step in STEPS:
         draft = step(draft)
     available = draft.recipe.budget.available
@@ -225,31 +222,19 @@ def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> C
     )
 
 
-def check_budget(budget: Budget) -> None:
-    """Refuse a budget that contradicts itself, by name."""
-    if budget.total <= 0:
-        raise BudgetError(f"the budget is {budget.total} tokens: it must be above zero")
-    if budget.total > LARGEST_BUDGET:
-        raise BudgetError(
-            f"the budget is {budget.total} tokens: more than any window ({LARGEST_BUDGET} at most)"
-        )
-    for name, value in budget.reserved.items():
-        if value < 0:
-            raise BudgetError(f"{value} tokens are reserved for {name}: it must not be negative")
-    if budget.overhead < 0:
-        raise BudgetError(f"the overhead is {budget.overhead}: it must not be negative")
-    if budget.available <= 0:
-        parts = ", ".join(f"{name} {value}" for name, value in budget.reserved.items())
-        raise BudgetError(
-            f"of {budget.total} tokens all are reserved ({parts}): raise --budget, or lower the "
-            "reserves (--reserve none for none)"
-        )
+def _cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
+    counter, spare = draft.counter, draft.recipe.budget.available // TO_SPARE
 
-
-def _cutter(counter: Counter) -> Callable[[Piece, int], Piece | None]:
     def cut(piece: Piece, room: int) -> Piece | None:
         text = tokens.cut(counter, piece.text, room)
-        return fit.as_cut(piece, text, counter.count(text)) if text else None
+        used = counter.count(text)
+        while text and room - used > spare:
+            more = tokens.cut(counter, piece.text[len(text) :], room - used)
+            longer = counter.count(text + more)
+            if not more or longer > room:
+                break
+            text, used = text + more, longer
+        return fit.as_cut(piece, text, used) if text else None
 
     return cut
 
@@ -275,17 +260,55 @@ def _said(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str
     return blocks, render.render(blocks, draft.recipe.render) if blocks else ""
 
 
+def _length(draft: Draft, pieces: Sequence[Piece]) -> int:
+    return draft.counter.count(_said(draft, pieces)[1])
+
+
+def _score(pieces: Sequence[Piece]) -> int:
+    return sum(piece.candidate.score for piece in pieces)
+
+
+def _left_out(draft: Draft) -> list[str]:
+    """Say of each piece that was left out why: it does not fit, or packing had ended."""
+    budget = draft.recipe.budget
+    room = max(0, budget.available - draft.tokens)
+    tried = len(draft.left)
+    if not budget.hard or not all(piece.whole for piece in draft.pieces):
+        tried = 0
+    elif budget.overflow != "skip":
+        tried = 1
+    return [
+        f"does not fit: {piece.tokens} tokens and its marker, {room} are left"
+        if place < tried
+        else "the budget was used up before its turn"
+        for place, piece in enumerate(draft.left)
+    ]
+
+
 def _nothing_fits(draft: Draft) -> Draft:
     budget = draft.recipe.budget
-    least = min(draft.counter.count(_said(draft, [piece])[1]) for piece in draft.left)
+    least = _least(draft)
     needed = budget.total + least - budget.available
     words = (
-        f"not even one piece fits: the shortest needs {least} tokens, {budget.available} are "
+        f"not even one piece fits: at least {least} tokens are needed, {budget.available} are "
         f"available of {budget.total}; raise the budget to {needed}"
     )
     if not draft.allow_empty:
-        raise BudgetTooSmallError(f"{words}, let pieces be cut, or allow an empty context")
+        more = "" if budget.overflow == "cut" else ", let pieces be cut"
+        raise BudgetTooSmallError(f"{words}{more}, or allow an empty context")
     return replace(draft, notes=(*draft.notes, words))
+
+
+def _least(draft: Draft) -> int:
+    """Tell what the least costs that could be said, as the overflow wants it."""
+    if draft.recipe.budget.overflow == "skip":
+        return min(_length(draft, [piece]) for piece in draft.left)
+    first = draft.left[0]
+    if draft.recipe.budget.overflow == "cut":
+        cut = _cutter(draft)
+        parts = (cut(first, room) for room in range(1, first.tokens + 1))
+        first = next((part for part in parts if part is not None), first)
+    return _length(draft, [first])
 
 
 def _source(piece: Piece) -> Source:

@@ -8,23 +8,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from quire import collect, tokens
+from quire import collect, proof, tokens
 from quire import recipe as recipes
+from quire.asking import filter_of
 from quire.assembling import Draft, assemble
 from quire.contracts import View
-from quire.errors import BudgetTooSmallError, InputError
-from quire.request import Asked
-from quire.values import Context, Decision, Filter, Recipe, Request, Viewer
+from quire.errors import InputError
+from quire.request import LARGEST_BUDGET, Asked, Recorded
+from quire.values import NO_FILTER, Chunk, Decision, Failure, Recipe, Request, Viewer
 
 TRIES = 8
-
-Places = Callable[[str], dict[str, int]]
-"""Tells at which place each source ranks a chunk, however deep."""
+THOUSANDTHS = 1000
+"""Overlaps are compared in thousandths."""
 
 Run = Callable[[Recipe], Draft]
 """Gathers for a recipe, again where its sources must be asked for more."""
+
+Changed = Callable[[Recipe, int], Recipe]
+"""Gives a recipe with another value of one setting."""
+
+
+class Ranks(Protocol):
+    """Tells at which place each source ranks the chunk, however deep."""
+
+    def __call__(self, *, filtered: bool) -> dict[str, int]:
+        """Look within the request's filter, or everywhere."""
+
+
+_SETTINGS: dict[str, tuple[str, Changed]] = {
+    "rank": (
+        "rank.top",
+        lambda recipe, value: replace(recipe, rank=replace(recipe.rank, top=value)),
+    ),
+    "dedup": (
+        "fit.dedup",
+        lambda recipe, value: replace(recipe, fit=replace(recipe.fit, dedup=value / THOUSANDTHS)),
+    ),
+    "group": (
+        "fit.per_document",
+        lambda recipe, value: replace(recipe, fit=replace(recipe.fit, per_document=value)),
+    ),
+    "pack": (
+        "budget.total",
+        lambda recipe, value: replace(recipe, budget=replace(recipe.budget, total=value)),
+    ),
+}
+"""The setting that each step drops pieces by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +65,7 @@ class Relaxation:
     step: str
     reason: str
     setting: str
-    value: int | float | str
+    value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +77,52 @@ class WhyNot:
     lines: tuple[int, int]
     inside: bool
     """It is in the context as it is."""
+    step: str
+    """The step that decided over it."""
+    reason: str
     relaxed: tuple[Relaxation, ...]
     """All of these together let it in."""
     checked: bool
     """The request was run again with them, and the piece was in."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What keeps a piece out and, if there is one, the recipe that lets it past."""
+
+    step: str
+    reason: str
+    setting: str = ""
+    value: float = 0
+    recipe: Recipe | None = None
+
+
 def asked_in(receipt: Mapping[str, Any], viewer: Viewer | str | None) -> Asked:
     """Read from a receipt what was asked, so that it can be asked again."""
+    proof.check(receipt)
     data = {**receipt["request"]}
     for name in ("kinds", "paths", "previous"):
         data[name] = tuple(data[name])
     vector = receipt["query_vector"]
+    try:
+        recorded = Recorded(
+            vector=None if vector is None else bytes.fromhex(vector),
+            embedder=receipt["embedder"],
+            failed=tuple(Failure(**failure) for failure in receipt["failed"]),
+        )
+    except ValueError as error:
+        raise InputError(f"the receipt's query_vector cannot be read: {error}") from error
     return Asked(
         request=Request(**data),
         recipe=recipes.from_data(receipt["recipe"]),
         counter=tokens.open_counter(receipt["counter"]),
         viewer=viewer,
         allow_empty=True,
-        vector=None if vector is None else bytes.fromhex(vector),
+        recorded=recorded,
     )
 
 
-def at(view: View, path: str, line: int | None) -> list[str]:
+def at(view: View, path: str, line: int | None) -> list[Chunk]:
     """Find the chunks at a place; what is not there and what may not be read look the same."""
     found = [
         chunk
@@ -80,15 +134,16 @@ def at(view: View, path: str, line: int | None) -> list[str]:
     if not found:
         place = path if line is None else f"{path}:{line}"
         raise InputError(f"there is nothing at {place} that this viewer may read")
-    return [chunk.id for chunk in found]
+    return found
 
 
-def places(view: View, asked: Asked, vector: bytes | None, chunk_id: str) -> dict[str, int]:
+def places(
+    view: View, asked: Asked, vector: bytes | None, chunk_id: str, *, filtered: bool
+) -> dict[str, int]:
     """Tell at which place each source of the recipe ranks a chunk, however deep it must look."""
     request = asked.request
-    where = Filter(request.kinds, request.paths, request.since, request.until)
-    everything = max(1, view.coverage().chunks)
-    depths = dict.fromkeys(asked.recipe.sources, everything)
+    where = filter_of(request) if filtered else NO_FILTER
+    depths = dict.fromkeys(asked.recipe.sources, max(1, view.coverage().chunks))
     make = None if vector is None else lambda: vector
     found = collect.search(view, request.query, make, depths, where, exact=True).found
     return {
@@ -99,102 +154,85 @@ def places(view: View, asked: Asked, vector: bytes | None, chunk_id: str) -> dic
     }
 
 
-def why_not(
-    draft: Draft, chunk_id: str, run: Run, places: Callable[[str], dict[str, int]]
-) -> WhyNot:
-    """Find out what keeps a chunk out; `places` tells where each source ranks it."""
-    chunk = None
-    relaxed: list[Relaxation] = []
-    inside = False
-    for _ in range(TRIES):
-        decision = _decision(_context(draft), chunk_id)
-        chunk = draft.chunks.get(chunk_id) or chunk
-        if decision is not None and decision.verdict != "dropped":
-            inside = True
+def why_not(draft: Draft, chunk: Chunk, run: Run, ranks: Ranks) -> WhyNot:
+    """Find out what keeps a chunk out, and what lets it in."""
+    first = decision = _decision(draft, chunk.id)
+    ways: list[_Way] = []
+    while decision is None or decision.verdict == "dropped":
+        ways.append(_way_past(draft, decision, chunk.id, ranks))
+        recipe = ways[-1].recipe
+        if recipe is None or len(ways) == TRIES:
             break
-        step = _relax(draft, decision, chunk_id, places)
-        if step is None:
-            break
-        recipe, relaxation = step
-        relaxed.append(relaxation)
         draft = run(recipe)
-    lines, path = (chunk.lines, chunk.path) if chunk else ((0, 0), "")
+        decision = _decision(draft, chunk.id)
+    fate = first or ways[0]
     return WhyNot(
-        chunk_id=chunk_id,
-        path=path,
-        lines=lines,
-        inside=inside and not relaxed,
-        relaxed=tuple(relaxed),
-        checked=inside,
+        chunk_id=chunk.id,
+        path=chunk.path,
+        lines=chunk.lines,
+        inside=not ways,
+        step=fate.step,
+        reason=fate.reason,
+        relaxed=tuple(
+            Relaxation(way.step, way.reason, way.setting, way.value) for way in ways if way.setting
+        ),
+        checked=decision is not None and decision.verdict != "dropped",
     )
 
 
-def _context(draft: Draft) -> Context:
-    return assemble(replace(draft, allow_empty=True), (), ())
-
-
-def _decision(context: Context, chunk_id: str) -> Decision | None:
+def _decision(draft: Draft, chunk_id: str) -> Decision | None:
+    context = assemble(replace(draft, allow_empty=True), (), ())
     return next((one for one in context.decisions if one.chunk_id == chunk_id), None)
 
 
-def _relax(
-    draft: Draft,
-    decision: Decision | None,
-    chunk_id: str,
-    places: Places,
-) -> tuple[Recipe, Relaxation] | None:
-    recipe = draft.recipe
+def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ranks) -> _Way:
+    """Relax what keeps a piece out, as little as it takes."""
     if decision is None:
-        return _deeper(recipe, places(chunk_id))
-    if decision.step == "rank":
-        place = int(decision.reason.split()[1].rstrip(","))
-        wider = replace(recipe, rank=replace(recipe.rank, top=place))
-        return wider, Relaxation("rank", decision.reason, "rank.top", place)
-    if decision.step == "dedup":
-        loose = replace(recipe, fit=replace(recipe.fit, dedup=1.0))
-        return loose, Relaxation("dedup", decision.reason, "fit.dedup", 1.0)
-    if decision.step == "group":
-        free = replace(recipe, fit=replace(recipe.fit, per_document=0))
-        return free, Relaxation("group", decision.reason, "fit.per_document", 0)
-    total = _enough(draft, chunk_id)
-    if total is None:
-        return None
-    larger = replace(recipe, budget=replace(recipe.budget, total=total))
-    return larger, Relaxation("pack", decision.reason, "budget.total", total)
+        return _deeper(draft.recipe, ranks)
+    step, recipe, found = decision.step, draft.recipe, len(draft.chunks)
+    setting, changed = _SETTINGS[step]
+    low, most = {
+        "rank": (recipe.rank.top, found),
+        "dedup": (round(recipe.fit.dedup * THOUSANDTHS), THOUSANDTHS),
+        "group": (recipe.fit.per_document, found),
+        "pack": (recipe.budget.total, LARGEST_BUDGET),
+    }[step]
+
+    def past(value: int) -> bool:
+        tried = _decision(replace(draft, recipe=changed(recipe, value)), chunk_id)
+        return tried is not None and tried.step != step
+
+    value = _least(low, most, past)
+    if value is None:
+        return _Way(step, decision.reason)
+    told = value / THOUSANDTHS if step == "dedup" else value
+    return _Way(step, decision.reason, setting, told, changed(recipe, value))
 
 
-def _deeper(recipe: Recipe, places: dict[str, int]) -> tuple[Recipe, Relaxation] | None:
+def _deeper(recipe: Recipe, ranks: Ranks) -> _Way:
     """Ask the source that ranks it best for so many that it is among them."""
-    if not places:
-        return None
-    name = min(places, key=lambda source: (places[source], source))
-    place = places[name]
-    told = ", ".join(f"{place} by {source}" for source, place in sorted(places.items()))
+    found = ranks(filtered=True)
+    if not found:
+        named = " or ".join(sorted(recipe.sources))
+        lost = "the filter leaves it out" if ranks(filtered=False) else f"not found by {named}"
+        return _Way("collect", lost)
+    name = min(found, key=lambda source: (found[source], source))
+    place, asked = found[name], recipe.sources[name].k
+    told = ", ".join(f"{where} by {source}" for source, where in sorted(found.items()))
+    reason = f"not among the first {asked}: it ranks {told}"
+    if place <= asked:
+        return _Way("collect", reason)
     sources = {**recipe.sources, name: replace(recipe.sources[name], k=place)}
-    reason = f"not among the first {recipe.sources[name].k}: it ranks {told}"
-    return replace(recipe, sources=sources), Relaxation(
-        "collect", reason, f"sources.{name}.k", place
-    )
+    return _Way("collect", reason, f"sources.{name}.k", place, replace(recipe, sources=sources))
 
 
-def _enough(draft: Draft, chunk_id: str) -> int | None:
-    """Find the smallest budget that lets a piece in: halve the range, then try just below."""
-
-    def holds(total: int) -> bool:
-        budget = replace(draft.recipe.budget, total=total)
-        tried = replace(draft, recipe=replace(draft.recipe, budget=budget))
-        try:
-            decision = _decision(_context(tried), chunk_id)
-        except BudgetTooSmallError:
-            return False
-        return decision is not None and decision.verdict != "dropped"
-
-    low = draft.recipe.budget.total
-    high = low + 64
-    while not holds(high):
-        if high > 64 * max(low, 1_000_000):
+def _least(low: int, most: int, holds: Callable[[int], bool]) -> int | None:
+    """Find a value that holds where the one below does not: first further up, then halving."""
+    reach = 64
+    while not holds(high := min(low + reach, most)):
+        if high >= most:
             return None
-        high = low + (high - low) * 2
+        low, reach = high, reach * 2
     while low + 1 < high:
         middle = (low + high) // 2
         if holds(middle):

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -25,7 +26,7 @@ from quire.errors import InputError, MissingExtraError
 from quire.lru import Recent
 from quire.project import INDEXED_AT, Project
 from quire.proof import Receipt
-from quire.request import Asked, Options, decide
+from quire.request import Asked, Options, Recorded, decide
 from quire.values import (
     NO_FILTER,
     OWNER,
@@ -192,7 +193,7 @@ class Quire(Project):
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
                 return kept
-            gathered = asking.gather(view, asked.request, asked.recipe, self._vectors, asked.vector)
+            gathered = asking.gather(view, asked, self._vectors)
             context = assembling.assemble(
                 assembling.start(asked, gathered), gathered.failed, gathered.notes
             )
@@ -217,18 +218,23 @@ class Quire(Project):
         viewer: Viewer | str | None = None,
     ) -> list[str]:
         """Check a receipt against its context and this store; an empty list: it holds."""
-        counter = tokens.open_counter(str(receipt.get("counter")))
+        try:
+            proof.check(receipt)
+            counter = tokens.open_counter(receipt["counter"])
+        except InputError as error:
+            return [str(error)]
         with self._view(viewer) as view:
-            ids = [str(source.get("chunk_id")) for source in receipt.get("sources", [])]
-            kept, root = view.chunks(ids), view.roots().state
+            kept, root = view.chunks(proof.chunk_ids(receipt)), view.roots().state
         return proof.verify(receipt, counter, context=context, kept=kept, root=root)
 
     def replay(
         self, receipt: Mapping[str, Any], viewer: Viewer | str | None = None
     ) -> tuple[Context, list[str]]:
         """Run a receipt's request again; gives the context and what differs."""
-        context = self._assemble(auditing.asked_in(receipt, viewer), fresh=True)
-        return context, proof.differences(receipt, context.receipt)
+        asked = auditing.asked_in(receipt, viewer)
+        context = self._assemble(asked, fresh=True)
+        altered = proof.verify(receipt, asked.counter)
+        return context, [*altered, *proof.differences(receipt, context.receipt)]
 
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
         """Assemble twice from the ground up and compare every byte, receipts included."""
@@ -242,18 +248,23 @@ class Quire(Project):
         asked = decide(query, options)
         with self._view(asked.viewer) as view:
             wanted = auditing.at(view, path, line)
-            first = asking.gather(view, asked.request, asked.recipe, self._vectors)
+            first = asking.gather(view, asked, self._vectors)
+            met = Recorded(first.vector, first.coverage.model, first.failed)
 
             def run(recipe: Recipe) -> assembling.Draft:
-                again = replace(asked, recipe=recipe)
-                gathered = asking.gather(view, asked.request, recipe, self._vectors, first.vector)
-                return assembling.start(again, gathered)
-
-            def places(chunk_id: str) -> dict[str, int]:
-                return auditing.places(view, asked, first.vector, chunk_id)
+                again = replace(asked, recipe=recipe, recorded=met)
+                return assembling.start(again, asking.gather(view, again, self._vectors))
 
             draft = assembling.start(asked, first)
-            return [auditing.why_not(draft, chunk_id, run, places) for chunk_id in wanted]
+            return [
+                auditing.why_not(
+                    draft,
+                    chunk,
+                    run,
+                    partial(auditing.places, view, asked, first.vector, chunk.id),
+                )
+                for chunk in wanted
+            ]
 
 
 def parse_receipt(text: str) -> Receipt:
@@ -261,8 +272,16 @@ def parse_receipt(text: str) -> Receipt:
     return proof.parse(text)
 
 
+def pieces_of(receipt: Mapping[str, Any]) -> list[str]:
+    """Name the pieces of a receipt's context, in their order."""
+    proof.check(receipt)
+    return proof.chunk_ids(receipt)
+
+
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Say in sentences what differs between two receipts."""
+    proof.check(old)
+    proof.check(new)
     return proof.differences(old, new)
 
 

@@ -31,9 +31,12 @@ _HANGUL_LEADING = (("\u1100", "\u115f"), ("\ua960", "\ua97c"))
 _HANGUL_SYLLABLES = ("\uac00", "\ud7a3")
 
 
-def may_cut(text: str, at: int) -> bool:
-    """Tell whether the characters before and after a place belong to different signs."""
-    if at <= 0 or at >= len(text):
+def may_cut(text: str, at: int, start: int = 0) -> bool:
+    """Tell whether the characters before and after a place belong to different signs.
+
+    `start` is a place that is known to be between two: nothing before it is looked at.
+    """
+    if at <= start or at >= len(text):
         return True
     before, after = text[at - 1], text[at]
     if before == "\r":
@@ -42,8 +45,8 @@ def may_cut(text: str, at: int) -> bool:
         return True
     return not (
         _extends(after)
-        or _draws_next(text, at)
-        or (_in(after, _REGIONAL) and _inside_flag(text, at))
+        or _draws_next(text, at, start)
+        or (_in(after, _REGIONAL) and _inside_flag(text, at, start))
         or (_leads(before) and (_leads(after) or _in(after, _HANGUL_SYLLABLES)))
     )
 
@@ -70,22 +73,22 @@ def _leads(character: str) -> bool:
     return any(_in(character, span) for span in _HANGUL_LEADING)
 
 
-def _draws_next(text: str, at: int) -> bool:
+def _draws_next(text: str, at: int, start: int) -> bool:
     """Tell whether the sign before a place wants the next character: joiners, conjuncts."""
     before = text[at - 1]
     if before in _PREPENDED_LETTERS or unicodedata.category(before) == "Cf":
         return True
     # A consonant after a virama joins the one before it, whatever other marks stand between.
-    while at > 0 and _extends(text[at - 1]):
+    while at > start and _extends(text[at - 1]):
         if unicodedata.combining(text[at - 1]) == _VIRAMA:
             return True
         at -= 1
     return False
 
 
-def _inside_flag(text: str, at: int) -> bool:
+def _inside_flag(text: str, at: int, start: int) -> bool:
     """Tell whether an odd number of flag letters stands before a place: two make a flag."""
-    start = at
-    while start > 0 and _in(text[start - 1], _REGIONAL):
-        start -= 1
-    return (at - start) % 2 == 1
+    first = at
+    while first > start and _in(text[first - 1], _REGIONAL):
+        first -= 1
+    return (at - first) % 2 == 1

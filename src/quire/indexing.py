@@ -67,7 +67,9 @@ def places(
                 f"{path} is outside of {root}, the directory that this store is about; "
                 "use another --store or --space for it"
             )
-        found.add("" if real == root else real.relative_to(root).as_posix())
+        # Spelled as a walk spells it: names are UTF-8, other bytes are written out (`\xff`).
+        spelled = os.fsencode(real.relative_to(root).as_posix()).decode("utf-8", "backslashreplace")
+        found.add("" if real == root else spelled)
     return tuple(
         part
         for part in sorted(found)
@@ -91,12 +93,7 @@ def index_files(
 ) -> Tally:
     """Bring the store up to date with the files below some paths of a directory."""
     tally = Tally()
-    known = {
-        path: stamp
-        for part in under
-        if _is_text(part)  # no other name is ever in a store
-        for path, stamp in store.stamps(space, part).items()
-    }
+    known = {path: stamp for part in under for path, stamp in store.stamps(space, part).items()}
     seen: set[str] = set()
     changed = _changed(walk(root, under, settings), known, seen, tally, settings)
     for batch in _batches(changed):
@@ -222,14 +219,6 @@ def _changed(
         seen.add(file.path)
         tally.indexed += 1
         yield document, Stamp(file.path, file.size, mtime, f"{cut}{digest}", document.record.id)
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _cut_by(settings: IngestSettings) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from quire import hashes, tables
 from quire.errors import ConfigError, InputError
-from quire.values import Budget, FitSpec, RankSpec, Recipe, RenderSpec, SourceSpec
+from quire.values import Recipe, SourceSpec
 
 PARTS = ("budget", "rank", "fit", "render")
 DEPTH = 8
@@ -42,18 +42,13 @@ def recipe_hash(recipe: Recipe) -> str:
 
 def from_data(data: Mapping[str, Any]) -> Recipe:
     """Read a recipe from the plain data that a receipt holds."""
+    place = "the receipt's recipe"
     try:
-        return Recipe(
-            name=data["name"],
-            about=data["about"],
-            sources={name: SourceSpec(**spec) for name, spec in data["sources"].items()},
-            budget=Budget(**data["budget"]),
-            rank=RankSpec(**data["rank"]),
-            fit=FitSpec(**data["fit"]),
-            render=RenderSpec(**data["render"]),
-        )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"the receipt's recipe cannot be read: {error}") from error
+        name, rest = data["name"], {key: data[key] for key in data if key != "name"}
+        recipe = _filled(place, Recipe(name=tables.text(f"{place}: name", name)), rest)
+    except (KeyError, TypeError, ConfigError) as error:
+        raise InputError(f"{place} cannot be read: {error}") from error
+    return recipe
 
 
 def _load(name: str, folder: Path, chain: tuple[str, ...]) -> Recipe:
@@ -65,7 +60,7 @@ def _load(name: str, folder: Path, chain: tuple[str, ...]) -> Recipe:
         table = tomllib.loads(source.read_text("utf-8"))
     else:
         path = folder / name
-        if not path.is_file():
+        if not _is_file(path):
             raise InputError(
                 f"there is no recipe {name!r}; there are {', '.join(shipped())}, "
                 "or name a TOML file"
@@ -76,6 +71,13 @@ def _load(name: str, folder: Path, chain: tuple[str, ...]) -> Recipe:
         parent = _load(tables.text(f"{place}: extends", table["extends"]), folder, (*chain, name))
         base = replace(parent, name=base.name)
     return _filled(place, base, table)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for any file
+        return False
 
 
 def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
@@ -89,7 +91,7 @@ def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
         if part in table
     }
     if "about" in table:
-        changes["about"] = tables.text(f"{place}: about", table["about"])
+        changes["about"] = tables.checked(f"{place}: about", "str", table["about"])
     if "sources" in table:
         changes["sources"] = {
             name: tables.filled(

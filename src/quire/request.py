@@ -116,6 +116,8 @@ def decide(query: str, options: Options) -> Asked:
     recipe = recipes.load(named) if isinstance(named, str) else named
     recipe = _adjusted(recipe, dict(options))
     check(recipe)
+    # 1 and 1.0 mean the same, but are not written the same.
+    recipe = replace(recipe, fit=replace(recipe.fit, dedup=float(recipe.fit.dedup)))
     counter = tokens.open_counter(options.get("model", DEFAULT_MODEL))
     where = options.get("where", NO_FILTER)
     return Asked(

@@ -12,8 +12,10 @@ import hashlib
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import quire
@@ -71,7 +73,7 @@ def tell_transactions(store: Store) -> None:
             tell("commit")
         tell("leave")
 
-    store.write = write  # type: ignore[method-assign,assignment]  # for this one process only
+    store.write = write  # type: ignore[method-assign]  # for this one process only
 
 
 def told(progress: Progress) -> None:
@@ -93,12 +95,24 @@ def work(job: dict[str, Any]) -> None:
         elif job["do"] == "merge":
             opened.store.merge()
         elif job["do"] == "purge":
-            opened.purge([os.path.join(job["root"], path) for path in job["paths"]])
+            opened.purge([Path(job["root"], path) for path in job["paths"]])
         tell("end")
+
+
+def load() -> None:
+    """Load all that a job needs, by doing one: what is imported late is imported now."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, ".quire").mkdir()
+        Path(folder, "note.md").write_text("# One\n\nA note.\n")
+        with quire.open(folder) as opened:
+            opened._embedder = Cheap()
+            opened.index()
+            opened.purge([Path(folder, "note.md")])
 
 
 def main() -> None:
     """Fork a worker for each line, and tell how it ended."""
+    load()
     for line in sys.stdin:
         worker = os.fork()
         if not worker:

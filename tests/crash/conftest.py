@@ -7,14 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Forest
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,17 @@ class Executioner:
         self._parent.wait(60)
         assert self._parent.stdout is not None
         self._parent.stdout.close()
+
+
+@pytest.fixture
+def plant(plant: Forest) -> Iterator[Forest]:
+    """Make projects in memory where that can be: a kill asks nothing of the disk."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield plant
+        return
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        yield type(plant)(Path(folder))
 
 
 @pytest.fixture(scope="session")

@@ -146,7 +146,11 @@ def test_settings_written_by_an_editor_that_marks_its_files(indexed: Tree) -> No
     ("variable", "value", "said"),
     [
         ("QUIRE_SEARCH_LEXICAL", "much", "QUIRE_SEARCH_LEXICAL is 'much': expected a whole number"),
-        ("QUIRE_INGEST_SECRETS", "maybe", "QUIRE_INGEST_SECRETS is 'maybe': expected true or false"),
+        (
+            "QUIRE_INGEST_SECRETS",
+            "maybe",
+            "QUIRE_INGEST_SECRETS is 'maybe': expected true or false",
+        ),
         ("QUIRE_CONFIG", "/nowhere/config.toml", "/nowhere/config.toml"),
     ],
 )
@@ -222,7 +226,7 @@ def test_a_damaged_store(indexed: Tree) -> None:
 def test_a_store_where_none_can_be(tree: Tree) -> None:
     tree.write("file", "in the way")
     refused(tree, "index", "--no-embed", "--store", "file/s.db", code=1, said=("cannot be",))
-    refused(tree, "index", "--no-embed", "--store", ".", code=1, said=("cannot be",))
+    refused(tree, "index", "--no-embed", "--store", ".", code=1, said=("is a folder",))
 
 
 def test_a_directory_that_cannot_be_written(tree: Tree) -> None:

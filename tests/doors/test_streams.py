@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -102,7 +103,7 @@ def test_a_closed_standard_output_is_no_traceback(indexed: Tree) -> None:
 
 
 def test_a_full_standard_output_is_told(indexed: Tree) -> None:
-    if not os.path.exists("/dev/full"):
+    if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
     done = indexed.run("-c", f"{indexed.command} status >/dev/full", command=["bash"])
     assert done.returncode == 1

@@ -260,7 +260,9 @@ def test_without_a_provider_only_words_are_used(tree: Tree, model: Watched) -> N
 
 # --- without the extra -------------------------------------------------------------------------
 
-WITHOUT_EXTRA = "import sys\nfor name in ('onnxruntime', 'splintr'):\n    sys.modules[name] = None\n"
+WITHOUT_EXTRA = (
+    "import sys\nfor name in ('onnxruntime', 'splintr'):\n    sys.modules[name] = None\n"
+)
 
 
 @pytest.fixture

@@ -434,8 +434,8 @@ def test_equal_content_gives_equal_roots(plant: Forest, tree: Tree) -> None:
     other.index("src")
     other.index()
     other.remove("extra.md")
-    for path in THREE:
-        place = other.write(path, THREE[path])
+    for path, text in THREE.items():
+        place = other.write(path, text)
         os.utime(place, (1_300_000_000, 1_300_000_000))
         other.index(path)
     other.index()

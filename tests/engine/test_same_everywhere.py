@@ -36,7 +36,10 @@ FILES = {
     "notes/umi.md": "# 海\n\n海の船は夜に眠る。\n",
     "hr/pay.md": "# Pay\n\nThe rope maker earns three coins.\n",
     "hr/crew.md": "# Crew\n\nThe crew ties the rope and sings at night.\n",
-    **{f"log/day{n}.txt": f"Day {n}. The harbour was {'calm' if n % 2 else 'wild'}.\n" for n in range(6)},
+    **{
+        f"log/day{n}.txt": f"Day {n}. The harbour was {'calm' if n % 2 else 'wild'}.\n"
+        for n in range(6)
+    },
 }
 RULES = """
 [ingest]

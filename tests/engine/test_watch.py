@@ -48,7 +48,10 @@ class Watching:
         self._out, self._err = log / "out", log / "err"
         with self._out.open("wb") as out, self._err.open("wb") as err:
             self.process = subprocess.Popen(
-                [tree.command, "watch", "--no-embed", "--json"], cwd=tree.root, stdout=out, stderr=err
+                [tree.command, "watch", "--no-embed", "--json"],
+                cwd=tree.root,
+                stdout=out,
+                stderr=err,
             )
 
     def results(self) -> list[dict[str, Any]]:
@@ -93,9 +96,7 @@ def watching(tree: Tree, tmp_path: Path) -> Iterator[Callable[[], Watching]]:
             one.process.wait()
 
 
-def test_a_watched_store_follows_every_change(
-    tree: Tree, watching: Callable[[], Watching]
-) -> None:
+def test_a_watched_store_follows_every_change(tree: Tree, watching: Callable[[], Watching]) -> None:
     held = {"a.md": "alpha\n", "b.md": "beta\n", "sub/c.md": "gamma\n"}
     tree.fill(held)
     run = watching()
@@ -125,8 +126,7 @@ def test_a_watched_store_follows_every_change(
     tree.remove("sub")
     run.holds(held, "a deleted folder")
 
-    with open(os.fsencode(tree.root) + b"/caf\xe9.md", "wb") as odd:
-        odd.write(b"a name that is not UTF-8\n")
+    (tree.root / os.fsdecode(b"caf\xe9.md")).write_text("a name that is not UTF-8\n")
     os.mkfifo(tree.root / "pipe")
     held["last.md"] = "after what cannot be read\n"
     tree.write("last.md", held["last.md"])
@@ -150,9 +150,7 @@ def test_a_watched_store_follows_every_change(
     assert told[-1]["state_root"] == again.state_root
 
 
-def test_an_edit_of_the_settings_takes_effect(
-    tree: Tree, watching: Callable[[], Watching]
-) -> None:
+def test_an_edit_of_the_settings_takes_effect(tree: Tree, watching: Callable[[], Watching]) -> None:
     tree.fill({"a.md": "alpha\n", "b.md": "beta\n"})
     tree.write("quire.toml", '[ingest]\nignore = ["quire.toml"]\n')
     run = watching()

@@ -6,11 +6,14 @@ import json
 import os
 import shutil
 import socket
+from contextlib import chdir
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from quire import IndexResult
+from quire import IndexResult, indexing, ingest
+from quire.values import FoundFile, IngestSettings
 
 if TYPE_CHECKING:
     from tests.conftest import Tree
@@ -81,12 +84,8 @@ def odd(tree: Tree) -> Tree:
         }
     )
     tree.write("quire.toml", "[ingest]\nmax_bytes = 1000000\nignore = ['quire.toml']\n")
-    root = os.fsencode(tree.root)
-    with open(root + b"/caf\xe9.md", "wb") as file:
-        file.write(b"the ferry in another encoding\n")
-    os.mkdir(root + b"/d\xffr")
-    with open(root + b"/d\xffr/inner.md", "wb") as file:
-        file.write(b"the ferry below a name that is not UTF-8\n")
+    tree.write(os.fsdecode(b"caf\xe9.md"), "the ferry in another encoding\n")
+    tree.write(os.fsdecode(b"d\xffr/inner.md"), "the ferry below a name that is not UTF-8\n")
     tree.write("n" * 250 + ".md", "a ferry with a long name\n")
     tree.write("/".join(["deep"] * 100) + "/leaf.md", "a ferry far below\n")
     tree.write("line\nbreak.md", "a ferry whose name has two lines\n")
@@ -95,13 +94,8 @@ def odd(tree: Tree) -> Tree:
     (tree.root / "dangling").symlink_to("nowhere")
     (tree.root / "linked.md").symlink_to("good.md")
     os.mkfifo(tree.root / "pipe.md")
-    with socket.socket(socket.AF_UNIX) as bound:
-        here = os.getcwd()
-        os.chdir(tree.root)  # a socket's path must be short
-        try:
-            bound.bind("socket.md")
-        finally:
-            os.chdir(here)
+    with socket.socket(socket.AF_UNIX) as bound, chdir(tree.root):
+        bound.bind("socket.md")  # its whole path would be too long for a socket
     return tree
 
 
@@ -159,7 +153,7 @@ def test_the_command_says_the_same_of_an_odd_tree(odd: Tree) -> None:
     assert f"{len(INDEXED)} indexed" in done.stdout
     assert f"{len(SKIPPED)} skipped" in done.stdout
     assert "Traceback" not in done.stderr
-    assert "skipped caf\\xe9.md: its name is not UTF-8" in done.stderr
+    assert "skipped caf\\xe9.md, d\\xffr: its name is not UTF-8" in done.stderr
 
 
 def test_what_may_not_be_read_is_listed(tree: Tree) -> None:
@@ -185,15 +179,12 @@ def test_what_may_not_be_read_is_listed(tree: Tree) -> None:
 def test_a_file_that_vanishes_during_the_run_does_not_abort_it(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from quire import indexing
-    from quire.values import FoundFile, IngestSettings
-
     tree.fill({"a.md": "first", "b.md": "second", "c.md": "third"})
-    real = indexing.read
+    real = ingest.read
 
     def read(file: FoundFile, settings: IngestSettings) -> object:
         if file.path == "b.md":
-            os.unlink(file.location)
+            Path(file.location).unlink()
         return real(file, settings)
 
     monkeypatch.setattr(indexing, "read", read)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quire.graphemes import may_cut
 from quire.ingest import prose
-from quire.ingest.graphemes import may_cut
 from quire.ingest.lines import cut_lines
 
 from .reading import chunks

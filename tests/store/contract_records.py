@@ -353,7 +353,9 @@ class TestSpaces:
         with store.write("two") as writer:
             writer.set_default(("bob",))
             writer.set_groups("config", {"ops": ["alice"]})
-            writer.put_vectors("another model", {document("b", "x").chunks[0].vector_key: b"\1"})
+            writer.put_vectors(
+                "another model", {document("b", "alpha beta").chunks[0].vector_key: b"\1"}
+            )
         assert seen(store, asked, space="one") == alone
         assert seen(store, asked, space="three") == empty
         assert (store.model("one"), store.model("two"), store.model()) == (

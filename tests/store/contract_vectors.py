@@ -42,14 +42,24 @@ class TestVectors:
         fill(store, document("a", *(f"text {number}" for number in range(600))))
         assert len(missing(store)) == 600
 
-    def test_vectors_may_come_before_their_chunks(self, store: Store) -> None:
+    def test_vectors_that_no_chunk_wants_are_not_kept(self, store: Store) -> None:
         made = document("a", "alpha")
         with store.write() as writer:
             writer.put_vectors(MODEL, vectors_of([made]))
-        assert embedded(store) == 0
+        assert store.model() is None
         fill(store, made)
+        assert embedded(store) == 0
+
+    def test_a_text_embedded_for_others_has_no_vector_yet(self, store: Store) -> None:
+        fill(store, document("a", "alpha", acl=("bob",)), embed=True)
+        fill(store, document("b", "alpha", acl=("alice",)))
         assert embedded(store) == 1
-        assert missing(store) == {}
+        assert len(missing(store)) == 1
+
+    def test_a_chunk_takes_its_vector_along_to_other_readers(self, store: Store) -> None:
+        fill(store, document("a", "alpha", acl=("bob",)), embed=True)
+        fill(store, document("a", "alpha", acl=("alice",)))
+        assert embedded(store) == 1
 
     def test_equal_texts_share_a_vector(self, store: Store) -> None:
         fill(store, document("a", "alpha"), document("b", "alpha"), embed=True)

@@ -67,6 +67,17 @@ from .definitions import (
 # --- what a space holds ------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Deed:
+    """Who may know what someone did: they themselves, if they may read what they did it to."""
+
+    actor: str
+    acl: Acl
+
+
+Class = Acl | Deed
+
+
 @dataclass
 class Space:
     """Everything that one space holds."""
@@ -82,7 +93,8 @@ class Space:
         default_factory=lambda: {origin: {} for origin in ORIGINS}
     )
     default: Acl = PUBLIC
-    vectors: dict[str, bytes] = field(default_factory=dict)
+    vectors: dict[tuple[Acl, str], bytes] = field(default_factory=dict)
+    """By access list and key: what was embedded for others does not show."""
     model: str | None = None
     dims: int = 0
     stamps: dict[str, Stamp] = field(default_factory=dict)
@@ -114,16 +126,39 @@ class Space:
         return self.default
 
     def vector(self, chunk: Chunk) -> bytes | None:
-        return self.vectors.get(chunk.vector_key)
+        acl = self.acl(self.records[chunk.record_id])
+        return self.vectors.get((acl, chunk.vector_key))
 
-    def event_acl(self, event: Event) -> Acl:
-        """What someone did is theirs (and the owner's) to know."""
-        return (f"user:{event.actor}",)
+    def wanted(self) -> set[tuple[Acl, str]]:
+        """Tell which vectors there are chunks for."""
+        return {
+            (self.acl(record), chunk.vector_key)
+            for record in self.records.values()
+            for chunk in self.chunks[record.id]
+        }
 
-    def trees(self) -> dict[Acl, tuple[Tree, Tree]]:
+    def carry(self, before: Space) -> None:
+        """Let chunks that have moved to another access list take their vectors along."""
+        for name, record in self.records.items():
+            if name not in before.records:
+                continue
+            old, new = before.acl(before.records[name]), self.acl(record)
+            if old == new:
+                continue
+            for chunk in self.chunks[name]:
+                known = before.vectors.get((old, chunk.vector_key))
+                if known is not None and chunk in before.chunks[name]:
+                    self.vectors.setdefault((new, chunk.vector_key), known)
+
+    def event_class(self, event: Event) -> Class:
+        """What someone did is theirs to know while they may read what they did it to."""
+        record = self.records.get(event.record_id)
+        return OWNER_ONLY if record is None else Deed(event.actor, self.acl(record))
+
+    def trees(self) -> dict[Class, tuple[Tree, Tree]]:
         """Make the trees of all access classes: the content, and the vectors."""
-        content: dict[Acl, Leaves] = {}
-        embedded: dict[Acl, Leaves] = {}
+        content: dict[Class, Leaves] = {}
+        embedded: dict[Class, Leaves] = {}
         for record in self.records.values():
             acl = self.acl(record)
             own = content.setdefault(acl, {})
@@ -136,7 +171,7 @@ class Space:
                 if vector is not None:
                     embedded.setdefault(acl, {})[bytes.fromhex(chunk.id)] = blake(vector)
         for event in self.events:
-            content.setdefault(self.event_acl(event), {}).update([merkle.event_leaf(event)])
+            content.setdefault(self.event_class(event), {}).update([merkle.event_leaf(event)])
         for name, value in self.settings().items():
             if value:
                 content.setdefault(OWNER_ONLY, {}).update([merkle.setting_leaf(name, value)])
@@ -185,9 +220,15 @@ class ReferenceView:
         self._chunks = {chunk.id: chunk for name in self._records for chunk in space.chunks[name]}
 
     @cached_property
-    def _trees(self) -> dict[Acl, tuple[Tree, Tree]]:
+    def _trees(self) -> dict[Class, tuple[Tree, Tree]]:
         trees = self._space.trees()
-        return {acl: both for acl, both in trees.items() if self.viewer.may_read(acl)}
+        return {held: both for held, both in trees.items() if self._may_read(held)}
+
+    def _may_read(self, held: Class) -> bool:
+        if isinstance(held, Deed):
+            mine = self.viewer.owner or self.viewer.name == held.actor
+            return mine and self.viewer.may_read(held.acl)
+        return self.viewer.may_read(held)
 
     def roots(self) -> Roots:
         trees = self._trees
@@ -312,7 +353,7 @@ class ReferenceView:
             event
             for event in self._space.events
             if event.record_id in self._records
-            and self.viewer.may_read((f"user:{event.actor}",))
+            and (self.viewer.owner or event.actor == self.viewer.name)
             and (actor is None or event.actor == actor)
         ]
         found.sort(key=lambda event: (-event.at, event.actor, event.record_id, event.verb))
@@ -357,9 +398,11 @@ class ReferenceWriter:
     def put(self, record: Record, chunks: Sequence[Chunk], links: Sequence[Link] = ()) -> None:
         check_document(record, chunks, links)
         own = None if record.acl is None else access_list(record.acl)
+        before = self._space.copy()
         self._space.records[record.id] = replace(record, acl=own)
         self._space.chunks[record.id] = tuple(chunks)
         self._space.links[record.id] = frozenset(links)
+        self._space.carry(before)
 
     def remove(self, ids: Iterable[str]) -> int:
         space = self._space
@@ -381,8 +424,14 @@ class ReferenceWriter:
         for key, vector in vectors.items():
             check_key(key)
             check_vector(key, vector, dims)
-        space.model, space.dims = model, dims
-        space.vectors = {**vectors, **space.vectors}
+        kept = {
+            (acl, key): vectors[key]
+            for acl, key in space.wanted()
+            if key in vectors and (acl, key) not in space.vectors
+        }
+        if kept:
+            space.model, space.dims = model, dims
+            space.vectors |= kept
 
     def drop_vectors(self) -> None:
         self._space.vectors, self._space.model, self._space.dims = {}, None, 0
@@ -398,9 +447,11 @@ class ReferenceWriter:
         check_origin(origin)
         for rule in rules:
             check_rule(rule)
+        before = self._space.copy()
         self._space.rules[origin] = tuple(
             AccessRule(rule.glob, access_list(rule.principals)) for rule in rules
         )
+        self._space.carry(before)
 
     def set_groups(self, origin: str, groups: Mapping[str, Sequence[str]]) -> None:
         check_origin(origin)
@@ -411,7 +462,9 @@ class ReferenceWriter:
         }
 
     def set_default(self, acl: Acl) -> None:
+        before = self._space.copy()
         self._space.default = access_list(acl)
+        self._space.carry(before)
 
     def stamp(self, stamps: Iterable[Stamp]) -> None:
         self._space.stamps.update((known.path, known) for known in stamps)
@@ -492,7 +545,7 @@ class ReferenceStore:
     def merge(self, space: str = MAIN) -> None:
         """Forget vectors that nothing uses; with the last one goes the model."""
         held = self.space(space).copy()
-        used = {chunk.vector_key for chunks in held.chunks.values() for chunk in chunks}
+        used = held.wanted()
         kept = {key: vector for key, vector in held.vectors.items() if key in used}
         if len(kept) < len(held.vectors):
             held.vectors = kept

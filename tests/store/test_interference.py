@@ -216,7 +216,11 @@ def renamed(what: Document, name: str, acl: tuple[str, ...]) -> Document:
 def portion(space: Space, viewer: Viewer) -> Space:
     """Give a space that holds what the viewer may read, and nothing else."""
     may = readable(space, viewer)
-    texts_held = {chunk.vector_key for name in may for chunk in space.chunks[name]}
+    texts_held = {
+        (space.acl(space.records[name]), chunk.vector_key)
+        for name in may
+        for chunk in space.chunks[name]
+    }
     return replace(
         space,
         records={name: space.records[name] for name in may},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 from quire import merkle
@@ -23,10 +24,13 @@ def say(*what: object) -> None:
     print(*what, flush=True)  # noqa: T201 - this is how it answers
 
 
-def write_in_step(path: Path, times: str) -> None:
-    """Keep two records in step, while others come and go."""
+def write_in_step(path: Path, stop: str) -> None:
+    """Keep two records in step, while others come and go, until a file says stop."""
     store = open_store(path)
-    for number in range(int(times)):
+    for number in count():
+        if Path(stop).exists():
+            say(number - 1)
+            break
         pair = [document(name, f"alpha step{number}", f"{name} tail") for name in ("left", "right")]
         with store.write() as writer:
             put(writer, pair[0], document(f"x{number % 5}", f"alpha other{number}"))
@@ -35,22 +39,19 @@ def write_in_step(path: Path, times: str) -> None:
             writer.put_vectors("tiny/8", vectors_of(pair))
         if number % 7 == 3:
             store.merge()
-    say("done")
     store.close()
 
 
-def read_in_step(path: Path, seconds: str) -> None:
-    """Look again and again whether the two records are in step by every way to them."""
+def read_in_step(path: Path, wanted: str) -> None:
+    """Look whether the two records are in step by every way to them, in so many states."""
     store = open_store(path)
-    until = time.monotonic() + float(seconds)
-    views, states = 0, set()
-    while time.monotonic() < until:
+    states: set[str] = set()
+    while len(states) < int(wanted):
         with store.view(OWNER) as view:
             states.add(view.roots().state)
             if list(view.listing()):
                 check_in_step(view)
-                views += 1
-    say("saw", views, len(states))
+    say("saw", len(states))
     store.close()
 
 

@@ -213,12 +213,19 @@ def copy(held: Space, writer: Writer) -> None:
         writer.set_rules(origin, held.rules[origin])
     writer.set_default(held.default)
     writer.stamp(held.stamps.values())
+    # What has a vector goes in first, one access list after the other, then the rest: a vector
+    # is given to every chunk that is there and lacks it.
+    for acl in sorted({held.acl(record) for record in held.records.values()}):
+        own = [record for record in held.records.values() if held.acl(record) == acl]
+        known: dict[str, bytes] = {}
+        for record in own:
+            embedded = [chunk for chunk in held.chunks[record.id] if held.vector(chunk)]
+            writer.put(record, embedded)
+            known |= {chunk.vector_key: held.vectors[acl, chunk.vector_key] for chunk in embedded}
+        if held.model is not None:
+            writer.put_vectors(held.model, known)
     for record in held.records.values():
         writer.put(record, held.chunks[record.id], sorted(held.links[record.id], key=_link))
-    used = {chunk.vector_key for chunks in held.chunks.values() for chunk in chunks}
-    if held.model is not None:
-        known = {key: data for key, data in held.vectors.items() if key in used}
-        writer.put_vectors(held.model, known)
     writer.put_events(sorted(held.events, key=repr))
 
 

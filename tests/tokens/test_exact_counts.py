@@ -15,13 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rs_bpe.bpe import openai
-from tests.tokens.samples import LOOK_ALIKES, TEXTS, texts
 
 from quire import tokens
 from quire.tokens.vocabularies import VOCABULARIES, VocabularyCounter, _load
+from tests.tokens.samples import LOOK_ALIKES, TEXTS, texts
 
 OPENAI = ("o200k", "cl100k")
 COUNTERS = {counter.name: counter for counter in VOCABULARIES}
@@ -35,9 +35,9 @@ def oracle(name: str, text: str) -> list[int]:
 
 def ids(name: str, text: str) -> list[int]:
     counter = COUNTERS[name]
-    return _load(counter.pretrained).encode_ordinary(
-        counter.prepare(text) if counter.prepare else text
-    )
+    slow = counter.careful is not None and counter.careful in text
+    prepared = counter.prepare(text) if counter.prepare else text
+    return _load(counter.pretrained, slow=slow).encode_ordinary(prepared)
 
 
 @pytest.mark.parametrize("name", OPENAI)
@@ -62,6 +62,25 @@ def test_counts_long_texts_like_an_independent_implementation(name: str) -> None
         assert tokens.open_counter(name).count(text) == len(oracle(name, text)), path
     everything = "".join(TEXTS.values()) * 20
     assert tokens.open_counter(name).count(everything) == len(oracle(name, everything))
+
+
+@pytest.mark.parametrize("name", OPENAI)
+@settings(max_examples=300, deadline=None)
+@given(
+    text=st.lists(st.sampled_from(["'\u017f", "'s", "'rE", "\u017f", "a", "E", "L", " "])).map(
+        "".join
+    )
+)
+@example(text="a'\u017f'rEL")
+def test_the_long_s_is_an_s_after_an_apostrophe(name: str, text: str) -> None:
+    assert tokens.open_counter(name).count(text) == len(oracle(name, text))
+
+
+def test_long_texts_with_a_long_s() -> None:
+    for text in ("x" * 50_000, " " * 50_000, "中" * 20_000, "ab " * 20_000, "\n" * 50_000):
+        assert tokens.open_counter("o200k").count(f"{text}\u017f") == len(
+            oracle("o200k", f"{text}\u017f")
+        )
 
 
 PUBLISHED = {

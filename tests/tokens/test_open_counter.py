@@ -7,11 +7,11 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tokens.samples import TEXTS, texts
 
 from quire import tokens
 from quire.errors import InputError
 from quire.tokens.models import MODELS
+from tests.tokens.samples import TEXTS, texts
 
 TEXT = "\n".join(TEXTS.values())
 

@@ -71,7 +71,7 @@ def assemble(
     if receipt is not None:
         moment = datetime.now(UTC).isoformat(timespec="seconds")
         text = printing.as_json_text({**context.receipt, "created": moment})
-        Path(receipt).write_text(text + "\n", "utf-8")
+        _write(receipt, text + "\n")
     printing.context(context, as_json=as_json)
 
 
@@ -94,7 +94,7 @@ def why_not(*, query: str, place: str, store: str | None, space: str | None, **g
     """Tell why PATH (or what stands at its LINE) is not in the context, and what lets it in."""
     as_json = given.pop("as_json")
     path, colon, line = place.rpartition(":")
-    if not colon or not line.isdigit():
+    if not colon or not line.isdecimal():
         path, line = place, ""
     with opened(store, space) as quire:
         told = quire.why_not(asked(query), path, int(line) if line else None, **_options(given))
@@ -179,7 +179,7 @@ def _options(given: dict[str, Any]) -> Options:
     readers: dict[str, Callable[[str], Any]] = {
         "reserve": _reserve,
         "as_of": seconds,
-        "previous": lambda file: [source["chunk_id"] for source in _receipt(file)["sources"]],
+        "previous": _pieces,
     }
     options |= {
         name: read(given[name]) for name, read in readers.items() if given[name] is not None
@@ -199,7 +199,7 @@ def _reserve(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in text.split(","):
         name, equals, number = part.strip().partition("=")
-        if not equals or not name or not number.removeprefix("-").isdigit():
+        if not equals or not name or not number.removeprefix("-").isdecimal():
             raise InputError(
                 f"--reserve {text!r}: write `none`, or purposes with tokens as in "
                 "system=200,response=500"
@@ -214,11 +214,23 @@ def _receipt(file: str) -> dict[str, Any]:
     return parse_receipt(_read(file))
 
 
+def _pieces(file: str) -> list[str]:
+    from quire.engine import pieces_of
+
+    return pieces_of(_receipt(file))
+
+
 def _read(file: str) -> str:
-    if file == "-":
-        return sys.stdin.read()
     try:
         # Bytes, not text: a line end that was altered is an alteration.
-        return Path(file).read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8")
+    except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read: {error}") from error
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, "utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} cannot be written: {error}") from error

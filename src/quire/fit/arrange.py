@@ -99,7 +99,9 @@ def _run(pieces: Sequence[Piece]) -> Run:
         text += piece.text.encode()[seen:].decode(errors="replace") if seen else piece.text
         end = max(end, _end(piece))
     lines = [_lines(piece) for piece in pieces]
-    return Run(tuple(pieces), text, (min(first for first, _ in lines), max(last for _, last in lines)))
+    return Run(
+        tuple(pieces), text, (min(first for first, _ in lines), max(last for _, last in lines))
+    )
 
 
 def _lines(piece: Piece) -> tuple[int, int]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from quire.values import Candidate
 
@@ -44,8 +43,10 @@ def dedup(
             dropped.append(Duplicate(candidate, kept[texts[text]], 100))
             continue
         runs = word_runs(text)
-        # Who shares more than the threshold shares one of any few that make up the rest.
-        few = islice(runs, len(runs) - permille * len(runs) // 1000)
+        # Who shares more than the threshold shares one of any few that make up the rest: the
+        # rarest ones are looked up, for they have the fewest holders.
+        rarest = sorted(runs, key=lambda run: len(holders.get(run, ())))
+        few = rarest[: len(runs) - permille * len(runs) // 1000]
         near = {place for run in few for place in holders.get(run, ())}
         best, shared = None, 0
         for place in sorted(near):

@@ -26,11 +26,11 @@ def optimal(
 ) -> tuple[list[Piece], int]:
     """Choose the pieces with the greatest sum of scores; gives also the most that is missed."""
     pieces = [piece for group in groups for piece in group]
-    if not pieces or available <= 0:
-        return [], 0
-    # A table need not be wider than everything together.
     markers = sum(marker(group[0].candidate.chunk.path) for group in groups)
-    available = min(available, markers + sum(piece.tokens for piece in pieces))
+    if markers + sum(piece.tokens for piece in pieces) <= available:
+        return sorted(pieces, key=lambda piece: piece.order), 0
+    if available < 0:
+        return [], 0
     scale = max(1, -(-len(pieces) * (available + 1) // LARGEST))
     room = available // scale
     best: Scores = np.zeros(room + 1, np.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from quire.ingest.graphemes import last_cut, may_cut
+from quire.graphemes import may_cut
 
 PARAGRAPH_END = re.compile(r"\n(?:[ \t\f]*\n)+")
 # Western marks want white space behind them and no small letter; Chinese and Japanese ones not.
@@ -107,4 +107,15 @@ def _best_cut(text: str, start: int, limit: int, furthest: int) -> int:
         for at in reversed(places):
             if at > start and may_cut(text, at, start):
                 return at
-    return last_cut(text, start, limit, furthest)
+    return _between_signs(text, start, limit, furthest)
+
+
+def _between_signs(text: str, start: int, limit: int, furthest: int) -> int:
+    """Find the last place between two signs up to a limit, or the first one behind it."""
+    for at in range(min(limit, len(text)), start, -1):
+        if may_cut(text, at, start):
+            return at
+    for at in range(limit + 1, min(furthest, len(text))):
+        if may_cut(text, at, start):
+            return at
+    return min(furthest, len(text))

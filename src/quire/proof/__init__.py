@@ -1,12 +1,15 @@
 """Can it be shown?"""
 
 from quire.proof.compare import differences
-from quire.proof.receipt import Receipt, canonical, make, parse, viewed, viewer_hash
+from quire.proof.receipt import Receipt, canonical, chunk_ids, make, parse, viewed, viewer_hash
+from quire.proof.shape import check
 from quire.proof.verify import verify
 
 __all__ = [
     "Receipt",
     "canonical",
+    "check",
+    "chunk_ids",
     "differences",
     "make",
     "parse",

@@ -2,45 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 PLAIN = (
-    "request_hash",
-    "recipe_hash",
     "view_root",
     "content_root",
-    "viewer_hash",
     "counter",
     "embedder",
+    "failed",
     "tokens",
     "content_tokens",
     "available",
     "truncated",
+    "omitted",
+    "limit_exceeded",
     "text_hash",
 )
+ASKED = ("request", "recipe")
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Say in sentences what differs, what moved the context first."""
-    found = [
-        f"{name}: {old.get(name)} -> {new.get(name)}"
-        for name in PLAIN
-        if old.get(name) != new.get(name)
-    ]
+    """Say in sentences what differs, what moved the context first; `created` is no difference."""
+    found = []
+    if old["viewer_hash"] != new["viewer_hash"]:
+        found.append("they are of two viewers, who may read different things")
+    for part in ASKED:
+        found += _changed(part, old[part], new[part])
+    found += [f"{name}: {old[name]} -> {new[name]}" for name in PLAIN if old[name] != new[name]]
+    found += _pieces(old, new)
+    if old["query_vector"] != new["query_vector"]:
+        found.append("the question's vector is another")
+    if old["decisions"] != new["decisions"]:
+        found.append(_decided(old, new))
+    if not found and old["hash"] != new["hash"]:
+        found.append(f"hash: {old['hash']} -> {new['hash']}")
+    return found
+
+
+def _changed(place: str, old: Any, new: Any) -> Iterator[str]:
+    """Name each setting that differs, down to the innermost."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        if old != new:
+            yield f"{place}: {old} -> {new}"
+        return
+    for name in sorted({*old, *new}):
+        yield from _changed(f"{place}.{name}", old.get(name), new.get(name))
+
+
+def _pieces(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """Name what is gone and what is new, and why it was not on the other side."""
     before = {source["chunk_id"]: source for source in old["sources"]}
     after = {source["chunk_id"]: source for source in new["sources"]}
-    fate = {decision["chunk_id"]: decision for decision in new["decisions"]}
     for name, source in before.items():
         if name not in after:
-            told = fate.get(name)
-            why = f"{told['step']}: {told['reason']}" if told else "no longer found"
-            found.append(f"gone: {_place(source)} ({why})")
-    found += [f"new: {_place(source)}" for name, source in after.items() if name not in before]
-    shared = [name for name in before if name in after]
-    if shared != [name for name in after if name in before]:
-        found.append("the shared pieces stand in another order")
-    return found
+            yield f"gone: {_place(source)} ({_fate(new, name, 'not found any more')})"
+    for name, source in after.items():
+        if name not in before:
+            yield f"new: {_place(source)} (before: {_fate(old, name, 'not found')})"
+    if [name for name in before if name in after] != [name for name in after if name in before]:
+        yield "the shared pieces stand in another order"
+
+
+def _fate(receipt: Mapping[str, Any], chunk_id: str, otherwise: str) -> str:
+    for decision in receipt["decisions"]:
+        if decision["chunk_id"] == chunk_id:
+            return f"{decision['step']}: {decision['reason']}"
+    return otherwise
+
+
+def _decided(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    before = {decision["chunk_id"]: decision for decision in old["decisions"]}
+    after = {decision["chunk_id"]: decision for decision in new["decisions"]}
+    count = sum(before.get(name) != after.get(name) for name in {*before, *after})
+    if not count:
+        return "the decisions stand in another order"
+    return f"over {count} of {len({*before, *after})} candidates it was decided otherwise"
 
 
 def _place(source: Mapping[str, Any]) -> str:

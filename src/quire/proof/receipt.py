@@ -105,9 +105,10 @@ def receipt_hash(receipt: Mapping[str, Any]) -> str:
 def parse(text: str) -> Receipt:
     """Read a receipt, or say why it is none."""
     try:
-        receipt = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"this is no receipt: it is not JSON ({error})") from error
+        receipt = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        told = "nested too deep" if isinstance(error, RecursionError) else error
+        raise InputError(f"this is no receipt: it is not JSON ({told})") from error
     if not isinstance(receipt, dict) or "version" not in receipt or "text_hash" not in receipt:
         raise InputError("this is no receipt: `quire assemble --receipt FILE` writes one")
     if receipt["version"] != VERSION:
@@ -115,6 +116,19 @@ def parse(text: str) -> Receipt:
             f"the receipt has version {receipt['version']!r}; this Quire knows {VERSION}"
         )
     return receipt
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that is given twice: of two values one would be believed unseen."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name is given twice")
+    return found
+
+
+def chunk_ids(receipt: Mapping[str, Any]) -> list[str]:
+    """Name the chunks of a receipt's context, in their order."""
+    return [source["chunk_id"] for source in receipt["sources"]]
 
 
 def proof_of(receipt: Mapping[str, Any], chunk_id: str) -> Proof:

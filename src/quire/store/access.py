@@ -16,7 +16,7 @@ from pathspec import PathSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from quire.errors import InputError
-from quire.values import PUBLIC, AccessRule
+from quire.values import PUBLIC, AccessRule, Viewer
 
 OWNER_ONLY: tuple[str, ...] = ()
 _NAME = re.compile(r"[^\s:,@][^\s:,]*")
@@ -53,6 +53,20 @@ def canonical(acl: Sequence[str]) -> str:
 def parse(text: str) -> tuple[str, ...]:
     """Read what `canonical` wrote."""
     return tuple(json.loads(text))
+
+
+def deed(actor: str, acl: str) -> str:
+    """Write who may know what someone did to a record: they themselves, if they may read it."""
+    return json.dumps({"actor": actor, "acl": json.loads(acl)}, sort_keys=True)
+
+
+def may_read(viewer: Viewer, text: str) -> bool:
+    """Tell whether a viewer may read a class, by what `canonical` or `deed` wrote of it."""
+    told = json.loads(text)
+    if isinstance(told, dict):
+        mine = viewer.owner or viewer.name == told["actor"]
+        return mine and viewer.may_read(tuple(told["acl"]))
+    return viewer.may_read(tuple(told))
 
 
 class Rules:

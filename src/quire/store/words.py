@@ -40,7 +40,7 @@ STOP_WORDS = frozenset(
     where which while who whom why will with would you your""".split()  # noqa: SIM905 - read as prose, it is easier to check
 )
 
-_stemmer = Stemmer.Stemmer("english")
+_stemmer = Stemmer.Stemmer("english", 0)  # words are kept once stemmed, see `_forms`
 
 
 def words(text: str) -> list[str]:
@@ -68,6 +68,8 @@ def asked(query: str) -> Counter[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _forms(token: str) -> tuple[str, ...]:
+    if token.isascii() and token.isalnum() and token == token.lower() and len(token) <= LONGEST:
+        return (_stem(token),)  # what most words come to, the short way
     if _DENSE_TOKEN.fullmatch(token):
         folded = unicodedata.normalize("NFKC", token)
         pairs = [folded[at : at + 2] for at in range(len(folded) - 1)]

@@ -105,7 +105,7 @@ def _whole_word(counter: Counter, text: str, limit: int, room: int) -> int:
 
 
 def _good_end(text: str, room: int) -> int:
-    """Choose where to end: near the end of the room, or for a word in its last half.
+    """Choose where to end: in the last fifth of the room, or with a word in its last half.
 
     Further back too much would be lost: what stands behind has no spaces.
     """
@@ -115,7 +115,7 @@ def _good_end(text: str, room: int) -> int:
         or _last(_LINE, text, near, room)
         or _last(_SENTENCE, text, near, room)
         or _last(_WORD, text, half, room)
-        or last_cut(text, room)
+        or room
     )
 
 
@@ -125,11 +125,11 @@ def _last(ending: re.Pattern[str], text: str, after: int, room: int) -> int:
         match.end() if ending is _SENTENCE else match.start()
         for match in ending.finditer(text, after, room + _BEHIND)
     )
-    return max((end for end in ends if after < end <= room and may_cut(text, end)), default=0)
+    return max((end for end in ends if after < end <= room), default=0)
 
 
 def _tidy(text: str, end: int) -> str:
-    """Take white space off the end, and whatever sign was left torn by that."""
+    """Take white space off the end, and a sign that would be torn."""
     kept = text[:end].rstrip()
     while not may_cut(text, len(kept)):
         kept = text[: last_cut(text, len(kept))].rstrip()

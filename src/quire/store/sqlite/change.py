@@ -61,6 +61,16 @@ class Change:
         """Give the number of an access class; a new one is made when needed."""
         return self._number("class", "acl", access.canonical(acl))
 
+    def event_class(self, actor: str, record_class: int | None) -> int:
+        """Give the class of what someone did to a record: theirs to know while they may read it.
+
+        What was done to a record that is not there is for the owner alone.
+        """
+        if record_class is None:
+            return self.access_class(access.OWNER_ONLY)
+        acl = self.connection.rows("SELECT acl FROM class WHERE id = ?", (record_class,))[0][0]
+        return self._number("class", "acl", access.deed(actor, acl))
+
     def kind(self, name: str) -> int:
         """Give the number of a kind of chunk."""
         return self._number("kind", "name", name)

@@ -22,6 +22,8 @@ from quire.store.sqlite import schema
 from quire.store.sqlite.database import Connection
 
 PAGE_CACHE_KIB = 64 * 1024
+_SMALLEST = 512
+"""No database has fewer bytes."""
 
 
 # What each of SQLite's failures means to the user; the first that fits is told.
@@ -83,8 +85,8 @@ def explained(place: str) -> Iterator[None]:
 
 def _kind(error: Exception) -> type[Exception]:
     # The file beside the log could not grow: that is a full disk, too.
-    grown = isinstance(error, apsw.IOError) and error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE
-    return apsw.FullError if grown else type(error)
+    full = getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+    return apsw.FullError if full else type(error)
 
 
 class Connections:
@@ -108,6 +110,7 @@ class Connections:
                 _make_folder(path.parent)
             connection = self._open()
             try:
+                schema.check(connection, str(path))
                 schema.migrate(connection)
             except BaseException:
                 connection.close()
@@ -169,7 +172,16 @@ class Connections:
 
     def _refuse_others(self) -> None:
         """Look before anything is touched: the file may be another application's."""
-        connection = Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
+        head = _head(self.path)
+        if not head or schema.is_store(head):
+            return
+        if len(head) < _SMALLEST or not head.startswith(b"SQLite format 3\0"):
+            # SQLite takes a file that is too short for an empty one, and would write over it.
+            raise StoreDamagedError(f"{self.path} is no Quire store; name another with --store")
+        address = self.path.absolute().as_uri() + "?mode=ro"
+        if not Path(f"{self.path}-wal").exists():
+            address += "&immutable=1"  # nobody writes to it; so no log is begun beside it, either
+        connection = Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         try:
             connection.set_busy_timeout(int(self._wait * 1000))
             schema.check(connection, str(self.path))
@@ -199,6 +211,14 @@ def _exists(path: Path) -> bool:
         if path.is_dir():
             raise StoreError(f"{path} is a folder, so it is no store; name a file with --store")
         return path.exists()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_SMALLEST)
     except OSError as error:
         raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
 

@@ -14,7 +14,7 @@ from blake3 import blake3
 from quire import hashes, merkle
 from quire.errors import StoreDamagedError
 from quire.store import access, words
-from quire.store.sqlite import records, rows, rules, segments
+from quire.store.sqlite import rows, rules, segments
 from quire.store.sqlite.change import Change
 from quire.store.sqlite.columns import ACCESS, DEAD, Columns, Draft, blank
 from quire.values import Event, Link
@@ -43,7 +43,8 @@ def rebuild(change: Change) -> None:
         "SELECT actor, verb, record, at FROM event WHERE space = ?", (space,)
     ):
         event = Event(actor, verb, record, at)
-        change.trees.set(records.event_class(change, actor), *merkle.event_leaf(event))
+        held = change.event_class(actor, classes.get(record))
+        change.trees.set(held, *merkle.event_leaf(event))
     for name, value in rules.settings(change).items():
         if value:
             owner = change.access_class(access.OWNER_ONLY)
@@ -128,9 +129,9 @@ def _rebuild_records(change: Change) -> dict[str, int]:
 def _rebuild_chunks(change: Change, classes: dict[str, int]) -> None:
     space = change.space.id
     known = {
-        key: (slot, vector)
-        for key, slot, vector in change.connection.rows(
-            "SELECT key, slot, hash FROM vector_slot WHERE space = ?", (space,)
+        (key, held): (slot, vector)
+        for key, held, slot, vector in change.connection.rows(
+            "SELECT key, class, slot, hash FROM vector_slot WHERE space = ?", (space,)
         )
     }
     every = change.connection.rows(
@@ -141,8 +142,8 @@ def _rebuild_chunks(change: Change, classes: dict[str, int]) -> None:
     for *row, place, kind, number, vector_key in every:
         chunk = rows.chunk_of(row)
         counts, length = words.of_chunk(chunk)
-        slot, vector = known.get(vector_key, _NO_VECTOR)
         held = classes[chunk.record_id]
+        slot, vector = known.get((vector_key, held), _NO_VECTOR)
         change.draft.fill(rows.row_of(place), (length, held, number, slot, kind))
         change.gathered.add(rows.row_of(place), counts)
         change.trees.set(held, *merkle.chunk_leaf(chunk), vector)

@@ -48,7 +48,7 @@ class SqliteStore:
                 for number, acl in connection.rows(
                     "SELECT id, acl FROM class WHERE space = ?", (found.id,)
                 )
-                if viewer.may_read(access.parse(acl))
+                if access.may_read(viewer, acl)
             )
             snapshot = Snapshot(connection, found, classes, self._caches)
             yield SqliteView(snapshot, viewer, self._size() if viewer.owner else 0)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from quire import hashes, merkle
 from quire.errors import InputError
 from quire.store import access, words
-from quire.store.sqlite import rows
+from quire.store.sqlite import rows, slots
 from quire.store.sqlite.change import Change
 from quire.store.sqlite.columns import ACCESS, DEAD, NO_SLOT
 from quire.values import Chunk, Event, Link, Record
@@ -29,6 +29,7 @@ def put(change: Change, record: Record, chunks: Sequence[Chunk], links: Sequence
     key, content = merkle.record_leaf(record, acl)
     if known is None:
         number, old, ruled = _insert(change, record, new), new, record.acl is None
+        _move_events(change, record.id, None, new)
     else:
         number, old, ruled = known
     # Whether the rules decide does not show in the leaf, but it must not be missed.
@@ -37,6 +38,7 @@ def put(change: Change, record: Record, chunks: Sequence[Chunk], links: Sequence
         _update(change, number, record, new)
         if old != new:
             change.trees.remove(old, key)
+            _move_events(change, record.id, old, new)
         change.trees.set(new, key, content)
     _put_links(change, record.id, links, old, new)
     _put_chunks(change, number, chunks, old, new)
@@ -55,7 +57,7 @@ def remove(change: Change, ids: Iterable[str]) -> int:
         number, held = known
         _put_chunks(change, number, (), held, held)
         _put_links(change, record_id, (), held, held)
-        _remove_events(change, record_id)
+        _remove_events(change, record_id, held)
         change.connection.execute("DELETE FROM record WHERE number = ?", (number,))
         change.trees.remove(held, merkle.record_key(record_id))
         removed += 1
@@ -76,12 +78,13 @@ def reclass(change: Change, number: int, record: Record, acl: tuple[str, ...], o
         _move_chunk(change, place, chunk_id, old, new)
     for link in _links(change, record.id):
         change.trees.move(old, new, merkle.link_leaf(link)[0])
+    _move_events(change, record.id, old, new)
 
 
 def put_events(change: Change, events: Iterable[Event]) -> None:
     """Add events; the same event twice is one event."""
     for event in events:
-        held = event_class(change, event.actor)
+        access.access_list([f"user:{event.actor}"])  # refuses what is no name
         _check_values(f"an event of {event.actor}", (event.verb, event.record_id, event.at))
         change.connection.execute(
             "INSERT INTO event (space, at, actor, record, verb) VALUES (?, ?, ?, ?, ?) "
@@ -89,12 +92,12 @@ def put_events(change: Change, events: Iterable[Event]) -> None:
             (change.space.id, event.at, event.actor, event.record_id, event.verb),
         )
         if change.connection.changes():
+            known = change.connection.row(
+                "SELECT class FROM record WHERE space = ? AND id = ?",
+                (change.space.id, event.record_id),
+            )
+            held = change.event_class(event.actor, None if known is None else known[0])
             change.trees.set(held, *merkle.event_leaf(event))
-
-
-def event_class(change: Change, actor: str) -> int:
-    """Give the class of someone's events: they are theirs (and the owner's) to know."""
-    return change.access_class(access.access_list([f"user:{actor}"]))
 
 
 def _check(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> None:
@@ -196,8 +199,8 @@ def _insert_chunk(change: Change, number: int, chunk_id: bytes, chunk: Chunk, he
     row = change.draft.take_row()
     vector_key = bytes.fromhex(chunk.vector_key)
     slot, vector = change.connection.row(
-        "SELECT slot, hash FROM vector_slot WHERE space = ? AND key = ?",
-        (change.space.id, vector_key),
+        "SELECT slot, hash FROM vector_slot WHERE space = ? AND key = ? AND class = ?",
+        (change.space.id, vector_key, held),
     ) or (NO_SLOT, None)
     kind = change.kind(chunk.kind)
     change.connection.execute(
@@ -228,13 +231,29 @@ def _move_chunk(change: Change, place: int, chunk_id: bytes, old: int, new: int)
     if old != new:
         change.draft.set(rows.row_of(place), ACCESS, new)
         change.trees.move(old, new, chunk_id)
+        slots.move(change, place, chunk_id, old, new)
 
 
-def _remove_events(change: Change, record_id: str) -> None:
-    at = (change.space.id, record_id)
-    for when, actor, verb in change.connection.rows(
-        "SELECT at, actor, verb FROM event WHERE space = ? AND record = ?", at
-    ):
-        key = merkle.event_leaf(Event(actor, verb, record_id, when))[0]
-        change.trees.remove(event_class(change, actor), key)
-    change.connection.execute("DELETE FROM event WHERE space = ? AND record = ?", at)
+def _events(change: Change, record_id: str) -> list[Event]:
+    found = change.connection.rows(
+        "SELECT actor, verb, record, at FROM event WHERE space = ? AND record = ?",
+        (change.space.id, record_id),
+    )
+    return [Event(*row) for row in found]
+
+
+def _move_events(change: Change, record_id: str, old: int | None, new: int) -> None:
+    for event in _events(change, record_id):
+        change.trees.move(
+            change.event_class(event.actor, old),
+            change.event_class(event.actor, new),
+            merkle.event_leaf(event)[0],
+        )
+
+
+def _remove_events(change: Change, record_id: str, held: int) -> None:
+    for event in _events(change, record_id):
+        change.trees.remove(change.event_class(event.actor, held), merkle.event_leaf(event)[0])
+    change.connection.execute(
+        "DELETE FROM event WHERE space = ? AND record = ?", (change.space.id, record_id)
+    )

@@ -87,6 +87,7 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (space, at, actor, record, verb)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX event_actor ON event (space, actor, at);
+    CREATE INDEX event_record ON event (space, record);
     CREATE TABLE rule (
         space INTEGER NOT NULL, origin TEXT NOT NULL, position INTEGER NOT NULL,
         glob TEXT NOT NULL, acl TEXT NOT NULL,
@@ -102,8 +103,10 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (space, path)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE vector_slot (
-        space INTEGER NOT NULL, key BLOB NOT NULL, slot INTEGER NOT NULL, hash BLOB NOT NULL,
-        PRIMARY KEY (space, key)
+        space INTEGER NOT NULL, key BLOB NOT NULL,
+        class INTEGER NOT NULL,                 -- nobody profits from another class's vectors
+        slot INTEGER NOT NULL, hash BLOB NOT NULL,
+        PRIMARY KEY (space, key, class)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE vector_block (
         id INTEGER PRIMARY KEY, space INTEGER NOT NULL, block INTEGER NOT NULL,
@@ -147,6 +150,11 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT, WITHOUT ROWID;
     """,
 )
+
+
+def is_store(head: bytes) -> bool:
+    """Tell by the first bytes of a file whether it is marked as a store."""
+    return head[68:72] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def check(connection: Connection, place: str) -> None:

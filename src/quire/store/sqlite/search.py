@@ -27,6 +27,8 @@ MOST_WORDS = 1024
 """So many different words of a question are looked up, the rarest ones."""
 PRUNE_FROM = 20_000
 """Long posting lists are only looked into where a row can still win; from this length on."""
+STRIP = 1 << 15
+"""So many rows are scored at once: what is computed for them stays in the cache."""
 FEW = 32
 """Searching a list for a row costs as much as looking at so many of its rows."""
 
@@ -45,9 +47,14 @@ class Term:
         """What the word can add to a row at most."""
         return bm25.most(self.asked, self.rarity)
 
-    def weights(self, norms: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """What the word adds to each of its rows."""
-        return bm25.weights(self.times, np.take(norms, self.rows), self.asked, self.rarity)
+    def add_to(self, scores: npt.NDArray[Any], norms: npt.NDArray[np.int32]) -> None:
+        """Add to each row that holds the word what it is worth there."""
+        for at in range(0, self.rows.size, STRIP):
+            held = self.rows[at : at + STRIP]
+            times = self.times[at : at + STRIP]
+            worth = bm25.weights(times, np.take(norms, held), self.asked, self.rarity)
+            # No row stands twice in a list; this is `scores[held] += worth`, only faster.
+            np.add.at(scores, held, worth)
 
     def among(self, able: Places, scores: npt.NDArray[Any]) -> Term:
         """Keep only the rows that can still win (and maybe some that a filter leaves out)."""
@@ -66,17 +73,19 @@ def lexical(snapshot: Snapshot, query: str, k: int, where: Filter) -> Hits:
     check_filter(where)
     norms = snapshot.readable.norms
     terms = _terms(snapshot, query)
-    rest = sum(term.most for term in terms)
+    whole = rest = sum(term.most for term in terms)
     scores: npt.NDArray[Any] = np.zeros(
-        snapshot.columns.rows, np.int32 if rest < 1 << 31 else np.int64
+        snapshot.columns.rows, np.int32 if whole < 1 << 31 else np.int64
     )
     allowed = _allowed(snapshot, where)
     able: Places | None = None
     for term in terms:
-        if term.rows.size >= PRUNE_FROM:
+        if term.rows.size >= PRUNE_FROM and rest < whole - rest:
             able = _able(scores, able, allowed, k, rest)
-        counted = term if able is None else term.among(able, scores)
-        scores[counted.rows] += counted.weights(norms)
+        counted = term
+        if able is not None and able.size < scores.size // 4:
+            counted = term.among(able, scores)
+        counted.add_to(scores, norms)
         rest -= term.most
     if able is None and allowed is not None:
         able = np.flatnonzero(allowed)

@@ -80,36 +80,33 @@ class Lists:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[int, str], Posting] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, tuple[int, ...]], Posting] = OrderedDict()
         self._bytes = 0
 
     def read(
         self, connection: Connection, space: int, segments: Iterable[int], word: str
     ) -> Posting:
         """Give the rows that hold a word, over these segments."""
-        parts = [self._one(connection, space, segment, word) for segment in segments]
-        present = [part for part in parts if part[0].size]
-        return present[0] if len(present) == 1 else postings.join(present)
-
-    def _one(self, connection: Connection, space: int, segment: int, word: str) -> Posting:
-        at = (segment, word)
+        at = (word, tuple(segments))
         with self._lock:
             known = self._kept.get(at)
             if known is not None:
                 self._kept.move_to_end(at)
                 return known
-        row = connection.row(
-            "SELECT rows FROM posting WHERE space = ? AND segment = ? AND word = ?",
-            (space, segment, word),
+        found = postings.join(
+            postings.decode(data)
+            for segment in at[1]
+            for (data,) in connection.rows(
+                "SELECT rows FROM posting WHERE space = ? AND segment = ? AND word = ?",
+                (space, segment, word),
+            )
         )
-        found = postings.NONE if row is None else postings.decode(row[0])
         with self._lock:
             if at not in self._kept:
                 self._kept[at] = found
-                self._bytes += found[0].nbytes + found[1].nbytes + 200
+                self._bytes += _size(found)
             while self._bytes > CACHE_BYTES:
-                _, old = self._kept.popitem(last=False)
-                self._bytes -= old[0].nbytes + old[1].nbytes + 200
+                self._bytes -= _size(self._kept.popitem(last=False)[1])
         return found
 
     def clear(self) -> None:
@@ -117,6 +114,10 @@ class Lists:
         with self._lock:
             self._kept.clear()
             self._bytes = 0
+
+
+def _size(posting: Posting) -> int:
+    return posting[0].nbytes + posting[1].nbytes + 200
 
 
 def _segments(

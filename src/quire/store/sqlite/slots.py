@@ -8,7 +8,7 @@ the epoch moves on. So what a reader has in memory stays right for as long as it
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -25,23 +25,27 @@ BLOCK = 1024
 
 
 def put(change: Change, model: str, wanted: Mapping[str, bytes]) -> None:
-    """Keep vectors by their key; the first ones set the space's model."""
+    """Keep vectors for the chunks that want them; the first ones set the space's model.
+
+    A vector is kept for the access classes of those chunks: that a text has been embedded for
+    others must not show, or a guess at what they hold could be checked.
+    """
     if not wanted:
         return
-    _accept(change, model, wanted)
     space = change.space
+    before = space.model, space.dims
+    _accept(change, model, wanted)
     added: list[bytes] = []
+    kept = False
     for name in sorted(wanted):
-        key, data = bytes.fromhex(name), wanted[name]
-        if not change.connection.row(
-            "SELECT 1 FROM vector_slot WHERE space = ? AND key = ?", (space.id, key)
-        ):
-            _place(change, key, hashes.digest_bytes(data), space.slots + len(added))
-            added.append(data)
-    if added:
-        _append(change.connection, space.id, space.slots, space.dims, added)
-        space.slots += len(added)
-        change.changed = True
+        key = bytes.fromhex(name)
+        held = {_class_of(change, place) for place, _ in _users(change, key)}
+        lacking = held - _kept_for(change, key)
+        _keep(change, added, key, wanted[name], lacking)
+        kept = kept or bool(lacking)
+    if not kept:
+        space.model, space.dims = before
+    _append(change, added)
 
 
 def drop(change: Change) -> None:
@@ -64,20 +68,50 @@ def compact(change: Change) -> int:
     """Forget the vectors that no chunk uses any more; gives how many there were."""
     space = change.space
     known = change.connection.rows(
-        "SELECT v.slot, v.key, EXISTS (SELECT 1 FROM chunk c WHERE c.space = v.space "
-        "AND c.vector_key = v.key) FROM vector_slot v WHERE v.space = ? ORDER BY v.slot",
+        "SELECT v.key, v.class, v.slot, EXISTS (SELECT 1 FROM chunk c "
+        "JOIN record r ON r.number = c.record "
+        "WHERE c.space = v.space AND c.vector_key = v.key AND r.class = v.class) "
+        "FROM vector_slot v WHERE v.space = ? ORDER BY v.slot, v.class",
         (space.id,),
     )
-    orphans = sum(not used for _, _, used in known)
+    orphans = sum(not used for *_, used in known)
     if not orphans:
         return 0
     matrix, _ = Slots().read(change.connection, space.id, space.epoch, space.slots, space.dims)
-    kept = {key.hex(): matrix[slot].tobytes() for slot, key, used in known if used}
-    model = space.model
+    kept = [(key, held, matrix[slot].tobytes()) for key, held, slot, used in known if used]
+    model, dims = space.model, space.dims
     drop(change)
-    if model is not None:
-        put(change, model, kept)
+    if kept:
+        space.model, space.dims = model, dims
+        added: list[bytes] = []
+        for key, held, data in kept:
+            _keep(change, added, key, data, {held})
+        _append(change, added)
     return orphans
+
+
+def move(change: Change, place: int, chunk_id: bytes, old: int, new: int) -> None:
+    """Let a chunk take its vector along to another access class, unless that has its own."""
+    at = (change.space.id, place)
+    found = {
+        held: (slot, vector)
+        for held, slot, vector in change.connection.rows(
+            "SELECT v.class, v.slot, v.hash FROM vector_slot v JOIN chunk c "
+            "ON c.space = v.space AND c.vector_key = v.key WHERE c.space = ? AND c.key = ?",
+            at,
+        )
+    }
+    if old in found and new not in found:
+        change.connection.execute(
+            "INSERT INTO vector_slot (space, key, class, slot, hash) "
+            "SELECT space, vector_key, ?3, ?4, ?5 FROM chunk WHERE space = ?1 AND key = ?2",
+            (*at, new, *found[old]),
+        )
+    slot, vector = found.get(new) or found.get(old) or (NO_SLOT, None)
+    leaf = change.trees.leaf(new, chunk_id)
+    assert leaf is not None, "a chunk without a leaf"
+    change.draft.set(rows.row_of(place), SLOT, slot)
+    change.trees.set(new, chunk_id, leaf[0], vector)
 
 
 def _accept(change: Change, model: str, wanted: Mapping[str, bytes]) -> None:
@@ -98,40 +132,73 @@ def _accept(change: Change, model: str, wanted: Mapping[str, bytes]) -> None:
     space.model, space.dims = model, dims
 
 
-def _place(change: Change, key: bytes, vector: bytes, slot: int) -> None:
-    change.connection.execute(
-        "INSERT INTO vector_slot (space, key, slot, hash) VALUES (?, ?, ?, ?)",
-        (change.space.id, key, slot, vector),
-    )
-    for place, chunk_id in change.connection.rows(
+def _users(change: Change, key: bytes) -> list[tuple[int, bytes]]:
+    """Give key and id of the chunks whose text a vector stands for."""
+    found = change.connection.rows(
         "SELECT key, id FROM chunk WHERE space = ? AND vector_key = ?", (change.space.id, key)
-    ):
-        row = rows.row_of(place)
-        held = int(change.draft.table[ACCESS, row])
-        leaf = change.trees.leaf(held, chunk_id)
-        assert leaf is not None, "a chunk without a leaf"
-        change.draft.set(row, SLOT, slot)
-        change.trees.set(held, chunk_id, leaf[0], vector)
+    )
+    return [(place, chunk_id) for place, chunk_id in found]
 
 
-def _append(
-    connection: Connection, space: int, slots: int, dims: int, data: Sequence[bytes]
+def _class_of(change: Change, place: int) -> int:
+    return int(change.draft.table[ACCESS, rows.row_of(place)])
+
+
+def _kept_for(change: Change, key: bytes) -> set[int]:
+    found = change.connection.rows(
+        "SELECT class FROM vector_slot WHERE space = ? AND key = ?", (change.space.id, key)
+    )
+    return {held for (held,) in found}
+
+
+def _keep(
+    change: Change, added: list[bytes], key: bytes, data: bytes, classes: Collection[int]
 ) -> None:
-    """Write vectors into the slots from `slots` on."""
-    matrix = np.frombuffer(b"".join(data), np.int8).reshape(-1, dims)
+    """Keep a vector for some access classes; the same one is stored only once."""
+    if not classes:
+        return
+    space, vector = change.space, hashes.digest_bytes(data)
+    known = change.connection.row(
+        "SELECT slot FROM vector_slot WHERE space = ? AND key = ? AND hash = ?",
+        (space.id, key, vector),
+    )
+    slot = space.slots + len(added) if known is None else known[0]
+    if known is None:
+        added.append(data)
+    change.connection.executemany(
+        "INSERT INTO vector_slot (space, key, class, slot, hash) VALUES (?, ?, ?, ?, ?)",
+        [(space.id, key, held, slot, vector) for held in sorted(classes)],
+    )
+    for place, chunk_id in _users(change, key):
+        held = _class_of(change, place)
+        if held in classes:
+            leaf = change.trees.leaf(held, chunk_id)
+            assert leaf is not None, "a chunk without a leaf"
+            change.draft.set(rows.row_of(place), SLOT, slot)
+            change.trees.set(held, chunk_id, leaf[0], vector)
+
+
+def _append(change: Change, data: Sequence[bytes]) -> None:
+    """Write vectors into the next slots."""
+    if not data:
+        return
+    space = change.space
+    matrix = np.frombuffer(b"".join(data), np.int8).reshape(-1, space.dims)
     codes = vectors.encode(matrix)
     done = 0
     while done < matrix.shape[0]:
-        block, used = divmod(slots + done, BLOCK)
+        block, used = divmod(space.slots + done, BLOCK)
         part = slice(done, done + BLOCK - used)
-        connection.execute(
+        change.connection.execute(
             "INSERT INTO vector_block (space, block, vectors, codes) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (space, block) DO UPDATE SET "
             "vectors = CAST(vectors || excluded.vectors AS BLOB), "
             "codes = CAST(codes || excluded.codes AS BLOB)",
-            (space, block, matrix[part].tobytes(), codes[part].astype("<u8").tobytes()),
+            (space.id, block, matrix[part].tobytes(), codes[part].astype("<u8").tobytes()),
         )
         done += BLOCK - used
+    space.slots += len(data)
+    change.changed = True
 
 
 class Slots:

@@ -138,7 +138,7 @@ def _sound(connection: Connection, space: Space) -> bool:
     except StoreDamagedError:
         return False
     known = connection.rows(
-        "SELECT slot, hash FROM vector_slot WHERE space = ? ORDER BY slot", (space.id,)
+        "SELECT DISTINCT slot, hash FROM vector_slot WHERE space = ? ORDER BY slot", (space.id,)
     )
     named = [slot for slot, _ in known] == list(range(space.slots)) and all(
         hashes.digest_bytes(matrix[slot].tobytes()) == expected for slot, expected in known

@@ -1,0 +1,82 @@
+"""Measure, and print what was measured: `python -m bench --help`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench import cache, index, lexical, opening, report, vectors, writing
+from bench.report import Table
+
+OUT = Path(__file__).parent / "out"
+PARTS = ("lexical", "vectors", "index", "open", "write")
+UNITS = {"k": 1000, "m": 1_000_000}
+
+
+def main() -> None:
+    given = _arguments()
+    sizes = given.sizes
+    asked = 20 if given.quick else given.asked
+    real = 2000 if given.quick else given.real
+    parts: dict[str, Callable[[], Iterator[Table]]] = {
+        "lexical": lambda: lexical.tables(sizes, asked),
+        "vectors": lambda: vectors.tables(sizes, asked, real, slow=given.slow),
+        "index": lambda: index.tables(sizes),
+        "open": lambda: opening.tables(sizes),
+        "write": lambda: writing.tables(sizes),
+    }
+    about = report.circumstances()
+    print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)
+    done: list[Table] = []
+    for part in given.only:
+        for table in parts[part]():
+            print(f"\n{table.text()}", flush=True)
+            done.append(table)
+    file = given.json or OUT / f"{about['date']}-{about['commit'].replace(' ', '-')}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    told = {**about, "tables": [table.as_json() for table in done]}
+    file.write_text(json.dumps(told, indent=1) + "\n")
+    print(f"\nall figures: {file}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Measure Quire beside what others use. BENCH_DATA names a folder with real "
+        "data; BENCH_CACHE one that keeps what takes long to make "
+        f"(now: {'set' if cache.is_named() else 'not set, so all is made anew'}).",
+    )
+    parser.add_argument("--quick", action="store_true", help="10k chunks and few questions alone")
+    parser.add_argument("--sizes", type=_sizes, help="chunks of made-up text; 100k,1M")
+    parser.add_argument("--only", type=_parts, default=list(PARTS), help=",".join(PARTS))
+    parser.add_argument("--asked", type=int, default=60, help="questions of each shape")
+    parser.add_argument("--real", type=int, default=10_000, help="real texts to embed")
+    parser.add_argument("--slow", action="store_true", help="sqlite-vec at every size")
+    parser.add_argument("--json", type=Path, help="where the figures go as JSON")
+    given = parser.parse_args()
+    given.sizes = given.sizes or ([10_000] if given.quick else [100_000, 1_000_000])
+    return given
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [
+            int(part[:-1]) * UNITS[part[-1]] if part[-1] in UNITS else int(part)
+            for part in text.lower().split(",")
+        ]
+    except (ValueError, IndexError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: write sizes as in 100k,1M") from error
+
+
+def _parts(text: str) -> list[str]:
+    asked = text.split(",")
+    unknown = [part for part in asked if part not in PARTS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: there are {', '.join(PARTS)}")
+    return asked
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Is what says again what is there left out, and nothing else?"""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quire import fit
+from quire.fit.dedup import word_runs
+from quire.values import Candidate
+from tests.assembly.making import chunk
+
+WORDS = "one two three four five six seven eight nine ten".split()
+
+
+def candidates(*texts: str) -> list[Candidate]:
+    """Make candidates, best first, each of a document of its own."""
+    return [
+        Candidate(chunk(text, f"{place}.md"), 1000 - place, {}) for place, text in enumerate(texts)
+    ]
+
+
+def texts_of(kept: list[Candidate]) -> list[str]:
+    return [each.chunk.text for each in kept]
+
+
+def counted(*numbers: int) -> str:
+    """A text in which every run of three is found only once."""
+    return " ".join(f"word{number}" for number in numbers)
+
+
+def test_dedup_exact_by_hash() -> None:
+    kept, dropped = fit.dedup(candidates("the same text", "another one here", "the same text"), 0.8)
+    assert texts_of(kept) == ["the same text", "another one here"]
+    assert [(each.candidate.chunk.path, each.of.chunk.path, each.percent) for each in dropped] == [
+        ("2.md", "0.md", 100)
+    ]
+
+
+def test_dedup_exact_holds_at_any_threshold_and_without_words() -> None:
+    for threshold in (0.0, 0.5, 1.0):
+        kept, _ = fit.dedup(candidates("---", "---", "==="), threshold)
+        assert len(kept) == 2
+
+
+def test_dedup_near_by_overlap_above_the_threshold_of_0_8() -> None:
+    twelve = counted(*range(12))  # ten runs of three words
+    nine = counted(*range(11), 99)  # nine of its ten runs stand in the first
+    eight = counted(*range(10), 98, 99)  # eight of ten: exactly 0.8, which is not above it
+    assert fit.overlap(nine, twelve) == pytest.approx(0.9)
+    assert fit.overlap(eight, twelve) == pytest.approx(0.8)
+    kept, dropped = fit.dedup(candidates(twelve, nine), 0.8)
+    assert texts_of(kept) == [twelve]
+    assert dropped[0].percent == 90
+    kept, dropped = fit.dedup(candidates(twelve, eight), 0.8)
+    assert texts_of(kept) == [twelve, eight]
+    assert not dropped
+
+
+def test_the_overlap_is_the_share_of_the_worse_one() -> None:
+    part, whole = counted(*range(5)), counted(*range(50))
+    assert fit.dedup(candidates(whole, part), 0.8)[0] == candidates(whole, part)[:1]
+    assert len(fit.dedup(candidates(part, whole), 0.8)[0]) == 2
+
+
+def test_case_and_white_space_make_no_difference_but_words_do() -> None:
+    kept, dropped = fit.dedup(candidates("Same words here now", "same  WORDS\nhere now"), 0.8)
+    assert len(kept) == 1
+    assert dropped[0].percent == 100
+    assert len(fit.dedup(candidates("total = a - b", "total = a + b"), 0.8)[0]) == 2
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "a", "a b", "¿?"])
+def test_texts_of_hardly_any_words(text: str) -> None:
+    kept, dropped = fit.dedup(candidates(text, text, f"{text} and some more words"), 0.8)
+    assert len(dropped) == 1
+    assert len(kept) == 2
+    assert fit.overlap(text, text) in {0.0, 1.0}
+
+
+def test_at_a_threshold_of_one_only_the_very_same_text_is_a_duplicate() -> None:
+    kept, dropped = fit.dedup(candidates("a b c d", "A b c d", "a b c d"), 1.0)
+    assert texts_of(kept) == ["a b c d", "A b c d"]
+    assert len(dropped) == 1
+
+
+texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=12)
+
+
+def plainly(found: list[Candidate], threshold: float) -> tuple[list[str], list[tuple[str, str]]]:
+    """Compare each with all that were kept, one by one."""
+    kept: list[Candidate] = []
+    dropped: list[tuple[str, str]] = []
+    for each in found:
+        runs = word_runs(each.chunk.text)
+        same = [one for one in kept if one.chunk.text == each.chunk.text]
+        shares = [(len(runs & word_runs(one.chunk.text)), -at) for at, one in enumerate(kept)]
+        most, place = max(shares, default=(0, 0))
+        if same:
+            dropped.append((each.chunk.id, same[0].chunk.id))
+        elif runs and most * 1000 > round(threshold * 1000) * len(runs):
+            dropped.append((each.chunk.id, kept[-place].chunk.id))
+        else:
+            kept.append(each)
+    return [each.chunk.id for each in kept], dropped
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts, st.sampled_from([0.0, 0.25, 0.5, 0.8, 0.9, 0.999, 1.0]))
+def test_dedup_equals_comparing_all_pairs(found: list[str], threshold: float) -> None:
+    listed = candidates(*found)
+    kept, dropped = fit.dedup(listed, threshold)
+    expected_kept, expected_dropped = plainly(listed, threshold)
+    assert [each.chunk.id for each in kept] == expected_kept
+    assert [(each.candidate.chunk.id, each.of.chunk.id) for each in dropped] == expected_dropped
+    for each in dropped:
+        share = fit.overlap(each.candidate.chunk.text, each.of.chunk.text)
+        assert each.percent in {int(share * 100), 100}
+
+
+@pytest.mark.parametrize("shared", [0, 100])
+def test_a_thousand_candidates_are_no_matter_of_pairs(shared: int) -> None:
+    """Not even if all of them begin with the same licence."""
+    rng = random.Random(7)
+    words = [f"word{number}" for number in range(3000)]
+    common = rng.choices(words, k=shared)
+    many = candidates(
+        *(" ".join([*common, *rng.choices(words, k=200 - shared)]) for _ in range(1000))
+    )
+    began = time.process_time()
+    kept, dropped = fit.dedup(many, 0.8)
+    assert time.process_time() - began < 3
+    assert len(kept) == 1000
+    assert not dropped

@@ -1,0 +1,113 @@
+"""How was the golden store of a format made?
+
+    PYTHONPATH=tests python -m store.golden.make
+
+writes `vN.db.gz` and `vN.json`, where N is the newest format: a small store with all that a store
+can hold, and what it answered. A format that has been released is never made again: its golden
+store stands for the files that people have, and must go on giving the same answers for ever.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from quire.contracts import Store
+from quire.store import open_store
+from quire.store.sqlite.schema import MIGRATIONS
+from quire.values import MAIN, AccessRule, Event, Filter, Stamp
+
+# This file is also a program of its own, one folder below what it shares with the tests.
+from ..asking import Questions, kept, seen, wordless  # noqa: TID252
+from ..samples import VIEWERS, document, fill, vector_for  # noqa: TID252
+
+HERE = Path(__file__).parent
+VERSION = len(MIGRATIONS)
+SPACES = (MAIN, "second")
+
+DOCUMENTS = [
+    document(
+        "guide",
+        "Install with pip.\n",
+        "Then run quire index; 検索エンジン and Café work, too.\n",
+        path="docs/guide.md",
+        title="Guide > Installing",
+        kind="markdown",
+        chunk_kind="section",
+        links=[("code", "link"), ("absent", "link")],
+        modified=1_700_000_000,
+        author="Zoë",
+        attrs={"language": "en", "stars": 3},
+    ),
+    document(
+        "code", "def parseHTTPRequest(): pass\n", path="src/http.py", kind="code", parent="guide"
+    ),
+    document("plan", "alpha beta: the plan\n", acl=("alice", "@ops"), position=2, modified=5),
+    document("secret", "alpha gamma: the owner's\n", acl=("owner",), links=[("guide", "relation")]),
+    document("twin", "alpha beta: the plan\n", acl=("bob",), path="docs/twin.md"),
+    document("empty", path="docs/empty.md"),
+]
+
+ASKED = Questions(
+    queries=("alpha plan", "parsehttprequest", "検索 cafe install"),
+    vectors=(vector_for("question"),),
+    filters=(Filter(), Filter(kinds=("section", "code"), paths=("docs/", "src/"), since=0)),
+    ks=(2, 9),
+    records=tuple(each.record.id for each in DOCUMENTS),
+    chunks=tuple(chunk.id for each in DOCUMENTS for chunk in each.chunks),
+)
+
+
+def build(path: Path) -> None:
+    """Make the store, with some history."""
+    store = open_store(path)
+    fill(store, document("gone", "alpha that is gone"), *DOCUMENTS[:3], embed=True)
+    fill(store, document("guide", "an older guide", path="docs/old.md"))
+    fill(store, *DOCUMENTS)
+    with store.write() as writer:
+        writer.remove(["gone"])
+        writer.set_rules("config", [AccessRule("docs/", ("alice", "@ops"))])
+        writer.set_rules("command", [AccessRule("docs/guide.md", ("public",))])
+        writer.set_groups("config", {"ops": ["bob", "dan"]})
+        writer.put_events([Event("alice", "view", "plan", 7), Event("bob", "edit", "twin", 9)])
+        writer.stamp([Stamp("docs/guide.md", 42, 1_700_000_000_000_000_000, "ab" * 32, "guide")])
+        writer.set_note("root", "/project")
+    fill(store, *DOCUMENTS[1:4], space="second")
+    with store.write("second") as writer:
+        writer.set_default(("bob",))
+    store.close()
+
+
+def answers(store: Store) -> dict[str, Any]:
+    """Ask everything; what errors say may change from version to version."""
+    return {
+        space: {
+            "seen": [json.loads(wordless(answer)) for answer in seen(store, ASKED, VIEWERS, space)],
+            "kept": json.loads(kept(store, space)),
+            "model": store.model(space),
+            "note": store.note("root", space),
+        }
+        for space in SPACES
+    }
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "store.db"
+        build(path)
+        store = open_store(path)
+        told = answers(store)
+        store.close()
+        packed = gzip.compress(path.read_bytes(), mtime=0)
+    (HERE / f"v{VERSION}.db.gz").write_bytes(packed)
+    written = json.dumps(told, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    (HERE / f"v{VERSION}.json").write_text(written + "\n", encoding="utf-8")
+    sys.stdout.write(f"v{VERSION}: {len(packed)} bytes, {len(written)} characters of answers\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -131,7 +131,7 @@ def packed(draft: Draft) -> Draft:
         draft.pieces,
         budget.available,
         way=draft.recipe.fit.pack,
-        overflow=budget.overflow if budget.hard else "stop",
+        overflow=_overflow(draft.recipe) if budget.hard else "stop",
         marker=lambda path: max(budget.overhead, counter.count(render.marker(path))),
     )
     return replace(draft, pieces=made.chosen, left=made.left, gap=made.gap)
@@ -144,12 +144,12 @@ def settled(draft: Draft) -> Draft:
         fit.preferred([*draft.pieces, *draft.left], way),
         draft.pieces,
         budget.available,
-        overflow=budget.overflow,
+        overflow=_overflow(draft.recipe),
         hard=budget.hard,
         length=lambda pieces: _length(draft, pieces),
         cut=_cutter(draft),
     )
-    passing = budget.hard and budget.overflow == "skip"
+    passing = budget.hard and _overflow(draft.recipe) == "skip"
     lost = _score(draft.pieces) - _score(kept)
     return replace(
         draft,
@@ -222,6 +222,11 @@ def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> C
     )
 
 
+def _overflow(recipe: Recipe) -> str:
+    """Say what becomes of what does not fit; `optimal` weighs whole pieces, in no order."""
+    return "skip" if recipe.fit.pack == "optimal" else recipe.budget.overflow
+
+
 def _cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
     counter, spare = draft.counter, draft.recipe.budget.available // TO_SPARE
 
@@ -275,7 +280,7 @@ def _left_out(draft: Draft) -> list[str]:
     tried = len(draft.left)
     if not budget.hard or not all(piece.whole for piece in draft.pieces):
         tried = 0
-    elif budget.overflow != "skip":
+    elif _overflow(draft.recipe) != "skip":
         tried = 1
     return [
         f"does not fit: {piece.tokens} tokens and its marker, {room} are left"
@@ -294,17 +299,18 @@ def _nothing_fits(draft: Draft) -> Draft:
         f"available of {budget.total}; raise the budget to {needed}"
     )
     if not draft.allow_empty:
-        more = "" if budget.overflow == "cut" else ", let pieces be cut"
+        more = "" if _overflow(draft.recipe) == "cut" else ", let pieces be cut"
         raise BudgetTooSmallError(f"{words}{more}, or allow an empty context")
     return replace(draft, notes=(*draft.notes, words))
 
 
 def _least(draft: Draft) -> int:
     """Tell what the least costs that could be said, as the overflow wants it."""
-    if draft.recipe.budget.overflow == "skip":
+    overflow = _overflow(draft.recipe)
+    if overflow == "skip":
         return min(_length(draft, [piece]) for piece in draft.left)
     first = draft.left[0]
-    if draft.recipe.budget.overflow == "cut":
+    if overflow == "cut":
         cut = _cutter(draft)
         parts = (cut(first, room) for room in range(1, first.tokens + 1))
         first = next((part for part in parts if part is not None), first)

@@ -11,6 +11,7 @@ import unicodedata
 
 _ASCII_END = "\x80"
 _VIRAMA = 9
+_JOINER = "\u200d"
 _MARKS = frozenset({"Mn", "Mc", "Me"})
 _NOT_MARKS_BUT_EXTENDING = (
     ("\u200c", "\u200d"),  # joiners
@@ -76,7 +77,9 @@ def _leads(character: str) -> bool:
 def _draws_next(text: str, at: int, start: int) -> bool:
     """Tell whether the sign before a place wants the next character: joiners, conjuncts."""
     before = text[at - 1]
-    if before in _PREPENDED_LETTERS or unicodedata.category(before) == "Cf":
+    if before == _JOINER or before in _PREPENDED_LETTERS:
+        return True
+    if unicodedata.category(before) == "Cf" and not _extends(before):
         return True
     # A consonant after a virama joins the one before it, whatever other marks stand between.
     while at > start and _extends(text[at - 1]):

@@ -58,8 +58,13 @@ def holds(
         assert source.tokens == fate[chunk.id].tokens == count(model, text, counter)
     assert context.text == said(shown, recipe)
     _ordered(shown, recipe, previous)
-    if budget.hard and budget.overflow == "skip":
+    if budget.hard and passes_over(recipe):
         _nothing_more_fits(context, recipe, found, model, counter, previous)
+
+
+def passes_over(recipe: Recipe) -> bool:
+    """Tell whether a piece that does not fit is passed over; `optimal` knows nothing else."""
+    return recipe.budget.overflow == "skip" or recipe.fit.pack == "optimal"
 
 
 def _decided(context: Context, recipe: Recipe, found: Mapping[str, Chunk]) -> None:
@@ -80,7 +85,7 @@ def _decided(context: Context, recipe: Recipe, found: Mapping[str, Chunk]) -> No
     assert context.omitted == steps["pack"]
     cut = [decision for decision in context.decisions if decision.verdict == "cut"]
     assert len(cut) <= (recipe.budget.overflow == "cut")
-    passing = recipe.budget.hard and recipe.budget.overflow == "skip"
+    passing = recipe.budget.hard and passes_over(recipe)
     assert context.truncated == (not passing and bool(cut or context.omitted))
     if recipe.fit.per_document:
         per_document = Tally(source.record_id for source in context.sources)

@@ -102,9 +102,9 @@ def held(tree: Tree) -> dict[str, str]:
             }
 
 
-def after(number: int) -> Callable[[int, str], bool]:
-    """Kill when so many events have been told."""
-    return lambda count, _: count >= number
+def after(number: int, *, only: str = "") -> Callable[[int, str], bool]:
+    """Kill when so many events have been told, and this one is told."""
+    return lambda count, event: count >= number and only in {"", event}
 
 
 def test_a_hundred_kills_while_indexing(plant: Forest, executioner: Executioner) -> None:
@@ -113,10 +113,11 @@ def test_a_hundred_kills_while_indexing(plant: Forest, executioner: Executioner)
     kills = inside = resumed = 0
     garden = Garden(plant("life0"), rng)
     while kills < KILLS or inside < KILLS // 2:
-        number = rng.randrange(1, 30)
+        # Every other kill aims at the moment in which the file itself is written.
+        aim = after(rng.randrange(1, 30), only=rng.choice(("", "commit")))
         delay = rng.choice((0.0, rng.uniform(0, 0.002)))
         job = {"do": "index", "root": str(garden.tree.root)}
-        life = executioner.run(job, after(number), delay)
+        life = executioner.run(job, aim, delay)
         assert life.killed or life.code == 0
         garden.acknowledge(life.kept)
         if life.killed:

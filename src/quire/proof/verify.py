@@ -56,7 +56,8 @@ def _sums(receipt: Mapping[str, Any]) -> Iterator[str]:
     tokens, available = receipt["tokens"], receipt["available"]
     verdicts = [decision["verdict"] for decision in receipt["decisions"]]
     omitted = sum(decision["step"] == "pack" for decision in receipt["decisions"])
-    may_end = not budget["hard"] or budget["overflow"] != "skip"
+    passing = budget["overflow"] == "skip" or receipt["recipe"]["fit"]["pack"] == "optimal"
+    may_end = not budget["hard"] or not passing
     should: dict[str, Any] = {
         "available": budget["total"] - sum(budget["reserved"].values()),
         "content_tokens": sum(source["tokens"] for source in receipt["sources"]),

@@ -19,7 +19,10 @@ from quire.store.words import STOP_WORDS
 from quire.values import OWNER, Chunk, Document, IngestSettings
 
 TOP = 50
-COLUMNS = ("question", "quire p50 ms", "p95", "fts5 p50 ms", "p95", "ratio p50", "ratio p95")
+COLUMNS = (
+    *("question", "quire p50 ms", "quire p95", "quire cpu"),
+    *("fts5 p50 ms", "fts5 p95", "fts5 cpu", "ratio p50", "ratio p95"),
+)
 REAL = ("scifact_dev", "musique", "cosqa_dev", "ws_sourcegraph_handbook", "ws_peps")
 FTS5_NOTE = (
     "fts5: contentless, porter unicode61, optimised, OR of the same words, ORDER BY rank "
@@ -99,7 +102,8 @@ def _compared(title: str, ours: Path, theirs: Path, asked: dict[str, list[list[s
         mine = timed([partial(search, store, words) for words in questions])
         peer = timed([partial(search_fts5, connection, words) for words in questions])
         table.add(
-            shape, mine.p50, mine.p95, peer.p50, peer.p95, peer.p50 / mine.p50, peer.p95 / mine.p95
+            *(shape, mine.p50, mine.p95, mine.cpu, peer.p50, peer.p95, peer.cpu),
+            *(peer.p50 / mine.p50, peer.p95 / mine.p95),
         )
     store.close()
     connection.close()

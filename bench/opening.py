@@ -24,10 +24,7 @@ def _first_answer(size: int) -> Table:
         f"opening a store of {size:,} chunks and asking it once",
         ("question", "inside, median s", "slowest", "whole process, median s", "slowest", "MiB"),
         notes=[
-            (
-                f"{TIMES} processes each; inside: from the first import to the answer, the file cached "
-                "by the system"
-            ),
+            f"{TIMES} processes each, the file in the system's cache; inside: from first import"
         ],
     )
     for job, name in (("words", "words alone"), ("both", "words and meaning, model loaded")):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import apsw
@@ -68,24 +68,27 @@ class Times:
 
     p50: float
     p95: float
+    cpu: float
+    """The median of what the CPUs spent on it: that is what a busy machine does not blur."""
 
 
-def times(seconds: Sequence[float]) -> Times:
+def times(seconds: Sequence[float], cpu: Sequence[float] = ()) -> Times:
     """Sum up measured seconds."""
     p50, p95 = np.percentile(np.array(seconds) * 1000, [50, 95])
-    return Times(float(p50), float(p95))
+    return Times(float(p50), float(p95), float(np.median(cpu or (np.nan,)) * 1000))
 
 
 def timed(calls: Sequence[Callable[[], object]], warm: int = 3) -> Times:
     """Make each call once, after a few that do not count."""
     for call in calls[:warm]:
         call()
-    seconds = []
+    seconds, cpu = [], []
     for call in calls:
-        start = perf_counter()
+        start, busy = perf_counter(), process_time()
         call()
         seconds.append(perf_counter() - start)
-    return times(seconds)
+        cpu.append(process_time() - busy)
+    return times(seconds, cpu)
 
 
 def circumstances() -> dict[str, Any]:

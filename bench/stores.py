@@ -33,7 +33,7 @@ def ours(chunks: int) -> tuple[Path, dict[str, Any]]:
     made_from = hashes.name(
         "bench store",
         words.ANALYZER,
-        len(MIGRATIONS),
+        MIGRATIONS,
         synthetic.SEED,
         synthetic.VOCABULARY,
         synthetic_vectors.SEED,

@@ -299,7 +299,8 @@ def _nothing_fits(draft: Draft) -> Draft:
         f"available of {budget.total}; raise the budget to {needed}"
     )
     if not draft.allow_empty:
-        more = "" if _overflow(draft.recipe) == "cut" else ", let pieces be cut"
+        cutting = budget.overflow == "cut" or draft.recipe.fit.pack == "optimal"
+        more = "" if cutting else ", let pieces be cut"
         raise BudgetTooSmallError(f"{words}{more}, or allow an empty context")
     return replace(draft, notes=(*draft.notes, words))
 

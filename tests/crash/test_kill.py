@@ -114,8 +114,9 @@ def test_a_hundred_kills_while_indexing(plant: Forest, executioner: Executioner)
     garden = Garden(plant("life0"), rng)
     while kills < KILLS or inside < KILLS // 2:
         # Every other kill aims at the moment in which the file itself is written.
-        aim = after(rng.randrange(1, 30), only=rng.choice(("", "commit")))
-        delay = rng.choice((0.0, rng.uniform(0, 0.002)))
+        only = rng.choice(("", "commit"))
+        aim = after(rng.randrange(1, 30), only=only)
+        delay = rng.uniform(0, 0.002) * (rng.random() < 0.5 or bool(only))
         job = {"do": "index", "root": str(garden.tree.root)}
         life = executioner.run(job, aim, delay)
         assert life.killed or life.code == 0

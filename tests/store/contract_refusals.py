@@ -124,6 +124,14 @@ BAD_QUESTIONS: dict[str, Callable[[View], object]] = {
     "a proof of no id": lambda v: v.prove("nonsense"),
 }
 
+UNKEEPABLE: dict[str, Callable[[View], object]] = {
+    "half a surrogate pair as record": lambda v: v.records([HALF]),
+    "half a surrogate pair as record of chunks": lambda v: v.chunks_of(HALF),
+    "half a surrogate pair as end of a link": lambda v: v.links([HALF], back=True),
+    "half a surrogate pair as actor": lambda v: v.events(actor=HALF),
+    "half a surrogate pair as kind": lambda v: v.lexical("alpha", 1, Filter(kinds=(HALF,))),
+}
+
 ODD_QUESTIONS: dict[str, Callable[[View], object]] = {
     "half a surrogate pair in a question": lambda v: v.lexical(f"alpha{HALF}beta", 5).hits[0].path,
     "NUL in a question": lambda v: v.lexical("alpha\0beta", 5).hits[0].path,
@@ -188,6 +196,15 @@ class TestRefusals:
     def test_an_odd_question(self, kept: Store, name: str) -> None:
         with kept.view(OWNER) as view:
             assert ODD_QUESTIONS[name](view) == "known.md"
+
+    @pytest.mark.parametrize("name", UNKEEPABLE)
+    def test_a_question_about_what_cannot_be_there(self, kept: Store, name: str) -> None:
+        def attempt() -> None:
+            with kept.view(OWNER) as view:
+                UNKEEPABLE[name](view)
+
+        with pytest.raises(InputError):
+            attempt()
 
     def test_a_question_that_is_too_long_a_vector(self, store: Store) -> None:
         made = document("a", "alpha")

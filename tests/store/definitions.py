@@ -91,6 +91,7 @@ def passes(where: Filter, kind: str, path: str, modified: int | None) -> bool:
 
 
 def check_filter(where: Filter) -> None:
+    check_texts(*where.kinds)
     for glob in where.paths:
         check_glob(glob)
 
@@ -222,7 +223,7 @@ def check_texts(*texts: str | None) -> None:
 
 def check_numbers(*found: str | int | None) -> None:
     for number in found:
-        if isinstance(number, int) and not -LARGEST - 1 <= number <= LARGEST:
+        if isinstance(number, int) and abs(number) > LARGEST:
             raise InputError(f"{number} is too large")
 
 

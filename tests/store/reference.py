@@ -321,6 +321,7 @@ class ReferenceView:
         return [self._chunks[name] for name in ids if name in self._chunks]
 
     def records(self, ids: Sequence[str]) -> list[Record]:
+        check_texts(*ids)
         return [self._records[name] for name in ids if name in self._records]
 
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
@@ -330,10 +331,12 @@ class ReferenceView:
                 yield record
 
     def chunks_of(self, record_id: str) -> list[Chunk]:
+        check_texts(record_id)
         found = [chunk for chunk in self._chunks.values() if chunk.record_id == record_id]
         return sorted(found, key=lambda chunk: (chunk.sequence, chunk.start, chunk.id))
 
     def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
+        check_texts(*ids)
         readable = [
             link
             for source in self._records
@@ -349,6 +352,7 @@ class ReferenceView:
         ]
 
     def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
+        check_texts(actor)
         found = [
             event
             for event in self._space.events

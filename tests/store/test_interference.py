@@ -68,7 +68,6 @@ class World:
     history: list[list[Write]]
     embedded: int
     """Every so manieth text has a vector; 0: none has."""
-    events: list[tuple[str, int]]
     deeds: list[list[Deed]]
     queries: tuple[str, ...]
 
@@ -79,6 +78,7 @@ def any_world(random: Random) -> World:
         Call("set_rules", ("config", [any_rule(random) for _ in range(random.randrange(3))])),
         Call("set_groups", ("command", {"ops": random.sample(ACTORS, random.randrange(3))})),
         *(Put(any_document(random, NAMES, ACLS)) for _ in range(random.randrange(1, 6))),
+        Call("put_events", ([any_event(random) for _ in range(random.randrange(4))],)),
     ]
     later: list[Write] = [
         Put(any_document(random, NAMES, ACLS))
@@ -90,7 +90,6 @@ def any_world(random: Random) -> World:
         viewer=random.choice((ALICE, BOB, CAROL, NOBODY)),
         history=[first, later],
         embedded=random.randrange(4),
-        events=[(random.choice(ACTORS), random.randrange(10)) for _ in range(random.randrange(4))],
         deeds=[
             [any_deed(random) for _ in range(random.randrange(1, 5))]
             for _ in range(random.choice((1, 1, 2)))
@@ -105,6 +104,10 @@ def any_deed(random: Random) -> Deed:
         any_document(random, SECRETS, (None,)),
         random.randrange(60),
     )
+
+
+def any_event(random: Random) -> Event:
+    return Event(random.choice(ACTORS), "view", random.choice(NAMES), random.randrange(9))
 
 
 def any_rule(random: Random) -> AccessRule:
@@ -151,21 +154,11 @@ def begin(world: World, reference: ReferenceStore, store: Store, space: str) -> 
             with each.write(name) as writer:
                 for write in writes:
                     write(writer)
-    viewer = known(reference, world.viewer)
     keys = sorted(key for batch in reference.missing_vectors() for key, _ in batch)
     chosen = keys[:: world.embedded] if world.embedded else []
-    held = reference.space()
-    may = readable(held, viewer)
-    events = [
-        Event(actor, "view", NAMES[number % len(NAMES)], number)
-        for actor, number in world.events
-        # What someone did to what they may not read has a test of its own, below.
-        if actor != viewer.name or NAMES[number % len(NAMES)] in may
-    ]
     for each, name in ((reference, "main"), (store, space)):
         with each.write(name) as writer:
             writer.put_vectors(MODEL, {key: vector_for(key) for key in chosen})
-            writer.put_events(events)
 
 
 def do(deeds: Sequence[Deed], viewer: Viewer, reference: ReferenceStore) -> list[Write]:
@@ -180,21 +173,24 @@ def do(deeds: Sequence[Deed], viewer: Viewer, reference: ReferenceStore) -> list
         for chunk in held.chunks[name]
         if held.vector(chunk) is None
     }
+    texts = {chunk.vector_key for name in hidden for chunk in held.chunks.get(name, ())}
     done: list[Write] = []
     for deed in deeds:
         name = hidden[deed.number % len(hidden)]
         if deed.kind == "put":
-            done.append(Put(renamed(deed.what, name, acls[deed.number % len(acls)])))
+            secret = renamed(deed.what, name, acls[deed.number % len(acls)])
+            texts |= {chunk.vector_key for chunk in secret.chunks}
+            done.append(Put(secret))
         elif deed.kind == "remove":
             done.append(Call("remove", ([name],)))
         elif deed.kind == "event":
-            actor = [each for each in ACTORS if each != viewer.name][deed.number % 2]
-            target = sorted({*hidden, *may})[deed.number % len({*hidden, *may})]
+            actor = ACTORS[deed.number % len(ACTORS)]
+            others = sorted({*hidden, *may})
+            target = name if actor == viewer.name else others[deed.number % len(others)]
             done.append(Call("put_events", ([Event(actor, "edit", target, deed.number)],)))
         elif deed.kind == "embed":
             # A text that the viewer reads, too, is theirs: embedding it is no secret's doing.
-            keys = {chunk.vector_key for chunk in deed.what.chunks} - mine
-            vectors = {key: vector_for(key) for key in keys}
+            vectors = {key: vector_for(key) for key in texts - mine}
             done.append(Call("put_vectors", (MODEL, vectors)))
     return done
 

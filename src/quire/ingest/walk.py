@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from quire import globs
 from quire.errors import InputError
-from quire.ingest import ignore, secrets
+from quire.ingest import secrets
 from quire.values import FoundFile, IngestSettings, Skipped
 
 NEVER_ENTERED = frozenset({".git", ".hg", ".quire", ".svn"})
@@ -19,7 +20,7 @@ IGNORE_FILES = (".gitignore", ".quireignore")
 DEFAULTS = IngestSettings()
 EFFECTIVE_IDS = os.access in os.supports_effective_ids
 
-Chain: TypeAlias = "tuple[tuple[int, ignore.Rules], ...]"
+Chain: TypeAlias = "tuple[tuple[int, globs.Rules], ...]"
 """Ignore rules, the ones with the last word first, each with the length of its folder's path."""
 
 
@@ -81,7 +82,7 @@ class _Entry:
 
 
 def _walk(root: str, scope: _Scope, settings: IngestSettings) -> Iterator[FoundFile | Skipped]:
-    configured = ignore.compile_rules(
+    configured = globs.compile_rules(
         pattern.encode("utf-8", "surrogateescape") for pattern in settings.ignore
     )
     last_word: Chain = ((0, configured),) if configured else ()
@@ -198,12 +199,12 @@ def too_large(size: int, limit: int) -> str:
     return f"{size} bytes, over the limit of {limit} ([ingest] max_bytes)"
 
 
-def _rules(location: str) -> tuple[ignore.Rules | None, str]:
+def _rules(location: str) -> tuple[globs.Rules | None, str]:
     """Read an ignore file; like git, never through a symbolic link."""
     try:
         if not stat.S_ISREG(os.lstat(location).st_mode):
             return None, ""
-        return ignore.parse(Path(location).read_bytes()), ""
+        return globs.parse(Path(location).read_bytes()), ""
     except FileNotFoundError:
         return None, ""
     except NotADirectoryError:  # `.git` may be a file

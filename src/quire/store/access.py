@@ -12,10 +12,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from pathspec import PathSpec
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
 from quire.errors import InputError
+from quire.globs import Globs, is_glob, is_negated
 from quire.values import PUBLIC, AccessRule, Viewer
 
 OWNER_ONLY: tuple[str, ...] = ()
@@ -79,32 +77,29 @@ class Rules:
     def acl(self, path: str) -> tuple[str, ...]:
         """Tell who may read a path."""
         for spec, acl in reversed(self._rules):
-            if spec.match_file(path):
+            if spec.match(path):
                 return acl
         return self._default
 
 
 def check_rule(rule: AccessRule) -> None:
     """Refuse a rule that is none, or that no file could ever match."""
-    if not any(pattern.include for pattern in matcher((rule.glob,)).patterns):
+    matcher((rule.glob,))
+    if is_negated(rule.glob):
         raise InputError(
             f"{rule.glob!r} would match no file: name the files that the rule is for "
-            "(a name that begins with ! or # is written with \\ before it)"
+            "(a name that begins with ! is written with \\ before it)"
         )
     access_list(rule.principals)
 
 
 @lru_cache(maxsize=1024)
-def matcher(globs: tuple[str, ...]) -> PathSpec[GitIgnoreSpecPattern]:
+def matcher(globs: tuple[str, ...]) -> Globs:
     """Compile globs (as in .gitignore; the last that matches decides) or say which is wrong."""
     for glob in globs:
-        if not glob.strip() or "\0" in glob:
+        if not is_glob(glob):
             raise InputError(f"{glob!r} is no glob: write a pattern as in .gitignore")
-        try:
-            GitIgnoreSpecPattern(glob)
-        except ValueError as error:
-            raise InputError(f"{glob!r} is no glob: {error}") from error
-    return PathSpec.from_lines(GitIgnoreSpecPattern, globs)
+    return Globs(globs)
 
 
 def members(groups: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:

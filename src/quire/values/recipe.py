@@ -51,7 +51,7 @@ class RankSpec:
     constant: int = 60
     """Added to each rank before it is inverted."""
     recent: int = 0
-    """What a record of this very moment gains, in percent; less the older, nothing after 30 days."""
+    """What a record of this very moment gains, in percent; nothing after 30 days."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def check_filter(where: Filter) -> None:
 
 def record_passes(where: Filter, path: str, modified: int | None) -> bool:
     """Tell whether a record's path and time pass a filter."""
-    if where.paths and not access.matcher(where.paths).match_file(path):
+    if where.paths and not access.matcher(where.paths).match(path):
         return False
     if where.since is not None and (modified is None or modified < where.since):
         return False

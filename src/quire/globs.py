@@ -1,14 +1,16 @@
-"""Which paths does an ignore file leave out?
+"""Which paths does a pattern as in .gitignore mean?
 
-Git's own rules, asked for one entry of one folder at a time, on the way down: only so is a
-folder that is excluded never entered, and a folder that is re-included (`*`, then `!*/`) not
-mistaken for the files in it. Patterns and paths are compared as bytes, as git does it.
+Git's own rules. On a walk they are asked for one entry of one folder at a time, on the way down:
+only so is a folder that is excluded never entered, and a folder that is re-included (`*`, then
+`!*/`) not mistaken for the files in it. Of a whole path, as access rules and filters want it, the
+last pattern that matches the path or a folder above it decides. Patterns and paths are compared
+as bytes, as git does it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,6 +72,43 @@ class Rules:
         """Tell whether an entry is ignored (True), re-included (False) or not spoken of."""
         found = (self.folders if folder else self.files).last(name, path)
         return None if found < 0 else not self.negated[found]
+
+
+class Globs:
+    """Patterns over whole paths: the last that matches a path, or a folder above it, decides."""
+
+    def __init__(self, globs: Sequence[str]) -> None:
+        self._rules = compile_rules(glob.encode("utf-8", "surrogatepass") for glob in globs)
+
+    def match(self, path: str) -> bool:
+        """Tell whether a path is meant."""
+        rules = self._rules
+        if rules is None:
+            return False
+        whole = path.encode("utf-8", "surrogatepass")
+        last = rules.files.last(whole.rpartition(b"/")[2], whole)
+        end = whole.find(b"/")
+        while end >= 0:
+            folder = whole[:end]
+            last = max(last, rules.folders.last(folder.rpartition(b"/")[2], folder))
+            end = whole.find(b"/", end + 1)
+        return last >= 0 and not rules.negated[last]
+
+
+def is_glob(text: str) -> bool:
+    """Tell whether a text is a pattern at all: not empty, no comment, no set left open."""
+    pattern = _pattern(text.encode("utf-8", "surrogatepass"))
+    return "\0" not in text and pattern is not None and NEVER not in pattern.regex
+
+
+def literal(path: str) -> str:
+    """Write the pattern that means this very path, below the root."""
+    return "/" + re.sub(r"([*?\[\]\\ ])", r"\\\1", path)
+
+
+def is_negated(glob: str) -> bool:
+    """Tell whether a pattern takes paths out again."""
+    return glob.startswith("!")
 
 
 def parse(data: bytes) -> Rules | None:

@@ -53,17 +53,15 @@ def _tree(task: str, what: str) -> Iterator[Table]:
     table.add("embedding (estimated)", embedding, f"{embedding / whole:.2%}")
     table.notes = [
         (
-            f"embedding: {rate:.1f} texts/s on {made['sample']:,} texts spread over the tree, "
-            f"extrapolated to all {made['texts']:,}; loading the model {made['loading_seconds']:.2f} s"
+            f"embedding: {rate:.1f} texts/s on {made['sample']:,} texts from all over the tree, "
+            f"estimated for all {made['texts']:,}"
         ),
+        f"loading the model: {made['loading_seconds']:.2f} s",
         (
-            f"peak memory: {told['peak_mib']:.0f} MiB reading and writing, "
-            f"{made['peak_mib']:.0f} MiB embedding"
+            f"peak memory: {told['peak_mib']:.0f} MiB to read and write, "
+            f"{made['peak_mib']:.0f} MiB to embed"
         ),
-        (
-            f"indexing it again, nothing changed: {again['seconds']:.2f} s "
-            f"for {again['unchanged']:,} files"
-        ),
+        f"indexing it again, nothing changed: {again['seconds']:.2f} s",
     ]
     yield table
     yield _size_table(f"the file of {what}, before vectors", bytes_by_part, told["chunks"])
@@ -77,13 +75,14 @@ def _made_up(size: int) -> Table:
             f"{stage} {seconds:.0f}"
             for stage, seconds in sorted(costs["text_stages"].items(), key=lambda pair: -pair[1])
         )
+        rate = size / costs["text_seconds"]
         table.notes = [
             (
-                f"made in {costs['text_seconds']:.0f} s ({size / costs['text_seconds']:,.0f} chunks/s, "
-                f"making up the text included), {stores.RECORDS_PER_COMMIT:,} records a commit; "
-                f"vectors in {costs['vectors_seconds']:.0f} s more"
+                f"written in {costs['text_seconds']:.0f} s ({rate:,.0f} chunks/s, the making up of "
+                f"the text included), {stores.RECORDS_PER_COMMIT:,} records a commit"
             ),
             f"seconds by stage: {stages}",
+            f"vectors in {costs['vectors_seconds']:.0f} s more",
         ]
     return table
 

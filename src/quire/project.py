@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quire import config, hashes, indexing
+from quire import config, globs, hashes, indexing
 from quire.config import Config
 from quire.contracts import Embedder, Store, View
 from quire.embed import open_embedder

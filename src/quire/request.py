@@ -74,7 +74,9 @@ class Asked:
     def key(self) -> tuple[Hashable, ...]:
         """What tells this asking from others, the viewer aside."""
         recipe = recipes.recipe_hash(self.recipe)
-        return (self.request, recipe, self.counter.name, self.allow_empty, self.recorded)
+        # Two models that count alike are not told the same of it.
+        counter = (self.counter.name, self.counter.note)
+        return (self.request, recipe, counter, self.allow_empty, self.recorded)
 
 
 DEFAULT_RECIPE = "documents"

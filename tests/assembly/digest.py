@@ -21,9 +21,9 @@ ASKED: tuple[Options, ...] = (
     {"budget": 1500, "pack": "score_weighted", "overflow": "cut"},
     {"budget": 1400, "pack": "optimal", "format": "json"},
     {"budget": 2500, "order": "edges", "per_document": 2, "dedup": 0.3},
-    {"budget": 900, "overflow": "stop", "model": "claude-sonnet-4-5"},
-    {"budget": 1000, "hard": False, "where": Filter(paths=("shelf1/**",))},
-    {"budget": 1000, "viewer": "alice", "recent": 50, "as_of": 1_600_000_000},
+    {"budget": 1400, "overflow": "stop", "model": "claude-sonnet-4-5"},
+    {"budget": 1100, "hard": False, "where": Filter(paths=("shelf1/**",))},
+    {"budget": 1300, "viewer": "alice", "recent": 50, "as_of": 1_600_000_000},
 )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ Rows = npt.NDArray[np.int32]
 Times = npt.NDArray[np.uint8]
 Posting = tuple[Rows, Times]
 
-_WIDTHS = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
+_WIDTHS: tuple[np.dtype[Any], ...] = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
 _HEADS = (b"\0", b"\1", b"\2")
 _DAMAGED = "a list of words is damaged: run `quire doctor`"
 NONE: Posting = (np.zeros(0, np.int32), np.zeros(0, np.uint8))

@@ -14,10 +14,15 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
 	touch $(STAMP)
 
-# Index this repository, then ask it something.
+# Index this repository, assemble a context from it, show what the receipt says.
+QUESTION := how is it made sure that nobody reads what they may not?
 demo: install
 	$(BIN)/quire index
-	$(BIN)/quire search "how is it made sure that nobody reads what they may not?" --k 3
+	$(BIN)/quire assemble "$(QUESTION)" --budget 2400 --receipt .quire/receipt.json > .quire/context.txt
+	cat .quire/context.txt
+	$(BIN)/quire explain "$(QUESTION)" --budget 2400 | head -20
+	$(BIN)/quire verify .quire/receipt.json --context .quire/context.txt
+	$(BIN)/quire replay .quire/receipt.json
 	$(BIN)/quire status
 
 test: check

@@ -174,7 +174,7 @@ def why_not(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         if one["checked"]:
             click.echo(f"    it gets in with {settings} (checked by running it again)")
         else:
-            click.echo("    no setting lets it in: it shares no word with the question")
+            click.echo("    no setting lets it in: it shares no word with the question, and has no vector")
 
 
 def held(wrong: Sequence[str], well: str, *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ DEPTH = 8
 """A recipe may extend one that extends another, so often at most."""
 
 
+@cache
 def shipped() -> tuple[str, ...]:
     """Name the recipes that come with Quire."""
     folder = resources.files("quire.recipes")
@@ -55,9 +57,7 @@ def _load(name: str, folder: Path, chain: tuple[str, ...]) -> Recipe:
     if name in chain or len(chain) >= DEPTH:
         raise ConfigError(f"recipes extend each other in a circle: {' > '.join((*chain, name))}")
     if name in shipped():
-        place = f"recipe {name}"
-        source = resources.files("quire.recipes").joinpath(f"{name}.toml")
-        table = tomllib.loads(source.read_text("utf-8"))
+        place, table = f"recipe {name}", _shipped(name)
     else:
         path = folder / name
         if not _is_file(path):
@@ -71,6 +71,13 @@ def _load(name: str, folder: Path, chain: tuple[str, ...]) -> Recipe:
         parent = _load(tables.text(f"{place}: extends", table["extends"]), folder, (*chain, name))
         base = replace(parent, name=base.name)
     return _filled(place, base, table)
+
+
+@cache
+def _shipped(name: str) -> Mapping[str, Any]:
+    """Read a shipped recipe; once, for a repeated question is answered in less time than that."""
+    source = resources.files("quire.recipes").joinpath(f"{name}.toml")
+    return tomllib.loads(source.read_text("utf-8"))
 
 
 def _is_file(path: Path) -> bool:
@@ -93,10 +100,11 @@ def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
     if "about" in table:
         changes["about"] = tables.checked(f"{place}: about", "str", table["about"])
     if "sources" in table:
-        changes["sources"] = {
+        named = {
             name: tables.filled(
                 f"{place}: [sources.{name}]", base.sources.get(name, SourceSpec()), spec
             )
             for name, spec in tables.mapping(f"{place}: [sources]", table["sources"]).items()
         }
+        changes["sources"] = {**base.sources, **named}
     return replace(base, **changes)

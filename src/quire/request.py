@@ -205,6 +205,8 @@ def _adjusted(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     """Let options override what a recipe says."""
     budget = {ours: options[name] for name, ours in _BUDGET.items() if name in options}
     fitted = {name: options[name] for name in _FIT if name in options}
+    if "pack" in fitted:
+        fitted.setdefault("order", "auto")  # another way of packing brings its own order
     said = {name: options[name] for name in _RENDER if name in options}
     ranked = {"recent": options["recent"]} if "recent" in options else {}
     return replace(

@@ -13,11 +13,47 @@ from quire import Quire
 from tests.assembly.making import Meaning
 from tests.conftest import Tree
 
-SUBJECTS = "validator quorum ledger stake epoch vote leader replica network crash".split()
+SUBJECTS = (
+    "validator",
+    "quorum",
+    "ledger",
+    "stake",
+    "epoch",
+    "vote",
+    "leader",
+    "replica",
+    "network",
+    "crash",
+)
 OTHERS = (
-    "block chain message signature proposer round time clock fault honest weight lock slash "
-    "reward delay gossip peer store index proof root leaf branch commit abort retry limit"
-).split()
+    "block",
+    "chain",
+    "message",
+    "signature",
+    "proposer",
+    "round",
+    "time",
+    "clock",
+    "fault",
+    "honest",
+    "weight",
+    "lock",
+    "slash",
+    "reward",
+    "delay",
+    "gossip",
+    "peer",
+    "store",
+    "index",
+    "proof",
+    "root",
+    "leaf",
+    "branch",
+    "commit",
+    "abort",
+    "retry",
+    "limit",
+)
 
 
 def prose(rng: random.Random, words: int) -> str:

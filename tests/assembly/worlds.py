@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from quire.values import Chunk, Recipe
 from tests.assembly.making import document, recipe
 
-COMMON = "validator crash quorum ledger stake epoch vote leader replica network".split()
+COMMON = (
+    "validator",
+    "crash",
+    "quorum",
+    "ledger",
+    "stake",
+    "epoch",
+    "vote",
+    "leader",
+    "replica",
+    "network",
+)
 
 ODD = (
     "👩‍👩‍👧‍👦 family 🇩🇪🇫🇷 flags 👍🏽\n",

@@ -1,4 +1,4 @@
-"""What do tests with the real model share? The model, loaded once, with a counter before it."""
+"""What do tests of the engine share? Small files, a look at what is read, and the real model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from quire import Quire
+from quire import Quire, indexing
 from quire.contracts import Embedder
 from quire.embed.local import LocalEmbedder
-from quire.values import EmbedSettings
+from quire.values import EmbedSettings, FoundFile, IngestSettings
+
+THREE = {
+    "readme.md": "# Harbour\n\nShips rest here at night.\n",
+    "docs/guide.md": "# Guide\n\nTie the rope to the bollard.\n",
+    "src/crane.py": "def lift(load):\n    return load + 1\n",
+}
+SENTENCE = "The keeper of the lighthouse counts every ship that passes the cape. "
 
 
 class Watched:
@@ -65,3 +72,22 @@ def use(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
         "embedder",
         lambda opened: None if opened.config.embed.provider == "none" else embedder,
     )
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths whose bytes were looked at, in order."""
+    met: list[str] = []
+
+    def watch(name: str) -> None:
+        real = getattr(indexing, name)
+
+        def watched(file: FoundFile, *settings: IngestSettings) -> object:
+            met.append(file.path)
+            return real(file, *settings)
+
+        monkeypatch.setattr(indexing, name, watched)
+
+    watch("read")
+    watch("digest_of")
+    return met

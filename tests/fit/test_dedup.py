@@ -14,7 +14,7 @@ from quire.fit.dedup import word_runs
 from quire.values import Candidate
 from tests.assembly.making import chunk
 
-WORDS = "one two three four five six seven eight nine ten".split()
+WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def candidates(*texts: str) -> list[Candidate]:

@@ -147,7 +147,7 @@ def test_soft_lets_the_last_piece_pass_and_no_more() -> None:
     st.integers(-3, 5),
     st.lists(st.booleans(), min_size=10, max_size=10),
 )
-def test_any_choice_is_settled(
+def test_any_choice_is_settled(  # noqa: PLR0917 - drawn by name
     rows: list[tuple[int, int]],
     available: int,
     overflow: str,

@@ -26,8 +26,7 @@ CONSENSUS = document(
     "What it has put at stake is locked, and taken away when it signs\n"
     "two blocks of the same height.\n\n",
     "Between these parts stands one that nobody asked for.\n\n",
-    "As long as fewer than a third of all votes are dishonest, the rest\n"
-    "comes to one decision.\n",
+    "As long as fewer than a third of all votes are dishonest, the rest\ncomes to one decision.\n",
 )
 TREES = document(
     "docs/ledger/trees.md",
@@ -98,7 +97,9 @@ def test_white_space_within_stays() -> None:
     assert said([piece(chunk(text))], "grouped") == f"[DOC: a.md]\n{text}"
 
 
-@pytest.mark.parametrize("name", ["a\nb.md", "x]\n[DOC: secret.md", "tab\there", "a\u2028b", "\x1b[0m"])
+@pytest.mark.parametrize(
+    "name", ["a\nb.md", "x]\n[DOC: secret.md", "tab\there", "a\u2028b", "\x1b[0m"]
+)
 def test_a_marker_is_one_line_whatever_a_file_is_called(name: str) -> None:
     line = marker(name)
     assert line.startswith("[DOC: ")
@@ -120,7 +121,15 @@ def test_unknown_format_is_refused() -> None:
 texts = st.one_of(
     st.text(min_size=1, max_size=60).filter(lambda text: text.isprintable() or "\n" in text),
     st.sampled_from(
-        ["```py\ncode\n```", "[DOC: x]\n", '{"a": "\\n"}', "漢字\n仮名", "👩‍👩‍👧‍👦 🇩🇪", " \n ", "a" * 500]
+        [
+            "```py\ncode\n```",
+            "[DOC: x]\n",
+            '{"a": "\\n"}',
+            "漢字\n仮名",
+            "👩‍👩‍👧‍👦 🇩🇪",
+            " \n ",
+            "a" * 500,
+        ]
     ),
 )
 

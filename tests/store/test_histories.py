@@ -13,15 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from quire.contracts import Store
 from quire.store import open_store, words
 from quire.values import OWNER
 
-from .asking import kept, root, seen, wordless
+from .asking import kept, root, seen, text, wordless
 from .reference import Limits, ReferenceStore, Space
-from .samples import document, fill
-from .worlds import SPACES, Step, copy, histories, questions
-
-QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+from .samples import ALICE, document, fill, vector_for
+from .worlds import SPACES, Step, any_history, copy, questions
 
 
 @contextmanager
@@ -39,20 +38,30 @@ def shuffled(space: Space, seed: int) -> Space:
     return replace(space, records=dict(records))
 
 
-def run(path: Path, limits: Limits, history: list[Step], reopened: set[int], seed: int) -> None:
+def glance(store: Store) -> list[str]:
+    """Ask little, but by every way: what is counted, found by words and found by vectors."""
+    told = []
+    for viewer in (OWNER, ALICE):
+        for space in SPACES:
+            with store.view(viewer, space) as view:
+                found = view.lexical("alpha beta cafe http", 99), view.semantic(vector_for("q"), 99)
+                told.append(text([view.roots(), view.coverage(), found, list(view.listing())]))
+    return told
+
+
+def run(path: Path, limits: Limits, history: list[Step], seed: int) -> None:
     reference = ReferenceStore(limits)
     store, onlooker = open_store(path), open_store(path)
     names: list[str] = []
     for number, step in enumerate(history):
         step(reference)
         step(store)
-        if number in reopened:
+        if number % 3 == seed % 3:
             store.close()
             store = open_store(path)
-            asked = questions(reference)
-            names += asked.chunks
-            for space in SPACES:  # another process may have looked at any earlier state
-                assert seen(onlooker, asked, space=space) == seen(store, asked, space=space)
+        names += questions(reference).chunks
+        # Another process may look at every state, and keep in memory what it saw.
+        assert glance(onlooker) == glance(store)
     asked = questions(reference, names[:20])
     fresh = open_store(path.with_suffix(".db2"))
     for space in SPACES:
@@ -70,23 +79,28 @@ def run(path: Path, limits: Limits, history: list[Step], reopened: set[int], see
         each.close()
 
 
-every = given(histories, st.sets(st.integers(0, 7), max_size=3), st.integers(0, 99))
+HISTORIES = 90
 
 
-@every
-@settings(max_examples=60, deadline=None, suppress_health_check=QUIET)
-def test_any_history_with_every_limit_reached(
-    quick_path: Path, small: Limits, history: list[Step], reopened: set[int], seed: int
-) -> None:
+@pytest.mark.parametrize("batch", range(3))
+def test_any_history_with_every_limit_reached(quick_path: Path, small: Limits, batch: int) -> None:
+    for seed in range(batch, HISTORIES, 3):
+        with new_file(quick_path) as path:
+            run(path, small, any_history(Random(seed)), seed)
+
+
+def test_any_history(quick_path: Path) -> None:
+    for seed in range(HISTORIES, HISTORIES + 20):
+        with new_file(quick_path) as path:
+            run(path, Limits(), any_history(Random(seed)), seed)
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_smallest_history_that_fails(quick_path: Path, small: Limits, random: Random) -> None:
+    """Tries few histories, but makes one that fails as small as it can be."""
     with new_file(quick_path) as path:
-        run(path, small, history, reopened, seed)
-
-
-@every
-@settings(max_examples=20, deadline=None, suppress_health_check=QUIET)
-def test_any_history(quick_path: Path, history: list[Step], reopened: set[int], seed: int) -> None:
-    with new_file(quick_path) as path:
-        run(path, Limits(), history, reopened, seed)
+        run(path, small, any_history(random), 0)
 
 
 def test_rows_that_are_used_again_do_not_show(quick_path: Path) -> None:

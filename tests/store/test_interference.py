@@ -9,7 +9,7 @@ what the viewer may read. `QUIRE_CASES` says how many cases are tried.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from quire.contracts import Store
 from quire.store import open_store
-from quire.values import OWNER, AccessRule, Document, Event, Filter, Viewer
+from quire.values import OWNER, Document, Event, Filter, Viewer
 
 from .asking import Questions, everything, text, wordless
 from .definitions import access_list
@@ -30,21 +30,29 @@ from .samples import (
     ALICE,
     BOB,
     CAROL,
-    KINDS,
     MODEL,
     NOBODY,
-    TITLES,
-    WORDS,
     document,
     fill,
     put,
     vector_for,
 )
-from .worlds import ACLS, ACTORS, GLOBS, NAMES, PATHS, Call, Put, Write, copy
+from .worlds import (
+    ACTORS,
+    NAMES,
+    Call,
+    Put,
+    Write,
+    any_document,
+    any_event,
+    any_groups,
+    any_rules,
+    any_text,
+    copy,
+)
 
 BATCHES = 4
 CASES = int(os.environ.get("QUIRE_CASES", "2000"))
-ATTRS: tuple[Mapping[str, str | int], ...] = ({}, {"n": 1, "language": "é"})
 TRIED = count()
 SECRETS = ("s0", "s1", "s2")
 OTHERS = (("owner",), ("mallory",), ("@secret", "mallory"), ("alice",), ("bob", "@ops"))
@@ -75,13 +83,13 @@ class World:
 def any_world(random: Random) -> World:
     """Make a world by a number of choices; hypothesis may make them, too."""
     first: list[Write] = [
-        Call("set_rules", ("config", [any_rule(random) for _ in range(random.randrange(3))])),
-        Call("set_groups", ("command", {"ops": random.sample(ACTORS, random.randrange(3))})),
-        *(Put(any_document(random, NAMES, ACLS)) for _ in range(random.randrange(1, 6))),
+        Call("set_rules", ("config", any_rules(random))),
+        Call("set_groups", ("command", any_groups(random))),
+        *(Put(any_document(random)) for _ in range(random.randrange(1, 6))),
         Call("put_events", ([any_event(random) for _ in range(random.randrange(4))],)),
     ]
     later: list[Write] = [
-        Put(any_document(random, NAMES, ACLS))
+        Put(any_document(random))
         if random.randrange(3)
         else Call("remove", ([random.choice(NAMES)],))
         for _ in range(random.randrange(4))
@@ -103,36 +111,6 @@ def any_deed(random: Random) -> Deed:
         random.choice(("put", "put", "remove", "embed", "event", "merge")),
         any_document(random, SECRETS, (None,)),
         random.randrange(60),
-    )
-
-
-def any_event(random: Random) -> Event:
-    return Event(random.choice(ACTORS), "view", random.choice(NAMES), random.randrange(9))
-
-
-def any_rule(random: Random) -> AccessRule:
-    return AccessRule(random.choice(GLOBS), random.choice(OTHERS))
-
-
-def any_text(random: Random) -> str:
-    return " ".join(random.choice(WORDS) for _ in range(random.randrange(6)))
-
-
-def any_document(
-    random: Random, names: Sequence[str], acls: Sequence[tuple[str, ...] | None]
-) -> Document:
-    kind = random.choice(KINDS)
-    return document(
-        random.choice(names),
-        *(any_text(random) for _ in range(random.randrange(4))),
-        path=random.choice(PATHS),
-        title=random.choice(TITLES),
-        kind=kind,
-        chunk_kind=random.choice((kind, "code")),
-        links=[(random.choice(NAMES), "link") for _ in range(random.randrange(3))],
-        modified=random.choice((None, 10, 20, 30)),
-        acl=random.choice(acls),
-        attrs=random.choice(ATTRS),
     )
 
 

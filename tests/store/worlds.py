@@ -1,11 +1,14 @@
-"""What may happen to a store? Strategies for documents, writes and whole histories."""
+"""What may happen to a store? Documents, writes and whole histories, by random choice.
+
+Whoever calls brings the chooser: a seeded one, or one of hypothesis that can make a failing case
+smaller.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-from hypothesis import strategies as st
+from random import Random
 
 from quire.contracts import Store, Writer
 from quire.values import MAIN, NO_FILTER, AccessRule, Document, Event, Filter, Link, Stamp
@@ -33,49 +36,55 @@ FILTERS = (
     Filter(paths=("docs/", "*.md", "!*.py"), until=25),
 )
 
-texts = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
+ATTRS: tuple[Mapping[str, str | int], ...] = ({}, {"n": 1}, {"n": 1, "language": "é"})
 
 
-@st.composite
-def documents(
-    draw: st.DrawFn,
+# --- single things -------------------------------------------------------------------------------
+
+
+def any_text(random: Random) -> str:
+    return " ".join(random.choice(WORDS) for _ in range(random.randrange(6)))
+
+
+def any_document(
+    random: Random,
     names: Sequence[str] = NAMES,
     acls: Sequence[tuple[str, ...] | None] = ACLS,
 ) -> Document:
-    kind = draw(st.sampled_from(KINDS))
+    kind = random.choice(KINDS)
     return document(
-        draw(st.sampled_from(names)),
-        *draw(st.lists(texts, max_size=3)),
-        path=draw(st.sampled_from(PATHS)),
-        title=draw(st.sampled_from(TITLES)),
+        random.choice(names),
+        *(any_text(random) for _ in range(random.randrange(4))),
+        path=random.choice(PATHS),
+        title=random.choice(TITLES),
         kind=kind,
-        chunk_kind=draw(st.sampled_from((kind, "code"))),
-        links=draw(st.lists(st.tuples(st.sampled_from(NAMES), st.just("link")), max_size=2)),
-        modified=draw(st.sampled_from((None, 10, 20, 30))),
-        acl=draw(st.sampled_from(acls)),
-        attrs=draw(st.sampled_from(({}, {"n": 1}, {"n": 1, "language": "é"}))),
+        chunk_kind=random.choice((kind, "code")),
+        links=[(random.choice(NAMES), "link") for _ in range(random.randrange(3))],
+        modified=random.choice((None, 10, 20, 30)),
+        acl=random.choice(acls),
+        attrs=random.choice(ATTRS),
     )
 
 
-events = st.builds(
-    Event,
-    st.sampled_from(ACTORS),
-    st.sampled_from(("view", "edit")),
-    st.sampled_from(NAMES),
-    st.integers(1, 3),
-)
-rules = st.lists(
-    st.builds(
-        AccessRule,
-        st.sampled_from(GLOBS),
-        st.sampled_from([acl for acl in ACLS if acl is not None]),
-    ),
-    max_size=3,
-)
-groups = st.dictionaries(
-    st.sampled_from(("ops", "dev")), st.lists(st.sampled_from(ACTORS), max_size=2), max_size=2
-)
-names = st.lists(st.sampled_from(NAMES), max_size=3)
+def any_event(random: Random) -> Event:
+    verb = random.choice(("view", "edit"))
+    return Event(random.choice(ACTORS), verb, random.choice(NAMES), random.randrange(1, 4))
+
+
+def any_acl(random: Random) -> tuple[str, ...]:
+    return random.choice([acl for acl in ACLS if acl is not None])
+
+
+def any_rules(random: Random) -> list[AccessRule]:
+    return [AccessRule(random.choice(GLOBS), any_acl(random)) for _ in range(random.randrange(4))]
+
+
+def any_groups(random: Random) -> dict[str, list[str]]:
+    return {
+        group: random.sample(ACTORS, random.randrange(3))
+        for group in ("ops", "dev")
+        if random.randrange(2)
+    }
 
 
 # --- one write -----------------------------------------------------------------------------------
@@ -100,34 +109,24 @@ class Call:
         getattr(writer, self.method)(*self.given)
 
 
-@dataclass(frozen=True)
-class Embed:
-    """Gives vectors to these texts; a space has one model at a time."""
-
-    documents: tuple[Document, ...]
-
-    def __call__(self, writer: Writer) -> None:
-        keys = {chunk.vector_key for each in self.documents for chunk in each.chunks}
-        writer.put_vectors(MODEL, {key: vector_for(key) for key in keys})
-
-
 Write = Callable[[Writer], None]
 
-writes: st.SearchStrategy[Write] = st.one_of(
-    documents().map(Put),
-    documents().map(Put),
-    documents().map(Put),
-    st.lists(documents(), min_size=1, max_size=3).map(lambda found: Embed(tuple(found))),
-    names.map(lambda found: Call("remove", (found,))),
-    st.lists(events, max_size=3).map(lambda found: Call("put_events", (found,))),
-    st.tuples(st.sampled_from(ORIGINS), rules).map(lambda found: Call("set_rules", found)),
-    st.tuples(st.sampled_from(ORIGINS), groups).map(lambda found: Call("set_groups", found)),
-    st.sampled_from([acl for acl in ACLS if acl is not None]).map(
-        lambda acl: Call("set_default", (acl,))
-    ),
-    st.just(Call("drop_vectors")),
-    st.just(Call("stamp", ((Stamp("a.md", 1, 2, "d", "r0"),),))),
-)
+
+def any_write(random: Random) -> Write:
+    names = random.sample(NAMES, random.randrange(3))
+    return random.choices(
+        (
+            Put(any_document(random)),
+            Call("remove", (names,)),
+            Call("put_events", ([any_event(random) for _ in range(random.randrange(4))],)),
+            Call("set_rules", (random.choice(ORIGINS), any_rules(random))),
+            Call("set_groups", (random.choice(ORIGINS), any_groups(random))),
+            Call("set_default", (any_acl(random),)),
+            Call("drop_vectors"),
+            Call("stamp", ((Stamp("a.md", random.randrange(9), 2, "d", "r0"),),)),
+        ),
+        (10, 3, 3, 3, 2, 2, 1, 1),
+    )[0]
 
 
 # --- a history -----------------------------------------------------------------------------------
@@ -141,8 +140,10 @@ class Interrupted(Exception):  # noqa: N818 - it stands for whatever may end a b
 class Transaction:
     space: str
     writes: tuple[Write, ...]
-    embed: bool
-    """Afterwards give vectors to all that lacks one."""
+    embedded: int
+    """Afterwards every so manieth text that lacks a vector is given one; 0: none is."""
+    model: str
+    """Whose vectors those are, if the space has no model yet."""
     interrupted: bool
 
     def __call__(self, store: Store) -> None:
@@ -154,10 +155,12 @@ class Transaction:
                     raise Interrupted  # noqa: TRY301 - the block itself is what is tested
         except Interrupted:
             return
-        if self.embed:
-            keys = [key for batch in store.missing_vectors(self.space) for key, _ in batch]
+        if self.embedded:
+            missing = store.missing_vectors(self.space)
+            keys = sorted(key for batch in missing for key, _ in batch)[:: self.embedded]
+            model = store.model(self.space) or self.model
             with store.write(self.space) as writer:
-                writer.put_vectors(MODEL, {key: vector_for(key) for key in keys})
+                writer.put_vectors(model, {key: vector_for(key, model) for key in keys})
 
 
 @dataclass(frozen=True)
@@ -186,24 +189,36 @@ class Repair:
 Step = Callable[[Store], None]
 
 SPACES = (MAIN, "other")
-spaces = st.sampled_from((MAIN, MAIN, "other"))
-transactions = st.builds(
-    Transaction,
-    spaces,
-    st.lists(writes, min_size=1, max_size=5).map(tuple),
-    st.booleans(),
-    st.sampled_from((False, False, False, True)),
-)
-steps: st.SearchStrategy[Step] = st.one_of(
-    transactions,
-    transactions,
-    transactions,
-    transactions,
-    st.builds(Merge, spaces),
-    st.builds(Purge, spaces, names.map(tuple)),
-    st.builds(Repair),
-)
-histories = st.lists(steps, min_size=1, max_size=8)
+
+
+def any_transaction(random: Random, *, puts: int = 0) -> Transaction:
+    writes = [any_write(random) for _ in range(random.randrange(1, 5))]
+    return Transaction(
+        random.choice((MAIN, MAIN, "other")),
+        (*(Put(any_document(random)) for _ in range(puts)), *writes),
+        random.randrange(3),
+        random.choice((MODEL, "other/8")),
+        random.randrange(8) == 0,
+    )
+
+
+def any_step(random: Random) -> Step:
+    space = random.choice((MAIN, MAIN, "other"))
+    return random.choices(
+        (
+            any_transaction(random),
+            Merge(space),
+            Purge(space, tuple(random.sample(NAMES, random.randrange(3)))),
+            Repair(),
+        ),
+        (12, 2, 1, 1),
+    )[0]
+
+
+def any_history(random: Random) -> list[Step]:
+    """Begin with some documents, then let anything happen."""
+    first: list[Step] = [any_transaction(random, puts=4), any_transaction(random, puts=3)]
+    return first + [any_step(random) for _ in range(random.randrange(7))]
 
 
 def copy(held: Space, writer: Writer) -> None:

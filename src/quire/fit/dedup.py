@@ -36,18 +36,21 @@ def dedup(
     dropped: list[Duplicate] = []
     texts: dict[str, int] = {}
     runs_of: list[frozenset[Run]] = []
-    holders: dict[Run, list[int]] = {}
+    first: dict[Run, int] = {}
+    more: dict[Run, list[int]] = {}
     for candidate in candidates:
         text = candidate.chunk.text
         if text in texts:
             dropped.append(Duplicate(candidate, kept[texts[text]], 100))
             continue
         runs = word_runs(text)
-        # Who shares more than the threshold shares one of any few that make up the rest: the
-        # rarest ones are looked up, for they have the fewest holders.
-        rarest = sorted(runs, key=lambda run: len(holders.get(run, ())))
-        few = rarest[: len(runs) - permille * len(runs) // 1000]
-        near = {place for run in few for place in holders.get(run, ())}
+        new = runs.difference(first)
+        known = runs - new
+        # Who shares more than the threshold shares one of any few that make up the rest. What
+        # nobody holds is among them first, then what few hold: often there is nobody to look at.
+        few = len(runs) - permille * len(runs) // 1000 - len(new)
+        rarest = sorted(known, key=lambda run: len(more.get(run, ())))[:few] if few > 0 else ()
+        near = {place for run in rarest for place in (first[run], *more.get(run, ()))}
         best, shared = None, 0
         for place in sorted(near):
             common = len(runs & runs_of[place])
@@ -56,8 +59,9 @@ def dedup(
         if best is not None and shared * 1000 > permille * len(runs):
             dropped.append(Duplicate(candidate, kept[best], shared * 100 // len(runs)))
             continue
-        for run in runs:
-            holders.setdefault(run, []).append(len(kept))
+        first.update(dict.fromkeys(new, len(kept)))
+        for run in known:
+            more.setdefault(run, []).append(len(kept))
         texts[text] = len(kept)
         runs_of.append(runs)
         kept.append(candidate)

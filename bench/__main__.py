@@ -51,7 +51,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="10k chunks and few questions alone")
     parser.add_argument("--sizes", type=_sizes, help="chunks of made-up text; 100k,1M")
     parser.add_argument("--only", type=_parts, default=list(PARTS), help=",".join(PARTS))
-    parser.add_argument("--asked", type=int, default=60, help="questions of each shape")
+    parser.add_argument("--asked", type=int, default=40, help="questions of each shape")
     parser.add_argument("--real", type=int, default=10_000, help="real texts to embed")
     parser.add_argument("--slow", action="store_true", help="sqlite-vec at every size")
     parser.add_argument("--json", type=Path, help="where the figures go as JSON")

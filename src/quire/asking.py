@@ -98,6 +98,8 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
         make = _begun(make)
     where = filter_of(request)
     collected = collect.search(view, request.query, make, depths, where, exact=request.exact)
+    if not all(hits.exact for hits in collected.found.values()):
+        notes = [*notes, "vectors were compared approximately; `exact` compares them all"]
     ids = sorted({hit.id for hits in collected.found.values() for hit in hits.hits})
     chunks = {chunk.id: chunk for chunk in view.chunks(ids)}
     modified: dict[str, int | None] = {}

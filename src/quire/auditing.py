@@ -13,7 +13,8 @@ from typing import Any, Protocol
 from quire import collect, proof, tokens
 from quire import recipe as recipes
 from quire.asking import filter_of
-from quire.assembling import Draft, assemble
+from quire.assembling import STEPS, Draft, assemble
+from quire.collect.search import SEMANTIC
 from quire.contracts import View
 from quire.errors import InputError
 from quire.request import LARGEST_BUDGET, Asked, Recorded
@@ -198,9 +199,18 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
         "pack": (recipe.budget.total, LARGEST_BUDGET),
     }[step]
 
+    names = [name for name, _ in STEPS]
+    before = names.index(step)
+    after = len(STEPS) if step == "pack" else before + 1  # what is left out is known at the end
+    reached = replace(draft, allow_empty=True)
+    for _, act in STEPS[:before]:
+        reached = act(reached)
+
     def past(value: int) -> bool:
-        tried = _decision(replace(draft, recipe=changed(recipe, value)), chunk_id)
-        return tried is not None and tried.step != step
+        tried = replace(reached, recipe=changed(recipe, value))
+        for _, act in STEPS[before:after]:
+            tried = act(tried)
+        return all(one.chunk_id != chunk_id or one.step != step for one in tried.decisions)
 
     value = _least(low, most, past)
     if value is None:
@@ -214,8 +224,10 @@ def _deeper(recipe: Recipe, ranks: Ranks) -> _Way:
     found = ranks(filtered=True)
     if not found:
         named = " or ".join(sorted(recipe.sources))
-        lost = "the filter leaves it out" if ranks(filtered=False) else f"not found by {named}"
-        return _Way("collect", lost)
+        unfound = f"not found by {named}: no word of the question stands in it"
+        if SEMANTIC in recipe.sources:
+            unfound += ", and no vector of it was compared"
+        return _Way("collect", "the filter leaves it out" if ranks(filtered=False) else unfound)
     name = min(found, key=lambda source: (found[source], source))
     place, asked = found[name], recipe.sources[name].k
     told = ", ".join(f"{where} by {source}" for source, where in sorted(found.items()))

@@ -19,7 +19,7 @@ from quire.config import Config
 from quire.contracts import Embedder, Store, View
 from quire.embed import open_embedder
 from quire.errors import ConfigError, EmbedError, InputError, MissingExtraError
-from quire.store import open_store
+from quire.store import is_name, open_store
 from quire.values import (
     NO_FILTER,
     OWNER,
@@ -254,8 +254,10 @@ class Project:
         if asked is None:
             asked = OWNER
         elif isinstance(asked, str):
-            if not asked:
-                raise InputError("the viewer's name is empty: name someone, or leave it out")
+            if not is_name(asked):
+                raise InputError(
+                    f"{asked!r} is no viewer: give a user's bare name, without @, : or spaces"
+                )
             asked = Viewer(asked)
         self._refresh()
         return self.store.view(asked, self.config.space)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter as Tally
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 
@@ -59,7 +60,7 @@ def holds(
     assert context.text == said(shown, recipe)
     _ordered(shown, recipe, previous)
     if budget.hard and passes_over(recipe):
-        _nothing_more_fits(context, recipe, found, model, counter, previous)
+        _nothing_more_fits(context, recipe, found, model=model, counter=counter, previous=previous)
 
 
 def passes_over(recipe: Recipe) -> bool:
@@ -115,47 +116,58 @@ def _shown(context: Context, found: Mapping[str, Chunk], recipe: Recipe) -> Show
     raise AssertionError(f"no beginning of {whole!r} gives {context.text!r}")
 
 
+@dataclass
+class _Run:
+    lines: tuple[int, int]
+    text: str
+    title: str
+    score: int
+
+    def json(self, *, metadata: bool) -> dict[str, object]:
+        plain: dict[str, object] = {"lines": list(self.lines), "text": self.text}
+        return plain | ({"title": self.title, "score": self.score} if metadata else {})
+
+    def marked(self, *, metadata: bool) -> str:
+        first, last = self.lines
+        place = f"lines {first}-{last}, " if first else ""
+        title = f", {self.title}" if self.title else ""
+        head = f"({place}score {self.score}{title})\n" if metadata else ""
+        return head + self.text.strip("\n") + "\n"
+
+
 def said(shown: Shown, recipe: Recipe) -> str:
     """Say pieces in their order: a marker where the document changes, neighbours as one text."""
-    documents: list[tuple[str, list[dict[str, object]]]] = []
-    last: tuple[str, int] | None = None
+    documents: list[tuple[str, list[_Run]]] = []
+    record, end = "", -1
     for chunk, text, score in shown:
-        if not documents or last is None or last[0] != chunk.record_id:
-            documents.append((chunk.path, []))
-            last = None
-        runs = documents[-1][1]
-        lines = [chunk.lines[0], chunk.lines[1]]
+        first, last = chunk.lines
         if text != chunk.text:
-            lines[1] = chunk.lines[0] + text.count("\n")
-        if last == (chunk.record_id, chunk.start):
-            run = runs[-1]
-            run["text"] = f"{run['text']}{text}"
-            run["lines"] = [run["lines"][0], lines[1]]  # type: ignore[index]  # lines of a run
-            run["score"] = max(score, run["score"])  # type: ignore[call-overload]  # numbers
+            last = first + text.count("\n")
+        if chunk.record_id != record:
+            documents.append((chunk.path, []))
+            end = -1
+        runs = documents[-1][1]
+        if chunk.start == end:
+            before = runs[-1]
+            runs[-1] = _Run(
+                (before.lines[0], last), before.text + text, before.title, max(before.score, score)
+            )
         else:
-            runs.append({"lines": lines, "text": text, "title": chunk.title, "score": score})
-        last = (chunk.record_id, chunk.start + len(text.encode()))
+            runs.append(_Run((first, last), text, chunk.title, score))
+        record, end = chunk.record_id, chunk.start + len(text.encode())
     if not documents:
         return ""
+    metadata = recipe.render.metadata
     if recipe.render.format == "json":
-        names = ("lines", "text", "title", "score")[: 4 if recipe.render.metadata else 2]
         data = [
-            {"path": path, "runs": [{name: run[name] for name in names} for run in runs]}
+            {"path": path, "runs": [run.json(metadata=metadata) for run in runs]}
             for path, runs in documents
         ]
         return json.dumps({"documents": data}, ensure_ascii=False, separators=(",", ":"))
-    parts = []
-    for path, runs in documents:
-        part = f"[DOC: {path}]\n"
-        for run in runs:
-            if recipe.render.metadata:
-                first, end = run["lines"]  # type: ignore[misc]  # lines of a run
-                place = f"lines {first}-{end}, " if first else ""
-                title = f", {run['title']}" if run["title"] else ""
-                part += f"({place}score {run['score']}{title})\n"
-            part += str(run["text"]).strip("\n") + "\n"
-        parts.append(part)
-    return "\n".join(parts)
+    return "\n".join(
+        f"[DOC: {path}]\n" + "".join(run.marked(metadata=metadata) for run in runs)
+        for path, runs in documents
+    )
 
 
 def _ordered(shown: Shown, recipe: Recipe, previous: Sequence[str]) -> None:
@@ -190,6 +202,7 @@ def _nothing_more_fits(
     context: Context,
     recipe: Recipe,
     found: Mapping[str, Chunk],
+    *,
     model: str,
     counter: Counter | None,
     previous: Sequence[str],

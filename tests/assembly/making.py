@@ -59,6 +59,7 @@ class Broken(Meaning):
     """An embedder that cannot answer."""
 
     def embed_query(self, text: str) -> bytes:
+        self.asked.append(text)
         raise EmbedError("the model is out of order")
 
 

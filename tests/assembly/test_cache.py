@@ -148,11 +148,11 @@ def test_a_failure_is_shown_and_never_kept(project: Quire) -> None:
 def test_what_an_embedder_raises_is_a_failure_too(project: Quire) -> None:
     class Odd(Meaning):
         def embed_query(self, text: str) -> bytes:
-            raise ZeroDivisionError("odd")
+            raise ZeroDivisionError(text)
 
     project._embedder = Odd()
     (failure,) = project.assemble(QUERY).failed
-    assert failure.reason == "the embedder failed: ZeroDivisionError: odd"
+    assert failure.reason == f"the embedder failed: ZeroDivisionError: {QUERY}"
 
 
 def test_an_error_is_not_kept(project: Quire) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 
@@ -15,10 +14,9 @@ from quire.assembling import Draft, assemble
 from quire.errors import BudgetTooSmallError
 from quire.values import Context, Recipe
 from tests.assembly.holding import holds, passes_over
-from tests.assembly.making import draft
-from tests.assembly.worlds import World, models, recipes, worlds
+from tests.assembly.making import chunk, draft
+from tests.assembly.worlds import CASES, World, models, recipes, worlds
 
-CASES = int(os.environ.get("QUIRE_CASES", "400"))
 often = settings(max_examples=CASES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 rarer = settings(
     max_examples=CASES // 4, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -120,3 +118,30 @@ def test_a_greater_budget_never_holds_less_under_stop(world: World, recipe: Reci
         names = [source.chunk_id for source in context.sources]
         assert set(before) <= set(names)
         before = names
+
+
+@rarer
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1), st.integers(0, 50), st.integers(1, 20)), min_size=1, max_size=9
+    ),
+    recipes,
+)
+def test_chunks_that_overlap_are_printed_once(
+    windows: list[tuple[int, int, int]], recipe: Recipe
+) -> None:
+    """Each word stands in a context once, however many pieces hold it."""
+    texts = [" ".join(f"{letter}{number:02}" for number in range(60)) for letter in "pq"]
+    found = [
+        chunk(texts[which][4 * start : 4 * (start + size)], f"{which}.md", place, start=4 * start)
+        for place, (which, start, size) in enumerate(dict.fromkeys(windows))
+    ]
+    markers = replace(recipe, render=replace(recipe.render, format="markers"))
+    context = made(draft({"lexical": found}, markers, allow_empty=True))
+    words = re.findall(r"\b[pq]\d\d\b", context.text)
+    assert len(set(words)) == len(words)
+    kept = {one.chunk_id for one in context.decisions if one.verdict == "kept"}
+    for one in found:
+        if one.id in kept:
+            assert one.text.strip() in context.text
+    assert {source.chunk_id for source in context.sources} >= kept

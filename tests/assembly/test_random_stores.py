@@ -17,7 +17,8 @@ from tests.assembly.conftest import opened
 from tests.assembly.digest import plain
 from tests.assembly.holding import holds
 from tests.assembly.making import Meaning
-from tests.assembly.worlds import COMMON, ODD, plain as sentences
+from tests.assembly.worlds import CASES, COMMON, ODD
+from tests.assembly.worlds import plain as sentences
 from tests.conftest import Tree
 
 names = st.sampled_from(["a.md", "b.txt", "dir/c.md", "größe.md", "d.py", "e.md", "漢.md"])
@@ -27,7 +28,7 @@ bodies = st.lists(
 shelves = st.dictionaries(names, bodies, min_size=1, max_size=6)
 questions = st.lists(st.sampled_from(COMMON), min_size=1, max_size=4).map(" ".join)
 asked: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-    {"budget": st.integers(20, 900), "reserve": st.just({}), "allow_empty": st.just(True)},
+    {"budget": st.integers(20, 900), "reserve": st.just({}), "allow_empty": st.just(value=True)},
     optional={
         "pack": st.sampled_from(["greedy", "interleaved", "score_weighted", "optimal"]),
         "order": st.sampled_from(["grouped", "packed", "edges"]),
@@ -41,7 +42,7 @@ asked: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     },
 )
 few = settings(
-    max_examples=25,
+    max_examples=CASES // 16,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking real stores takes minutes
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -78,10 +79,9 @@ def check(store: Quire, query: str, options: Options) -> None:
     assert differing == []
     assert (again.text, again.receipt) == (context.text, context.receipt)
     assert store.verify_determinism(query, **options)
-    stable = store.assemble(
-        query,
-        **{**options, "order": "stable", "previous": [one.chunk_id for one in context.sources]},
-    )
+    again_options: Options = {**options, "order": "stable"}
+    again_options["previous"] = [one.chunk_id for one in context.sources]
+    stable = store.assemble(query, **again_options)
     if [one.chunk_id for one in stable.sources] == [one.chunk_id for one in context.sources]:
         assert stable.text == context.text
 

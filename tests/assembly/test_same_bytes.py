@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def test_async_alone_and_its_errors(library: Quire) -> None:
     context = asyncio.run(library.assemble_async(QUERIES[0], budget=1200))
     assert context == library.assemble(QUERIES[0], budget=1200)
 
-    async def mixed() -> list[Context | BaseException]:
+    async def mixed() -> Sequence[Context | BaseException]:
         return await asyncio.gather(
             library.assemble_async(QUERIES[0], budget=1200),
             library.assemble_async(QUERIES[0], budget=-1),

@@ -289,3 +289,110 @@ def test_documents_are_named_by_their_paths_in_the_order_of_their_best_piece() -
     found = [*document("b.md", "first. ", "second. "), *document("a.md", "other. ")]
     context = assemble(draft({"lexical": [found[2], found[1], found[0]]}, recipe(200)), (), ())
     assert context.text == "[DOC: a.md]\nother. \n\n[DOC: b.md]\nfirst. second. \n"
+
+
+# --- configuration parameters ------------------------------------------------------------------
+
+DAY = 24 * 60 * 60
+
+
+def test_parameter_prefer_recent() -> None:
+    found = [chunk(words(name, 12), f"{name}.md") for name in "ABC"]
+    now = 1_700_000_000
+    modified = {
+        found[0].record_id: None,
+        found[1].record_id: now - 60 * DAY,
+        found[2].record_id: now,
+    }
+
+    def order(recent: int) -> list[str]:
+        lifted = recipe(500, pack="score_weighted", recent=recent)
+        started = draft({"lexical": found}, lifted, modified=modified, as_of=now, counter=Words())
+        return [source.path[0] for source in assemble(started, (), ()).sources]
+
+    assert order(0) == ["A", "B", "C"]
+    assert order(50) == ["C", "A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("age", "fresh"), [(0, 1000), (15 * DAY, 500), (30 * DAY, 0), (400 * DAY, 0), (-5 * DAY, 1000)]
+)
+def test_recency_fades_over_thirty_days(age: int, fresh: int) -> None:
+    one = chunk(words("A", 12), "A.md")
+    now = 1_700_000_000
+    lifted = recipe(500, recent=40)
+    started = draft({"lexical": [one]}, lifted, modified={one.record_id: now - age}, as_of=now)
+    (decision,) = assemble(started, (), ()).decisions
+    plain = draft({"lexical": [one]}, recipe(500))
+    (before,) = assemble(plain, (), ()).decisions
+    assert decision.signals["recency"] == fresh
+    assert decision.score == before.score + before.score * 40 * fresh // 100_000
+
+
+def test_recency_without_a_present_changes_nothing(tree: Tree) -> None:
+    """Files without a date of their own are neither new nor old."""
+    tree.fill({"a.md": "quorum vote\n", "b.md": "quorum vote again\n"})
+    tree.index()
+    with tree.open() as found:
+        plain, lifted = found.assemble("quorum"), found.assemble("quorum", recent=50)
+    assert plain.text == lifted.text
+    assert [one.score for one in plain.decisions] == [one.score for one in lifted.decisions]
+
+
+def test_recency_by_dates_in_files(tree: Tree) -> None:
+    tree.fill(
+        {
+            "old.md": "---\ndate: 2020-01-01\n---\nquorum vote of the old\n",
+            "new.md": "---\ndate: 2026-01-01\n---\nquorum vote of those who are new here, and more\n",
+        }
+    )
+    tree.index()
+    with tree.open() as found:
+        first = [source.path for source in found.assemble("quorum vote", order="packed").sources]
+        lifted = found.assemble("quorum vote", order="packed", recent=100, as_of=1_767_225_600)
+        then = found.assemble("quorum vote", order="packed", recent=100, as_of=1_577_836_800)
+    assert first == ["old.md", "new.md"]
+    assert [source.path for source in lifted.sources] == ["new.md", "old.md"]
+    assert [source.path for source in then.sources] == ["old.md", "new.md"]
+
+
+def test_parameter_max_chunks_per_doc(library: Quire) -> None:
+    for most in (1, 2, 3):
+        context = library.assemble(QUERIES[0], per_document=most)
+        assert max(Counter(source.path for source in context.sources).values()) <= most
+        dropped = [one for one in context.decisions if one.step == "group"]
+        assert dropped
+        assert {one.reason for one in dropped} == {f"{most} better pieces of its document"}
+        best: dict[str, int] = {}
+        for one in context.decisions:
+            if one.verdict == "kept":
+                best[one.path] = min(one.score, best.get(one.path, one.score))
+        for one in dropped:
+            assert one.score <= best.get(one.path, one.score)
+
+
+def test_parameter_include_metadata(library: Quire) -> None:
+    plain = library.assemble(QUERIES[0], budget=1500)
+    told = library.assemble(QUERIES[0], budget=1500, metadata=True)
+    assert "score " not in plain.text
+    first = told.sources[0].lines[0]
+    assert told.text.split("\n")[1].startswith(f"(lines {first}-")
+    assert told.text.count("score ") >= told.text.count("[DOC: ")
+    assert told.tokens == count("o200k", told.text) <= told.available
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8, 1.0])
+def test_parameter_dedup_threshold(library: Quire, threshold: float) -> None:
+    from quire.fit import overlap
+
+    context = library.assemble(QUERIES[0], budget=50_000, dedup=threshold)
+    found = chunks_found(library, context)
+    texts = [found[source.chunk_id].text for source in context.sources]
+    scores = {source.chunk_id: source.score for source in context.sources}
+    by_score = sorted(context.sources, key=lambda one: (-scores[one.chunk_id], one.path))
+    for at, one in enumerate(by_score):
+        for better in by_score[:at]:
+            if better.score > one.score:
+                share = overlap(found[one.chunk_id].text, found[better.chunk_id].text)
+                assert share <= threshold
+    assert len(set(texts)) == len(texts)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
 from quire.values import Chunk, Recipe
 from tests.assembly.making import document, recipe
+
+CASES = int(os.environ.get("QUIRE_CASES", "400"))
+"""So many random cases are tried; of those that need a store on disk, fewer."""
 
 COMMON = (
     "validator",

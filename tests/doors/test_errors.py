@@ -63,7 +63,7 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         (("search", "anchor", "--since", "yesterday"), ("'yesterday' is no date", "2026-01-31")),
         (("search", "anchor", "--until", "2026-13-01"), ("is no date",)),
         (("search", "anchor", "--path", ""), ("is no glob", ".gitignore")),
-        (("search", "anchor", "--viewer", ""), ("viewer's name is empty",)),
+        (("search", "anchor", "--viewer", ""), ("is no viewer",)),
         (("index", "nothing.md"), ("nothing.md does not exist",)),
         (("index", "/"), ("is outside of", "--store or --space")),
         (("index", "../elsewhere"), ("does not exist",)),
@@ -273,6 +273,6 @@ def test_names_that_are_not_text(indexed: Tree) -> None:
 
 
 def test_an_unknown_viewer_is_no_mistake(indexed: Tree) -> None:
-    done = indexed.call("search", "anchor", "--viewer", "nobody knows me")
+    done = indexed.call("search", "anchor", "--viewer", "nobody-knows-me")
     assert done.returncode == 0
     assert "a.md" in done.stdout

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tests.conftest import Tree
+    from tests.conftest import Forest, Tree
 
 HEX = re.compile("[0-9a-f]{64}")
 FILES: dict[str, str | bytes] = {
@@ -251,3 +251,14 @@ def test_a_space_and_a_store_may_be_named(indexed: Tree) -> None:
     answer(indexed, "index", "--no-embed", "--store", "kept/s.db", "other")
     assert (indexed.root / "kept/s.db").is_file()
     assert answer(indexed, "status", "--store", "kept/s.db")["records"] == 1
+
+
+def test_a_receipt_is_checked_without_any_store(indexed: Tree, plant: Forest) -> None:
+    alone = plant("alone", {})
+    receipt, context = alone.root / "receipt.json", alone.root / "context.txt"
+    made = indexed.call("assemble", "anchor", "--receipt", str(receipt))
+    context.write_text(made.stdout, "utf-8")
+    held = alone.call("verify", str(receipt), "--context", str(context))
+    assert (held.returncode, held.stdout) == (0, "the receipt holds\n")
+    context.write_text(made.stdout + " ", "utf-8")
+    assert alone.call("verify", str(receipt), "--context", str(context)).returncode == 1

@@ -243,7 +243,7 @@ def test_the_viewer_may_be_set_for_the_whole_store(guarded: Tree) -> None:
     with guarded.open(viewer="eve") as opened:
         assert [record.path for record in opened.records()] == ["hr/plan.md", "open.md"]
         assert opened.records(viewer="ann")[0].path == "hr/pay.md"
-    with guarded.open() as opened, pytest.raises(InputError, match="empty"):
+    with guarded.open() as opened, pytest.raises(InputError, match="is no viewer"):
         opened.search("mast", viewer="")
 
 
@@ -324,3 +324,11 @@ def test_the_engine_is_what_the_settings_say(guarded: Tree) -> None:
             AccessRule("hr/plan.md", ("public",)),
             AccessRule("legal/", ()),
         )
+
+
+@pytest.mark.parametrize("name", ["", "@people", "user:alice", "a b"])
+def test_a_viewer_is_a_bare_name(tree: Tree, name: str) -> None:
+    tree.write("a.md", "alpha")
+    tree.index()
+    with tree.open() as quire, pytest.raises(InputError, match="is no viewer"):
+        quire.search("alpha", viewer=name)

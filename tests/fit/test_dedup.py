@@ -61,6 +61,14 @@ def test_dedup_near_by_overlap_above_the_threshold_of_0_8() -> None:
     assert not dropped
 
 
+def test_dedup_at_exactly_the_threshold_whoever_else_holds_the_rest() -> None:
+    twelve, eight = counted(*range(12)), counted(*range(10), 98, 99)
+    others = [counted(8, 9, 98, 99, *range(100 * k, 100 * k + 9)) for k in (1, 2, 3)]
+    kept, dropped = fit.dedup(candidates(twelve, *others, eight), 0.8)
+    assert not dropped
+    assert len(kept) == 5
+
+
 def test_the_overlap_is_the_share_of_the_worse_one() -> None:
     part, whole = counted(*range(5)), counted(*range(50))
     assert fit.dedup(candidates(whole, part), 0.8)[0] == candidates(whole, part)[:1]

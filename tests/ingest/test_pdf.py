@@ -132,3 +132,9 @@ def test_without_the_extra_the_reason_names_it(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
     with pytest.raises(Unreadable, match=r"pip install 'quire\[docs\]'"):
         read_pdf(pdf(["text"]))
+
+
+def test_a_secret_inside_a_pdf_is_found() -> None:
+    data = pdf(["The key is", "AKIAIOSFODNN7QXMPLE5"])
+    with pytest.raises(Unreadable, match="looks like"):
+        read_pdf(data)

@@ -66,7 +66,8 @@ def context(kept: Quire) -> Context:
 @pytest.fixture
 def receipt(context: Context) -> Receipt:
     """Its receipt, as it comes back from a file."""
-    return as_read(context.receipt)
+    read: Receipt = as_read(context.receipt)
+    return read
 
 
 def as_read(receipt: object) -> Any:

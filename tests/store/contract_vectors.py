@@ -61,6 +61,17 @@ class TestVectors:
         fill(store, document("a", "alpha", acl=("alice",)))
         assert embedded(store) == 1
 
+    def test_a_vector_that_comes_along_serves_all_chunks_of_its_text(self, store: Store) -> None:
+        fill(store, document("a", "alpha", acl=("bob",)), embed=True)
+        fill(store, document("b", "alpha", acl=("alice",)), document("c", "alpha"))
+        fill(store, document("a", "alpha", acl=("alice",)))
+        assert embedded(store) == 2
+        assert len(missing(store)) == 1
+        with store.write() as writer:
+            writer.set_default(("alice",))
+        assert embedded(store) == 3
+        assert store.check() == []
+
     def test_equal_texts_share_a_vector(self, store: Store) -> None:
         fill(store, document("a", "alpha"), document("b", "alpha"), embed=True)
         assert embedded(store) == 2

@@ -85,6 +85,10 @@ DERIVED: dict[str, tuple[str, set[str]]] = {
     ),
     "a segment gone": ("DELETE FROM segment WHERE id = (SELECT min(id) FROM segment)", {"words"}),
     "all segments gone": ("DELETE FROM segment", {"words"}),
+    "a segment without rows": ("UPDATE segment SET rows = x''", {"words"}),
+    "a segment of other rows": ("UPDATE segment SET rows = x'02000000'", {"words"}),
+    "a segment of far rows": ("UPDATE segment SET rows = x'ffffff7f'", {"words"}),
+    "a segment of half a row": ("UPDATE segment SET rows = x'0000'", {"words"}),
     "rows altered": (
         "UPDATE row_block SET data = CAST(x'07' || substr(data, 2) AS BLOB)",
         {"rows"},
@@ -148,6 +152,7 @@ def test_what_is_derived_and_damaged_never_fails_but_with_words(
     try:
         seen(again, ASKED)
         fill(again, document("e", "new words"), embed=True)
+        again.merge()
     except QuireError as error:
         assert isinstance(error, StoreDamagedError)  # noqa: PT017 - it may also go well
     again.close()

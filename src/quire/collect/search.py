@@ -7,10 +7,10 @@ and the other one answers all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quire.contracts import View
-from quire.errors import QuireError, StoreError
+from quire.errors import InputError, QuireError
 from quire.values import Failure, Filter, Hits
 
 LEXICAL = "lexical"
@@ -27,6 +27,35 @@ class Collected:
     """The question's vector, where one was used."""
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a source is asked."""
+
+    query: str
+    vector: bytes | None
+    where: Filter
+    exact: bool = False
+
+
+def lexical(view: View, asked: Question, depth: int) -> Hits:
+    """Ask by words."""
+    return view.lexical(asked.query, depth, asked.where)
+
+
+def semantic(view: View, asked: Question, depth: int) -> Hits:
+    """Ask by meaning; without a vector there is nothing to compare."""
+    if asked.vector is None:
+        return Hits(())
+    return view.semantic(asked.vector, depth, asked.where, exact=asked.exact)
+
+
+SOURCES: dict[str, Callable[[View, Question, int], Hits]] = {
+    LEXICAL: lexical,
+    SEMANTIC: semantic,
+}
+"""A source of candidates is one function and one row; a recipe names it, its depth and weight."""
+
+
 def search(
     view: View,
     query: str,
@@ -36,20 +65,20 @@ def search(
     *,
     exact: bool = False,
 ) -> Collected:
-    """Ask each search for as many as its depth says; without a vector, only the words."""
+    """Ask each source for as many as its depth says; one that fails is told, the rest answers."""
     found: dict[str, Hits] = {}
     failed: list[Failure] = []
-    meaning: bytes | None = None
-    if LEXICAL in depths:
+    asked = Question(query, None, where, exact)
+    # The words first: meanwhile the model is at work.
+    for name in sorted(depths):
         try:
-            found[LEXICAL] = view.lexical(query, depths[LEXICAL], where)
-        except StoreError as error:
-            failed.append(Failure(LEXICAL, str(error)))
-    if SEMANTIC in depths and vector is not None:
-        try:
-            meaning = vector()
+            if name == SEMANTIC:
+                if vector is None:
+                    continue
+                asked = replace(asked, vector=vector())
+            found[name] = SOURCES[name](view, asked, depths[name])
+        except InputError:
+            raise
         except QuireError as error:
-            failed.append(Failure(SEMANTIC, str(error)))
-        else:
-            found[SEMANTIC] = view.semantic(meaning, depths[SEMANTIC], where, exact=exact)
-    return Collected(found, tuple(failed), meaning)
+            failed.append(Failure(name, str(error)))
+    return Collected(found, tuple(failed), asked.vector)

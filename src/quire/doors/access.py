@@ -7,7 +7,7 @@ import click
 from quire.doors import printing
 from quire.doors.options import CONTEXT, common, opened
 from quire.errors import InputError
-from quire.values import AccessRule, Viewer
+from quire.values import AccessRule
 
 
 @click.group(context_settings=CONTEXT)
@@ -84,7 +84,7 @@ def group(
 def check(viewer: str, store: str | None, space: str | None, as_json: bool) -> None:
     """List the files that VIEWER may read."""
     with opened(store, space) as quire:
-        paths = [record.path for record in quire.records(viewer=Viewer(viewer))]
+        paths = [record.path for record in quire.records(viewer=viewer)]
     if as_json:
         click.echo(printing.as_json_text({"viewer": viewer, "paths": paths}))
     else:

@@ -41,7 +41,10 @@ class Door(click.Group):
             sys.exit(2)
         except (KeyboardInterrupt, click.Abort):
             click.echo("quire: interrupted; what was written is kept, run again to go on", err=True)
-            sys.exit(130)
+            sys.stdout.flush()
+            # At once: a second Ctrl-C may have left the model's threads running, and taking the
+            # interpreter down under them aborts with a message that helps nobody.
+            os._exit(130)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             click.echo(f"quire: {place}{error.strerror or error}", err=True)

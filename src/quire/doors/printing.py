@@ -168,13 +168,13 @@ def why_not(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
             click.echo(f"{one['path']}:{first}-{last} is in the context")
             continue
         click.echo(f"{one['path']}:{first}-{last} is not in the context")
-        for relaxed in one["relaxed"]:
-            click.echo(f"    {relaxed['step']}: {relaxed['reason']}")
+        for fallen in one["relaxed"] or [one]:
+            click.echo(f"    {fallen['step']}: {fallen['reason']}")
         settings = ", ".join(f"{each['setting']} = {each['value']}" for each in one["relaxed"])
         if one["checked"]:
             click.echo(f"    it gets in with {settings} (checked by running it again)")
         else:
-            click.echo("    no setting lets it in: it shares no word with the question, and has no vector")
+            click.echo("    no setting was found that lets it in")
 
 
 def held(wrong: Sequence[str], well: str, *, as_json: bool) -> None:

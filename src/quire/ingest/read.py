@@ -69,6 +69,10 @@ def document_of(path: str, data: bytes, settings: IngestSettings) -> Document:
         format_, language = format_of_text(path, text)
         source = Source(text, data, language)
     reading = format_.read(source, settings)
+    # What a reader brings to light (a PDF's text, an entity decoded) is looked at as well.
+    brought_up = "" if settings.secrets or reading.text == source.text else reading.text
+    if reason := secrets.in_text(brought_up):
+        raise Unreadable(reason)
     record = Record(
         id=hashes.record_id(kind, path),
         kind=kind,

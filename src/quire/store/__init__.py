@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from quire.contracts import Store
+from quire.store.access import is_name
 from quire.store.sqlite.engine import WAIT_SECONDS, SqliteStore
 
-__all__ = ["open_store"]
+__all__ = ["is_name", "open_store"]
 
 
 def open_store(path: Path, *, create: bool = True, wait: float = WAIT_SECONDS) -> Store:

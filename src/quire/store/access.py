@@ -37,6 +37,11 @@ def principal(text: str) -> str | None:
     return f"{kind}:{name}"
 
 
+def is_name(text: str) -> bool:
+    """Tell whether a text can be the name of a user or a group."""
+    return bool(_NAME.fullmatch(text)) and text.isprintable()
+
+
 def access_list(principals: Iterable[str]) -> tuple[str, ...]:
     """Read an access list into its one canonical form; with `public` in it, public is all."""
     named = {read for text in principals if (read := principal(text)) is not None}

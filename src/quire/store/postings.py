@@ -86,6 +86,8 @@ def merge(
     names = list(dict.fromkeys(words))
     places = dict(zip(names, range(len(names)), strict=True))
     which = np.repeat(np.array([places[word] for word in words], np.int32), sizes)
+    if rows.size and int(rows.max()) >= gone.size:
+        raise StoreDamagedError(_DAMAGED)
     kept = ~gone[rows]
     return _pack(names, which[kept], rows[kept], times[kept])
 

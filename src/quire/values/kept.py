@@ -27,7 +27,7 @@ class Record:
     parent: str | None = None
     position: int = 0
     modified: int | None = None
-    """Seconds since 1970, UTC; from git, front matter or the caller, never from the disk."""
+    """Seconds since 1970, UTC; from front matter or the caller; from the disk only if asked."""
     author: str | None = None
     acl: tuple[str, ...] | None = None
     """Who may read it (`public`, `user:NAME`, `group:NAME`); None: the space's rules decide."""

@@ -85,8 +85,8 @@ class Draft:
     """A writer's copy of the columns, with the blocks that it has touched."""
 
     def __init__(self, columns: Columns) -> None:
-        self.table = columns.table.copy()
         self.rows = columns.rows
+        self.table = self._copied(columns.table, self.rows + BLOCK)
         self._touched: set[int] = set()
         self._free = self._unused()
 
@@ -95,9 +95,7 @@ class Draft:
         if self._free:
             return self._free.pop()
         if self.rows == self.table.shape[1]:
-            grown = blank(max(BLOCK, self.rows * 2))
-            grown[:, : self.rows] = self.table
-            self.table = grown
+            self.table = self._copied(self.table, self.rows * 2)
         self.rows += 1
         return self.rows - 1
 
@@ -143,6 +141,12 @@ class Draft:
                 (space, block, generation, part.astype("<i4").tobytes()),
             )
         return Columns(generation, self.table[:, : self.rows])
+
+    def _copied(self, table: Table, room: int) -> Table:
+        copied = np.empty((FIELDS, room), np.int32)
+        copied[:, : self.rows] = table
+        copied[:, self.rows :] = blank(room - self.rows)
+        return copied
 
     def _unused(self) -> list[int]:
         free = np.flatnonzero(self.table[ACCESS, : self.rows] == FREE)

@@ -84,9 +84,12 @@ def fingerprints(change: Change) -> dict[str, bytes]:
 
 
 def _words(change: Change) -> bytes:
-    gone = change.draft.table[ACCESS] == DEAD
+    held = change.draft.table[ACCESS]
     try:
-        return _hash(segments.living(change.connection, change.space.id, gone))
+        rows_named = segments.named(change.connection, change.space.id)
+        kept = rows_named[held[rows_named] >= 0]
+        lists = segments.living(change.connection, change.space.id, held == DEAD)
+        return _hash([(kept.tobytes(),), *lists])
     except (StoreDamagedError, IndexError, ValueError):
         return b"lists that cannot be read"
 

@@ -31,6 +31,9 @@ class SqliteStore:
     def __init__(self, path: Path, *, create: bool = True, wait: float = WAIT_SECONDS) -> None:
         self._connections = Connections(path, create=create, wait=wait)
         self._caches = Caches()
+        for space in self._written_under_other_rules():
+            with self._changing(space):
+                pass  # that alone builds its postings anew
 
     @property
     def path(self) -> Path:
@@ -51,13 +54,21 @@ class SqliteStore:
                 if access.may_read(viewer, acl)
             )
             snapshot = Snapshot(connection, found, classes, self._caches)
-            yield SqliteView(snapshot, viewer, self._size() if viewer.owner else 0)
+            view = SqliteView(snapshot, viewer, self._size() if viewer.owner else 0)
+            try:
+                yield view
+            finally:
+                view.end()
 
     @contextmanager
     def write(self, space: str = MAIN) -> Iterator[SqliteWriter]:
         """Open the one write transaction; waits for another writer, then gives up clearly."""
         with self._changing(space) as change:
-            yield SqliteWriter(change)
+            writer = SqliteWriter(change)
+            try:
+                yield writer
+            finally:
+                writer.end()
 
     def model(self, space: str = MAIN) -> str | None:
         """Tell which model's vectors the space holds."""
@@ -163,6 +174,13 @@ class SqliteStore:
         """Close the store."""
         self._connections.close()
         self._caches.clear()
+
+    def _written_under_other_rules(self) -> list[str]:
+        with self._connections.reading() as connection:
+            found = connection.rows(
+                "SELECT name FROM space WHERE analyzer != ? ORDER BY name", (words.ANALYZER,)
+            )
+        return [name for (name,) in found]
 
     @contextmanager
     def _changing(self, space: str) -> Iterator[Change]:

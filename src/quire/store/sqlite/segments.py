@@ -1,8 +1,9 @@
 """How are posting lists written, merged and read?
 
-Each write adds one segment. When eight segments of a level have come together they are merged
-into one of the next, so a word is never spread over more than a few dozen lists. Merging drops
-the rows of chunks that are gone, and changes no result.
+Each write adds one segment. Segments of about the same size are of one level; when eight of a
+level have come together they are merged into one. So a word is never spread over more than a few
+dozen lists, and a small write never rewrites large ones. Merging drops the rows of chunks that are
+gone, and changes no result.
 """
 
 from __future__ import annotations
@@ -15,22 +16,26 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from quire.errors import StoreDamagedError
 from quire.store import postings
 from quire.store.postings import Gathering, Posting
 from quire.store.sqlite.columns import ACCESS, DEAD, Draft
-from quire.store.sqlite.database import Connection
+from quire.store.sqlite.database import REPAIR, Connection
 
 FANOUT = 8
+TINY = 64
+"""Segments of fewer rows are of the lowest level."""
 CACHE_BYTES = 128 * 1024 * 1024
 MERGED_BYTES = 4 * 1024 * 1024
 """Lists are merged in portions of about so many bytes."""
+_DAMAGED = f"lists of words are damaged: {REPAIR}"
 
 
 def add(connection: Connection, space: int, gathered: Gathering) -> None:
-    """Write the words of new chunks as a segment of the lowest level."""
+    """Write the words of new chunks as a segment."""
     if not gathered.rows:
         return
-    _write(connection, space, 0, np.sort(np.array(gathered.rows, np.int32)), gathered.lists())
+    _write(connection, space, np.sort(np.array(gathered.rows, np.int32)), gathered.lists())
 
 
 def merge_full_levels(connection: Connection, space: int, draft: Draft) -> None:
@@ -39,7 +44,7 @@ def merge_full_levels(connection: Connection, space: int, draft: Draft) -> None:
     while True:
         found = _segments(connection, space, level)
         if len(found) >= FANOUT:
-            _merge(connection, space, draft, found, level + 1)
+            _merge(connection, space, draft, found)
         elif not connection.row(
             "SELECT 1 FROM segment WHERE space = ? AND level > ?", (space, level)
         ):
@@ -50,16 +55,20 @@ def merge_full_levels(connection: Connection, space: int, draft: Draft) -> None:
 def merge_all(connection: Connection, space: int, draft: Draft) -> None:
     """Merge everything into one segment."""
     found = _segments(connection, space)
-    if not found:
-        return
-    top: int = connection.rows("SELECT max(level) FROM segment WHERE space = ?", (space,))[0][0]
-    _merge(connection, space, draft, found, top)
+    if found:
+        _merge(connection, space, draft, found)
 
 
 def numbers(connection: Connection, space: int) -> list[int]:
     """Tell which segments there are."""
     found = connection.execute("SELECT id FROM segment WHERE space = ? ORDER BY id", (space,))
     return [number for (number,) in found]
+
+
+def named(connection: Connection, space: int) -> npt.NDArray[np.int32]:
+    """Tell which rows the segments say that they hold, in order."""
+    parts = [rows for _, rows in _segments(connection, space)]
+    return np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
 
 def living(
@@ -87,20 +96,26 @@ class Lists:
         self, connection: Connection, space: int, segments: Iterable[int], word: str
     ) -> Posting:
         """Give the rows that hold a word, over these segments."""
-        at = (word, tuple(segments))
+        asked = tuple(segments)
+        at = (word, asked)
         with self._lock:
-            known = self._kept.get(at)
-            if known is not None:
+            # A write adds a segment to those that a list was last read from.
+            up_to = next(
+                (n for n in range(len(asked), 0, -1) if (word, asked[:n]) in self._kept), 0
+            )
+            known = self._kept.get((word, asked[:up_to]), postings.NONE)
+            if at in self._kept:
                 self._kept.move_to_end(at)
                 return known
-        found = postings.join(
+        newer = (
             postings.decode(data)
-            for segment in at[1]
+            for segment in asked[up_to:]
             for (data,) in connection.rows(
                 "SELECT rows FROM posting WHERE space = ? AND segment = ? AND word = ?",
                 (space, segment, word),
             )
         )
+        found = postings.join([known, *newer])
         with self._lock:
             if at not in self._kept:
                 self._kept[at] = found
@@ -127,7 +142,17 @@ def _segments(
         "SELECT id, rows FROM segment WHERE space = ?1 AND (?2 IS NULL OR level = ?2) ORDER BY id",
         (space, level),
     )
-    return [(number, np.frombuffer(rows, "<i4")) for number, rows in found]
+    try:
+        return [(number, np.frombuffer(rows, "<i4")) for number, rows in found]
+    except ValueError as error:
+        raise StoreDamagedError(_DAMAGED) from error
+
+
+def _level(rows: int) -> int:
+    level = 0
+    while rows >= TINY * FANOUT**level:
+        level += 1
+    return level
 
 
 def _merge(
@@ -135,13 +160,14 @@ def _merge(
     space: int,
     draft: Draft,
     merged: list[tuple[int, npt.NDArray[np.int32]]],
-    level: int,
 ) -> None:
     rows = np.sort(np.concatenate([part for _, part in merged]))
-    gone = draft.table[ACCESS] == DEAD
+    gone = draft.table[ACCESS, : draft.rows] == DEAD
+    if rows.size and rows[-1] >= gone.size:
+        raise StoreDamagedError(_DAMAGED)
     kept = rows[~gone[rows]]
     old = [number for number, _ in merged]
-    _write(connection, space, level, kept, _joined(connection, space, old, gone))
+    _write(connection, space, kept, _joined(connection, space, old, gone))
     marks = ",".join("?" * len(old))
     for table, column in (("posting", "segment"), ("segment", "id")):
         connection.execute(
@@ -179,17 +205,16 @@ def _joined(
 def _write(
     connection: Connection,
     space: int,
-    level: int,
     rows: npt.NDArray[np.int32],
     lists: Iterable[tuple[str, bytes]],
 ) -> None:
     if not rows.size:
         for _ in lists:
-            raise AssertionError("a posting list without a living row")
+            raise StoreDamagedError(_DAMAGED)  # a posting list without a living row
         return
     connection.execute(
         "INSERT INTO segment (space, level, rows) VALUES (?, ?, ?)",
-        (space, level, rows.astype("<i4").tobytes()),
+        (space, _level(rows.size), rows.astype("<i4").tobytes()),
     )
     number = connection.last_insert_rowid()
     connection.executemany(

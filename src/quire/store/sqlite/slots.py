@@ -91,27 +91,29 @@ def compact(change: Change) -> int:
 
 
 def move(change: Change, place: int, chunk_id: bytes, old: int, new: int) -> None:
-    """Let a chunk take its vector along to another access class, unless that has its own."""
-    at = (change.space.id, place)
+    """Let a chunk take its vector along to another access class, unless that has its own.
+
+    There it serves all chunks of the same text: a class has a vector for a text, or has none.
+    """
+    space = change.space.id
+    (key,) = change.connection.rows("SELECT vector_key FROM chunk WHERE key = ?", (place,))[0]
     found = {
         held: (slot, vector)
         for held, slot, vector in change.connection.rows(
-            "SELECT v.class, v.slot, v.hash FROM vector_slot v JOIN chunk c "
-            "ON c.space = v.space AND c.vector_key = v.key WHERE c.space = ? AND c.key = ?",
-            at,
+            "SELECT class, slot, hash FROM vector_slot WHERE space = ? AND key = ?", (space, key)
         )
     }
+    slot, vector = found.get(new) or found.get(old) or (NO_SLOT, None)
+    served = [(place, chunk_id)]
     if old in found and new not in found:
         change.connection.execute(
-            "INSERT INTO vector_slot (space, key, class, slot, hash) "
-            "SELECT space, vector_key, ?3, ?4, ?5 FROM chunk WHERE space = ?1 AND key = ?2",
-            (*at, new, *found[old]),
+            "INSERT INTO vector_slot (space, key, class, slot, hash) VALUES (?, ?, ?, ?, ?)",
+            (space, key, new, slot, vector),
         )
-    slot, vector = found.get(new) or found.get(old) or (NO_SLOT, None)
-    leaf = change.trees.leaf(new, chunk_id)
-    assert leaf is not None, "a chunk without a leaf"
-    change.draft.set(rows.row_of(place), SLOT, slot)
-    change.trees.set(new, chunk_id, leaf[0], vector)
+        served = [user for user in _users(change, key) if _class_of(change, user[0]) == new]
+    for each, name in served:
+        change.draft.set(rows.row_of(each), SLOT, slot)
+        change.trees.set(new, name, _content(change, new, name), vector)
 
 
 def _accept(change: Change, model: str, wanted: Mapping[str, bytes]) -> None:
@@ -144,6 +146,13 @@ def _class_of(change: Change, place: int) -> int:
     return int(change.draft.table[ACCESS, rows.row_of(place)])
 
 
+def _content(change: Change, held: int, chunk_id: bytes) -> bytes:
+    leaf = change.trees.leaf(held, chunk_id)
+    if leaf is None:
+        raise StoreDamagedError(f"chunk {chunk_id.hex()} has no leaf: {REPAIR}")
+    return leaf[0]
+
+
 def _kept_for(change: Change, key: bytes) -> set[int]:
     found = change.connection.rows(
         "SELECT class FROM vector_slot WHERE space = ? AND key = ?", (change.space.id, key)
@@ -172,10 +181,8 @@ def _keep(
     for place, chunk_id in _users(change, key):
         held = _class_of(change, place)
         if held in classes:
-            leaf = change.trees.leaf(held, chunk_id)
-            assert leaf is not None, "a chunk without a leaf"
             change.draft.set(rows.row_of(place), SLOT, slot)
-            change.trees.set(held, chunk_id, leaf[0], vector)
+            change.trees.set(held, chunk_id, _content(change, held, chunk_id), vector)
 
 
 def _append(change: Change, data: Sequence[bytes]) -> None:

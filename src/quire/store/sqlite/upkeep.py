@@ -147,7 +147,6 @@ def _sound(connection: Connection, space: Space) -> bool:
 
 
 def _check_derived(change: Change, *, repair: bool) -> list[Problem]:
-    change.flush_postings()
     change.trees.flush()
     before = derive.fingerprints(change)
     derive.rebuild(change)

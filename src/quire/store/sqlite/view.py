@@ -32,9 +32,19 @@ class SqliteView:
 
     def __init__(self, snapshot: Snapshot, viewer: Viewer, file_bytes: int) -> None:
         self.viewer = viewer
-        self._snapshot = snapshot
+        self._open: Snapshot | None = snapshot
         self._file_bytes = file_bytes
         self._classes = ",".join(map(str, sorted(snapshot.classes))) or "NULL"
+
+    def end(self) -> None:
+        """Read no more: the snapshot is gone, and its connection serves others."""
+        self._open = None
+
+    @property
+    def _snapshot(self) -> Snapshot:
+        if self._open is None:
+            raise InputError("this view is over: open another")
+        return self._open
 
     @property
     def _connection(self) -> Connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from quire.errors import InputError
 from quire.store.sqlite import records, rules, slots
 from quire.store.sqlite.change import Change
 from quire.values import AccessRule, Chunk, Event, Link, Record, Stamp
@@ -13,7 +14,17 @@ class SqliteWriter:
     """One write transaction on one space: all of it is kept, or none of it."""
 
     def __init__(self, change: Change) -> None:
-        self._change = change
+        self._open: Change | None = change
+
+    @property
+    def _change(self) -> Change:
+        if self._open is None:
+            raise InputError("this write is over, and what it wrote is decided: open another")
+        return self._open
+
+    def end(self) -> None:
+        """Write no more: the transaction is over, and its connection serves others."""
+        self._open = None
 
     def put(self, record: Record, chunks: Sequence[Chunk], links: Sequence[Link] = ()) -> None:
         """Add a record with its chunks and outgoing links, or replace it."""

@@ -13,7 +13,7 @@ from quire.store.sqlite import columns, derive, engine, readable, search, segmen
 from .reference import Limits
 
 # The suite stands outside the test files; its assertions explain themselves all the same.
-for part in ("records", "access", "search", "vectors", "proofs", "upkeep", "refusals"):
+for part in ("records", "spaces", "access", "search", "vectors", "proofs", "upkeep", "refusals"):
     pytest.register_assert_rewrite(f"{__package__}.contract_{part}")
 
 MEMORY = Path("/dev/shm")

@@ -7,16 +7,10 @@ equals.
 
 from .contract_access import TestAccess, TestEvents
 from .contract_proofs import TestProofs
-from .contract_records import (
-    TestLinks,
-    TestRecords,
-    TestSpaces,
-    TestStamps,
-    TestStatus,
-    TestTransactions,
-)
+from .contract_records import TestLinks, TestRecords, TestTransactions
 from .contract_refusals import TestRefusals
 from .contract_search import TestLexical, TestSemantic
+from .contract_spaces import TestSpaces, TestStamps, TestStatus
 from .contract_upkeep import TestUpkeep
 from .contract_vectors import TestVectors
 

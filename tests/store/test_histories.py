@@ -19,8 +19,9 @@ from quire.store import open_store, words
 from quire.values import OWNER
 
 from .asking import kept, root, seen, text, wordless
-from .reference import Limits, ReferenceStore, Space
+from .reference import Limits, ReferenceStore
 from .samples import ALICE, CAROL, document, fill, vector_for
+from .space import Space
 from .worlds import SPACES, Step, any_history, copy, questions
 
 HISTORIES = int(os.environ.get("QUIRE_HISTORIES", "120"))

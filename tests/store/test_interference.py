@@ -25,7 +25,7 @@ from quire.values import OWNER, Document, Event, Filter, Viewer
 
 from .asking import Questions, everything, text, wordless
 from .definitions import access_list
-from .reference import Limits, ReferenceStore, Space
+from .reference import Limits, ReferenceStore
 from .samples import (
     ALICE,
     BOB,
@@ -37,6 +37,7 @@ from .samples import (
     put,
     vector_for,
 )
+from .space import Space
 from .worlds import (
     ACTORS,
     NAMES,

@@ -15,8 +15,9 @@ from quire.values import MAIN, NO_FILTER, AccessRule, Document, Event, Filter, L
 
 from .asking import Questions
 from .definitions import ORIGINS
-from .reference import ReferenceStore, Space
+from .reference import ReferenceStore
 from .samples import KINDS, MODEL, TITLES, WORDS, document, put, vector_for
+from .space import Space
 
 NAMES = ("r0", "r1", "r2", "r3", "r4")
 PATHS = ("a.md", "docs/b.md", "docs/c.py", "src/d.py")

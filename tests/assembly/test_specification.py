@@ -396,3 +396,27 @@ def test_parameter_dedup_threshold(library: Quire, threshold: float) -> None:
                 share = overlap(found[one.chunk_id].text, found[better.chunk_id].text)
                 assert share <= threshold
     assert len(set(texts)) == len(texts)
+
+
+def test_stable_keeps_the_beginning_when_something_new_comes_in(tree: Tree) -> None:
+    """What a model has read already stays where it was, so that it need not be read again."""
+    for number in range(6):
+        tree.write(
+            f"{number}.md", f"Chapter {number}: the quorum takes its vote number {number}.\n"
+        )
+    tree.index()
+    with tree.open() as found:
+        before = found.assemble("quorum vote")
+        ids = [source.chunk_id for source in before.sources]
+        assert len(ids) == 6
+        tree.write("new.md", "quorum vote, quorum vote\n")
+        found.index(embed=False)
+        fresh = found.assemble("quorum vote")
+        stable = found.assemble("quorum vote", order="stable", previous=ids)
+        assert fresh.sources[0].path == "new.md"
+        assert not fresh.text.startswith(before.text)
+        assert stable.text.startswith(before.text)
+        assert [source.chunk_id for source in stable.sources][:6] == ids
+        assert stable.sources[6].path == "new.md"
+        again = [source.chunk_id for source in stable.sources]
+        assert found.assemble("quorum vote", order="stable", previous=again).text == stable.text

@@ -44,6 +44,12 @@ def as_json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
+def place(path: str, lines: Sequence[int]) -> str:
+    """Name a place in a file; lines that mean nothing (in a PDF) are left out."""
+    first, last = lines
+    return f"{path}:{first}-{last}" if first else path
+
+
 def note(text: str) -> None:
     """Tell a person something beside the result."""
     click.echo(text, err=True)
@@ -79,12 +85,11 @@ def found(result: SearchResult, *, as_json: bool) -> None:
         note("note: vectors were compared approximately; --exact compares them all")
     if not result.results:
         note("nothing found")
-    for place, candidate in enumerate(result.results, start=1):
+    for number, candidate in enumerate(result.results, start=1):
         chunk = candidate.chunk
-        first, last = chunk.lines
-        where = f"{chunk.path}:{first}-{last}" if first else chunk.path
+        where = place(chunk.path, chunk.lines)
         signals = ", ".join(f"{name} {value}" for name, value in sorted(candidate.signals.items()))
-        click.echo(f"{click.style(f'{place}. {where}', bold=True)}  ({signals})")
+        click.echo(f"{click.style(f'{number}. {where}', bold=True)}  ({signals})")
         if chunk.title:
             click.echo(f"   {chunk.title}")
         lines = [line for line in chunk.text.splitlines() if line.strip()]
@@ -145,12 +150,13 @@ def explained(made: Context, *, as_json: bool) -> None:
         return
     for failure in made.failed:
         note(f"FAILED: {failure.source}: {failure.reason}")
+    for text in made.notes:
+        note(f"note: {text}")
     for decision in sorted(made.decisions, key=lambda one: (-one.score, one.path, one.chunk_id)):
         sign = {"kept": "+", "cut": "~"}.get(decision.verdict, "-")
         signals = ", ".join(f"{name} {value}" for name, value in decision.signals.items())
-        first, last = decision.lines
         click.echo(
-            f"{sign} {decision.path}:{first}-{last}  score {decision.score} ({signals})  "
+            f"{sign} {place(decision.path, decision.lines)}  score {decision.score} ({signals})  "
             f"{decision.tokens} tokens"
         )
         click.echo(f"    {decision.step}: {decision.reason}")
@@ -163,11 +169,11 @@ def why_not(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         click.echo(as_json_text({"pieces": list(told)}))
         return
     for one in told:
-        first, last = one["lines"]
+        where = place(one["path"], one["lines"])
         if one["inside"]:
-            click.echo(f"{one['path']}:{first}-{last} is in the context")
+            click.echo(f"{where} is in the context")
             continue
-        click.echo(f"{one['path']}:{first}-{last} is not in the context")
+        click.echo(f"{where} is not in the context")
         for fallen in one["relaxed"] or [one]:
             click.echo(f"    {fallen['step']}: {fallen['reason']}")
         settings = ", ".join(f"{each['setting']} = {each['value']}" for each in one["relaxed"])
@@ -286,4 +292,7 @@ def _skipped(skipped: Sequence[Skipped]) -> None:
 def _pairs(values: Mapping[str, Any]) -> None:
     width = max(len(name) for name in values)
     for name, value in values.items():
-        click.echo(f"{name:<{width}}  {'-' if value is None else value}")
+        told = "-" if value is None else value
+        if isinstance(value, Mapping):
+            told = ", ".join(f"{count} {what}" for what, count in value.items())
+        click.echo(f"{name:<{width}}  {told}")

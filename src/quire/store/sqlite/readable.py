@@ -6,13 +6,12 @@ may not read cannot show in what they get.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 
+from quire.lru import Recent
 from quire.store import bm25
 from quire.store.sqlite.columns import ACCESS, LENGTH, SLOT, Columns
 
@@ -35,21 +34,15 @@ class ReadableRows:
     """Computes readable rows, and keeps those of the viewers who asked last."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[int, int, frozenset[int]], Readable] = OrderedDict()
+        self._kept: Recent[tuple[int, int, frozenset[int]], Readable] = Recent(KEPT)
 
     def of(self, space: int, columns: Columns, classes: frozenset[int]) -> Readable:
         """Give the rows of these access classes."""
         at = (space, columns.generation, classes)
-        with self._lock:
-            if at in self._kept:
-                self._kept.move_to_end(at)
-                return self._kept[at]
-        made = _compute(columns, classes)
-        with self._lock:
-            self._kept[at] = made
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+        made = self._kept.get(at)
+        if made is None:
+            made = _compute(columns, classes)
+            self._kept.put(at, made)
         return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import settings
 
 import quire
 from quire import IndexResult, Quire
@@ -19,6 +21,11 @@ from quire.values import OWNER
 
 COMMAND = str(Path(sys.executable).with_name("quire"))
 LONG_AGO = 1_500_000_000
+settings.register_profile("quire", deadline=None)  # a busy machine is no defect
+settings.load_profile("quire")
+# Started in the background by a shell, this process ignores Ctrl-C, and so would all it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 TIME_LIMIT = 120
 """Seconds that no command of a test may take, however busy the machine is."""
 

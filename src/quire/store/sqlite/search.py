@@ -29,6 +29,8 @@ PRUNE_FROM = 20_000
 """Long posting lists are only looked into where a row can still win; from this length on."""
 STRIP = 1 << 15
 """So many rows are scored at once: what is computed for them stays in the cache."""
+FEW_OF_ALL = 64
+"""If fewer than one row in so many holds any of the words, only those rows are looked at."""
 FEW = 32
 """Searching a list for a row costs as much as looking at so many of its rows."""
 
@@ -56,6 +58,11 @@ class Term:
             # No row stands twice in a list; this is `scores[held] += worth`, only faster.
             np.add.at(scores, held, worth)
 
+    def within(self, held: Places) -> Term:
+        """Count the rows by their places among these, which hold them all."""
+        places = np.searchsorted(held, self.rows).astype(np.int32)
+        return Term(places, self.times, self.asked, self.rarity)
+
     def among(self, able: Places, scores: npt.NDArray[Any]) -> Term:
         """Keep only the rows that can still win (and maybe some that a filter leaves out)."""
         if able.size * FEW < self.rows.size:
@@ -71,13 +78,25 @@ def lexical(snapshot: Snapshot, query: str, k: int, where: Filter) -> Hits:
     """Find the k chunks whose words match best."""
     _check_k(k)
     check_filter(where)
-    norms = snapshot.readable.norms
     terms = _terms(snapshot, query)
+    norms, allowed = snapshot.readable.norms, _allowed(snapshot, where)
+    if sum(term.rows.size for term in terms) * FEW_OF_ALL >= norms.size:
+        found, scores = _scored(terms, norms, allowed, k)
+    else:  # rare words: all that follows looks at the rows that hold them, and at no others
+        none = np.zeros(0, np.int32)
+        held = np.unique(np.concatenate([none, *(term.rows for term in terms)])).astype(np.int64)
+        kept = None if allowed is None else allowed[held]
+        places, scores = _scored([term.within(held) for term in terms], norms[held], kept, k)
+        found = held[places]
+    return Hits(_best(snapshot, found, scores, k))
+
+
+def _scored(
+    terms: list[Term], norms: npt.NDArray[np.int32], allowed: Mask | None, k: int
+) -> tuple[Places, npt.NDArray[Any]]:
+    """Give the rows that may belong to the best k, with their scores."""
     whole = rest = sum(term.most for term in terms)
-    scores: npt.NDArray[Any] = np.zeros(
-        snapshot.columns.rows, np.int32 if whole < 1 << 31 else np.int64
-    )
-    allowed = _allowed(snapshot, where)
+    scores: npt.NDArray[Any] = np.zeros(norms.size, np.int32 if whole < 1 << 31 else np.int64)
     able: Places | None = None
     for term in terms:
         if term.rows.size >= PRUNE_FROM and rest < whole - rest:
@@ -92,7 +111,7 @@ def lexical(snapshot: Snapshot, query: str, k: int, where: Filter) -> Hits:
     reached = scores if able is None else scores[able]
     least = top.kth_best(reached, k) if reached.size > k else 0
     picked = np.flatnonzero(reached >= max(1, least))
-    return Hits(_best(snapshot, picked if able is None else able[picked], reached[picked], k))
+    return picked if able is None else able[picked], reached[picked]
 
 
 def _terms(snapshot: Snapshot, query: str) -> list[Term]:

@@ -15,6 +15,8 @@ from quire.values import (
     Filter,
     Hits,
     Link,
+    Mention,
+    Outline,
     Problem,
     Proof,
     Record,
@@ -107,6 +109,18 @@ class View(Protocol):
     def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
         """Fetch the links from (or, with `back`, to) these records; both ends readable."""
 
+    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
+        """Fetch the outlines of these records; what has none or is not readable is left out."""
+
+    def definitions(self, names: Sequence[str]) -> list[Mention]:
+        """Find what these names may mean, in the order of name, path and place."""
+
+    def references(self, names: Sequence[str]) -> list[Mention]:
+        """Find who uses these names, in the order of name, path and place."""
+
+    def newest(self) -> int | None:
+        """Tell when the last commit or event happened that this viewer may read."""
+
     def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
         """Fetch events on readable records, newest first."""
 
@@ -117,8 +131,14 @@ class View(Protocol):
 class Writer(Protocol):
     """One transaction. All of it is kept when the block ends, or none of it."""
 
-    def put(self, record: Record, chunks: Sequence[Chunk], links: Sequence[Link] = ()) -> None:
-        """Add a record with its chunks and outgoing links, or replace it."""
+    def put(
+        self,
+        record: Record,
+        chunks: Sequence[Chunk],
+        links: Sequence[Link] = (),
+        outline: Outline | None = None,
+    ) -> None:
+        """Add a record with its chunks, outgoing links and outline, or replace it."""
 
     def remove(self, ids: Iterable[str]) -> int:
         """Remove records with all that belongs to them; gives how many there were."""

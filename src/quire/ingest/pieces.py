@@ -31,6 +31,34 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A named stretch of a text: a function, a section, a message."""
+
+    kind: str
+    name: str
+    start: int
+    end: int
+    parent: int | None = None
+    """The place of the part around it among the parts; None: it stands in the file itself."""
+    signature: str = ""
+    summary: str = ""
+    decorators: tuple[str, ...] = ()
+    attrs: Mapping[str, str | int] = field(default_factory=dict)
+    qualified: str = ""
+    """Empty: the names of the parts around it and its own, joined by dots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A name that a part uses and that something elsewhere may define."""
+
+    name: str
+    kind: str
+    within: int | None = None
+    """The place of the innermost part that uses it; None: the file itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """A file's text, cut into pieces that follow each other without a gap."""
 
@@ -42,6 +70,13 @@ class Reading:
     attrs: Mapping[str, str] = field(default_factory=dict)
     links: tuple[str, ...] = ()
     """Addresses as they stand in the file."""
+    nature: str = ""
+    """What the whole is (`module`, `session`); empty: a `file` of code, or a `document`."""
+    summary: str = ""
+    """What the whole says of itself: a module's docstring, a document's first paragraph."""
+    parts: tuple[Part, ...] = ()
+    """In the order of their beginnings, each after the one around it."""
+    uses: tuple[Use, ...] = ()
     marks: tuple[tuple[int, int], ...] | None = None
     """For text that was taken out of a file: (character, line of the file), ascending."""
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
-from bisect import bisect_left, bisect_right
 
 from quire import hashes
 from quire.ingest import secrets
 from quire.ingest.decode import NotText, text_of
+from quire.ingest.entities import marked_lines, outline_of
 from quire.ingest.formats import format_of_path, format_of_text, is_binary
 from quire.ingest.links import links_of
 from quire.ingest.pieces import (
-    Piece,
     Reading,
     Source,
     Unreadable,
@@ -82,7 +81,12 @@ def document_of(path: str, data: bytes, settings: IngestSettings) -> Document:
         author=reading.author,
         attrs={"language": language, **reading.attrs},
     )
-    return Document(record, _chunks(record, reading), links_of(record.id, path, reading.links))
+    return Document(
+        record,
+        _chunks(record, reading),
+        links_of(record.id, path, reading.links),
+        outline_of(record, reading),
+    )
 
 
 def _chunks(record: Record, reading: Reading) -> tuple[Chunk, ...]:
@@ -103,22 +107,15 @@ def _chunks(record: Record, reading: Reading) -> tuple[Chunk, ...]:
                 sequence=sequence,
                 start=offset,
                 end=offset + length,
-                lines=(line, last_line) if reading.marks is None else _marked(reading.marks, piece),
+                lines=(line, last_line)
+                if reading.marks is None
+                else marked_lines(reading.marks, piece.start, piece.end),
                 text=text,
             )
         )
         offset += length
         line = last_line + text.endswith("\n")
     return tuple(chunks)
-
-
-def _marked(marks: tuple[tuple[int, int], ...], piece: Piece) -> tuple[int, int]:
-    """Find the lines of the file from which a piece of extracted text was taken."""
-    if not marks:
-        return (0, 0)
-    first = max(0, bisect_right(marks, piece.start, key=lambda mark: mark[0]) - 1)
-    last = max(first, bisect_left(marks, piece.end, key=lambda mark: mark[0]) - 1)
-    return marks[first][1], marks[last][1]
 
 
 def _bytes_of(found: FoundFile, limit: int | None = None) -> bytes:

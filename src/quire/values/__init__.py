@@ -5,6 +5,7 @@ from quire.values.assembled import Block, Context, Decision, Piece, Request, Run
 from quire.values.files import Document, FoundFile, Skipped
 from quire.values.found import Candidate, Coverage, Failure, Hit, Hits, Proof, Roots
 from quire.values.kept import MAIN, NO_ATTRS, PUBLIC, AccessRule, Chunk, Event, Link, Record, Stamp
+from quire.values.outline import WHOLE, Entity, Mention, Outline, Reference
 from quire.values.recipe import Budget, FitSpec, RankSpec, Recipe, RenderSpec, SourceSpec
 from quire.values.settings import EmbedSettings, IngestSettings, SearchSettings
 from quire.values.told import IndexResult, Problem, Progress, SearchResult, Status
@@ -15,6 +16,7 @@ __all__ = [
     "NO_FILTER",
     "OWNER",
     "PUBLIC",
+    "WHOLE",
     "AccessRule",
     "Block",
     "Budget",
@@ -25,6 +27,7 @@ __all__ = [
     "Decision",
     "Document",
     "EmbedSettings",
+    "Entity",
     "Event",
     "Failure",
     "Filter",
@@ -35,6 +38,8 @@ __all__ = [
     "IndexResult",
     "IngestSettings",
     "Link",
+    "Mention",
+    "Outline",
     "Piece",
     "Problem",
     "Progress",
@@ -42,6 +47,7 @@ __all__ = [
     "RankSpec",
     "Recipe",
     "Record",
+    "Reference",
     "RenderSpec",
     "Request",
     "Roots",

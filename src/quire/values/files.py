@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quire.values.kept import Chunk, Link, Record
+from quire.values.outline import Outline
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,9 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a reader made of one file: the record, its chunks and its links."""
+    """What a reader made of one file: the record, its chunks, its links and its outline."""
 
     record: Record
     chunks: tuple[Chunk, ...]
     links: tuple[Link, ...] = ()
+    outline: Outline | None = None

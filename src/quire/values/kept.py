@@ -32,6 +32,8 @@ class Record:
     acl: tuple[str, ...] | None = None
     """Who may read it (`public`, `user:NAME`, `group:NAME`); None: the space's rules decide."""
     attrs: Mapping[str, str | int] = field(default_factory=lambda: NO_ATTRS)
+    paths: tuple[str, ...] = ()
+    """The paths that it tells of (a commit's files): only who may read them all may read it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,5 +261,5 @@ def _write(
             if old is not None and old.record_id != stamp.record_id:
                 writer.remove([old.record_id])  # the same file is now read as another kind
             if document is not None:
-                writer.put(document.record, document.chunks, document.links)
+                writer.put(document.record, document.chunks, document.links, document.outline)
             writer.stamp([stamp])

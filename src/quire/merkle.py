@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from quire import hashes
 from quire.hashes import DIGEST_BYTES, EMPTY
-from quire.values import Chunk, Event, Link, Proof, Record
+from quire.values import Chunk, Event, Link, Outline, Proof, Record
 
 FAN = 256
 
@@ -22,8 +22,13 @@ def record_key(record_id: str) -> bytes:
     return hashes.digest("leaf", "record", record_id)[: hashes.ID_BYTES]
 
 
-def record_leaf(record: Record, acl: tuple[str, ...]) -> tuple[bytes, bytes]:
-    """Give key and hash of a record; who may read it is part of what is hashed."""
+def record_leaf(
+    record: Record, reach: hashes.Field, outline: Outline | None = None
+) -> tuple[bytes, bytes]:
+    """Give key and hash of a record; who may read it and what it is made of are hashed with it."""
+    more: tuple[hashes.Field, ...] = ()
+    if record.paths or outline is not None:
+        more = (record.paths, None if outline is None else outline_hash(outline))
     return record_key(record.id), hashes.digest(
         "record",
         record.id,
@@ -34,8 +39,33 @@ def record_leaf(record: Record, acl: tuple[str, ...]) -> tuple[bytes, bytes]:
         record.position,
         record.modified,
         record.author,
-        acl,
+        reach,
         record.attrs,
+        *more,
+    )
+
+
+def outline_hash(outline: Outline) -> bytes:
+    """Hash all that an outline says."""
+    return hashes.digest(
+        "outline",
+        tuple(
+            (
+                entity.kind,
+                entity.name,
+                entity.qualified,
+                entity.start,
+                entity.end,
+                entity.lines,
+                entity.parent,
+                entity.signature,
+                entity.summary,
+                entity.decorators,
+                entity.attrs,
+            )
+            for entity in outline.entities
+        ),
+        tuple((use.name, use.kind, use.within, use.count) for use in outline.references),
     )
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import quire
 from quire import indexing
 from quire.contracts import Store, Writer
-from quire.values import Chunk, Link, Progress, Record
+from quire.values import Chunk, Link, Outline, Progress, Record
 
 DIMS = 32
 
@@ -53,8 +53,14 @@ class Telling:
     def __init__(self, inner: Writer) -> None:
         self._inner = inner
 
-    def put(self, record: Record, chunks: Sequence[Chunk], links: Sequence[Link] = ()) -> None:
-        self._inner.put(record, chunks, links)
+    def put(
+        self,
+        record: Record,
+        chunks: Sequence[Chunk],
+        links: Sequence[Link] = (),
+        outline: Outline | None = None,
+    ) -> None:
+        self._inner.put(record, chunks, links, outline)
         tell("put", record.path)
 
     def __getattr__(self, name: str) -> Any:

@@ -26,6 +26,7 @@ class Questions:
     ks: tuple[int, ...] = (2, 100)
     records: tuple[str, ...] = ()
     chunks: tuple[str, ...] = ()
+    names: tuple[str, ...] = ("alpha", "beta", "fooBar")
 
 
 FIELDS: dict[type, tuple[str, ...]] = {}
@@ -102,6 +103,10 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
         "chunks of": [told(view.chunks_of, name) for name in names],
         "links": told(view.links, names),
         "links back": told(view.links, names, back=True),
+        "outlines": told(view.outlines, names),
+        "definitions": told(view.definitions, asked.names),
+        "references": told(view.references, asked.names),
+        "newest": told(view.newest),
         "events": told(view.events),
         "own events": [told(view.events, actor=actor, limit=2) for actor in ("alice", "bob")],
         "proofs": [told(view.prove, name) for name in pieces],

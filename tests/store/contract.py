@@ -6,6 +6,7 @@ equals.
 """
 
 from .contract_access import TestAccess, TestEvents
+from .contract_outlines import TestNewest, TestOutlines, TestPaths
 from .contract_proofs import TestProofs
 from .contract_records import TestLinks, TestRecords, TestTransactions
 from .contract_refusals import TestRefusals
@@ -19,6 +20,9 @@ __all__ = [
     "TestEvents",
     "TestLexical",
     "TestLinks",
+    "TestNewest",
+    "TestOutlines",
+    "TestPaths",
     "TestProofs",
     "TestRecords",
     "TestRefusals",

@@ -11,7 +11,7 @@ from pathspec import GitIgnoreSpec
 
 from quire import hashes, merkle
 from quire.errors import InputError
-from quire.values import AccessRule, Chunk, Filter, Link, Record
+from quire.values import AccessRule, Chunk, Filter, Link, Outline, Record, Viewer
 
 Acl = tuple[str, ...]
 Leaves = dict[bytes, bytes]
@@ -49,6 +49,22 @@ def access_list(principals: Iterable[str]) -> Acl:
     if "public" in named:
         return PUBLIC
     return tuple(sorted({name for name in named if name is not None}))
+
+
+def joint(acls: Iterable[Acl]) -> Acl | tuple[Acl, ...]:
+    """Whoever is on all of the lists."""
+    lists = sorted({acl for acl in acls if acl != PUBLIC})
+    if OWNER_ONLY in lists:
+        return OWNER_ONLY
+    if not lists:
+        return PUBLIC
+    return lists[0] if len(lists) == 1 else tuple(lists)
+
+
+def may_read(viewer: Viewer, reach: Acl | tuple[Acl, ...]) -> bool:
+    if reach and isinstance(reach[0], tuple):
+        return all(viewer.may_read(acl) for acl in reach if isinstance(acl, tuple))
+    return viewer.may_read(tuple(name for name in reach if isinstance(name, str)))
 
 
 @lru_cache(maxsize=4096)
@@ -231,6 +247,7 @@ def check_document(record: Record, chunks: Sequence[Chunk], links: Sequence[Link
     if not record.id or "\0" in record.id or "\0" in record.path:
         raise InputError("a record needs an id and a path without NUL")
     check_texts(record.id, record.kind, record.path, record.title, record.parent, record.author)
+    check_texts(*record.paths)
     check_texts(*record.attrs, *(text for text in record.attrs.values() if isinstance(text, str)))
     check_numbers(record.position, record.modified)
     for chunk in chunks:
@@ -246,3 +263,24 @@ def check_document(record: Record, chunks: Sequence[Chunk], links: Sequence[Link
         if link.source != record.id:
             raise InputError(f"a link from {link.source} belongs elsewhere")
         check_texts(link.target, link.kind)
+
+
+def check_outline(outline: Outline | None) -> None:
+    if outline is None:
+        return
+    if not outline.entities or outline.entities[0].parent is not None:
+        raise InputError("an outline begins with the whole")
+    for place, entity in enumerate(outline.entities):
+        check_texts(entity.kind, entity.name, entity.qualified, entity.signature, entity.summary)
+        check_texts(*entity.decorators, *entity.attrs)
+        check_texts(*(text for text in entity.attrs.values() if isinstance(text, str)))
+        check_numbers(entity.start, entity.end, *entity.lines, *entity.attrs.values())
+        if not 0 <= entity.start <= entity.end:
+            raise InputError("an entity ends after its beginning")
+        if place and (entity.parent is None or not 0 <= entity.parent < place):
+            raise InputError("an entity lies in one before it")
+    for use in outline.references:
+        check_texts(use.name, use.kind)
+        check_numbers(use.count)
+        if use.kind == "define" or not 0 <= use.within < len(outline.entities):
+            raise InputError("a name is used by an entity")

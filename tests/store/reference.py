@@ -28,6 +28,8 @@ from quire.values import (
     Hit,
     Hits,
     Link,
+    Mention,
+    Outline,
     Problem,
     Proof,
     Record,
@@ -48,11 +50,13 @@ from .definitions import (
     check_key,
     check_numbers,
     check_origin,
+    check_outline,
     check_rule,
     check_texts,
     check_vector,
     distance,
     dot,
+    may_read,
     passes,
     rarity,
     weight,
@@ -81,7 +85,7 @@ class ReferenceView:
         self._records = {
             record.id: record
             for record in space.records.values()
-            if viewer.may_read(space.acl(record))
+            if may_read(viewer, space.acl(record))
         }
         self._chunks = {chunk.id: chunk for name in self._records for chunk in space.chunks[name]}
 
@@ -93,8 +97,8 @@ class ReferenceView:
     def _may_read(self, held: Class) -> bool:
         if isinstance(held, Deed):
             mine = self.viewer.owner or self.viewer.name == held.actor
-            return mine and self.viewer.may_read(held.acl)
-        return self.viewer.may_read(held)
+            return mine and may_read(self.viewer, held.acl)
+        return may_read(self.viewer, held)
 
     def roots(self) -> Roots:
         trees = self._trees
@@ -217,6 +221,51 @@ class ReferenceView:
             if (link.target if back else link.source) == name
         ]
 
+    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
+        check_texts(*ids)
+        known = self._space.outlines
+        return {name: known[name] for name in ids if name in self._records and name in known}
+
+    def definitions(self, names: Sequence[str]) -> list[Mention]:
+        kinds = {"module", "class", "interface", "type", "function", "method"}
+        return self._mentions(
+            names,
+            (
+                Mention(entity.name, "define", name, place)
+                for name in self._records
+                if name in self._space.outlines
+                for place, entity in enumerate(self._space.outlines[name].entities)
+                if entity.kind in kinds and entity.name
+            ),
+        )
+
+    def references(self, names: Sequence[str]) -> list[Mention]:
+        counts: Counter[tuple[str, str, str, int]] = Counter()
+        for name in self._records:
+            if name in self._space.outlines:
+                for use in self._space.outlines[name].references:
+                    counts[use.name, use.kind, name, use.within] += use.count
+        return self._mentions(names, (Mention(*at, count) for at, count in counts.items()))
+
+    def _mentions(self, names: Sequence[str], found: Iterable[Mention]) -> list[Mention]:
+        check_texts(*names)
+        return sorted(
+            (each for each in found if each.name in names),
+            key=lambda each: (
+                each.name,
+                self._records[each.record_id].path,
+                each.record_id,
+                each.entity,
+                each.kind,
+            ),
+        )
+
+    def newest(self) -> int | None:
+        times = [event.at for event in self.events(limit=1)]
+        commits = (record for record in self._records.values() if record.kind == "commit")
+        times += [commit.modified for commit in commits if commit.modified is not None]
+        return max(times, default=None)
+
     def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
         check_texts(actor)
         found = [
@@ -265,13 +314,23 @@ class ReferenceWriter:
     def __init__(self, space: Space) -> None:
         self._space = space
 
-    def put(self, record: Record, chunks: Sequence[Chunk], links: Sequence[Link] = ()) -> None:
+    def put(
+        self,
+        record: Record,
+        chunks: Sequence[Chunk],
+        links: Sequence[Link] = (),
+        outline: Outline | None = None,
+    ) -> None:
         check_document(record, chunks, links)
+        check_outline(outline)
         own = None if record.acl is None else access_list(record.acl)
         before = self._space.copy()
         self._space.records[record.id] = replace(record, acl=own)
         self._space.chunks[record.id] = tuple(chunks)
         self._space.links[record.id] = frozenset(links)
+        self._space.outlines.pop(record.id, None)
+        if outline is not None:
+            self._space.outlines[record.id] = outline
         self._space.carry(before)
 
     def remove(self, ids: Iterable[str]) -> int:
@@ -280,6 +339,7 @@ class ReferenceWriter:
         for name in ids:
             if name in space.records:
                 del space.records[name], space.chunks[name], space.links[name]
+                space.outlines.pop(name, None)
                 space.events = frozenset(event for event in space.events if event.record_id != name)
                 removed += 1
         return removed

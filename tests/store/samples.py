@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from quire import hashes
 from quire.contracts import Store, Writer
-from quire.values import MAIN, NO_ATTRS, OWNER, Chunk, Document, Link, Record, Viewer
+from quire.values import MAIN, NO_ATTRS, OWNER, Chunk, Document, Link, Outline, Record, Viewer
 
 DIMS = 8
 MODEL = "tiny/8"
@@ -35,7 +35,7 @@ WORDS = (
     "42",
 )
 TITLES = ("", "Alpha", "Guide > Beta")
-KINDS = ("text", "code", "note")
+KINDS = ("text", "code", "note", "commit")
 ALICE = Viewer("alice")
 BOB = Viewer("bob")
 CAROL = Viewer("carol", ("ops",))
@@ -57,10 +57,12 @@ def document(
     acl: tuple[str, ...] | None = None,
     attrs: Mapping[str, str | int] = NO_ATTRS,
     chunk_kind: str | None = None,
+    paths: tuple[str, ...] = (),
+    outline: Outline | None = None,
 ) -> Document:
     """Make a record with one chunk for each text, one below the other."""
     path = f"{name}.md" if path is None else path
-    record = Record(name, kind, path, title, parent, position, modified, author, acl, attrs)
+    record = Record(name, kind, path, title, parent, position, modified, author, acl, attrs, paths)
     ends = list(accumulate(len(text.encode("utf-8", "surrogatepass")) for text in texts))
     chunks = tuple(
         Chunk(
@@ -77,14 +79,13 @@ def document(
         )
         for sequence, text in enumerate(texts)
     )
-    return Document(
-        record, chunks, tuple(Link(name, target, kind) for target, kind in sorted(set(links)))
-    )
+    ties = tuple(Link(name, target, kind) for target, kind in sorted(set(links)))
+    return Document(record, chunks, ties, outline)
 
 
 def put(writer: Writer, *documents: Document) -> None:
     for each in documents:
-        writer.put(each.record, each.chunks, each.links)
+        writer.put(each.record, each.chunks, each.links, each.outline)
 
 
 def fill(store: Store, *documents: Document, space: str = MAIN, embed: bool = False) -> None:

@@ -6,9 +6,11 @@ import json
 from dataclasses import dataclass, field
 
 from quire import hashes, merkle
-from quire.values import AccessRule, Chunk, Event, Link, Record, Stamp
+from quire.values import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
 
-from .definitions import ORIGINS, OWNER_ONLY, PUBLIC, Acl, Leaves, Tree, blake, matches
+from .definitions import ORIGINS, OWNER_ONLY, PUBLIC, Acl, Leaves, Tree, blake, joint, matches
+
+Reach = Acl | tuple[Acl, ...]
 
 
 @dataclass(frozen=True)
@@ -16,10 +18,10 @@ class Deed:
     """Who may know what someone did: they themselves, if they may read what they did it to."""
 
     actor: str
-    acl: Acl
+    acl: Reach
 
 
-Class = Acl | Deed
+Class = Reach | Deed
 
 
 @dataclass
@@ -29,6 +31,7 @@ class Space:
     records: dict[str, Record] = field(default_factory=dict)
     chunks: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
     links: dict[str, frozenset[Link]] = field(default_factory=dict)
+    outlines: dict[str, Outline] = field(default_factory=dict)
     events: frozenset[Event] = frozenset()
     rules: dict[str, tuple[AccessRule, ...]] = field(
         default_factory=lambda: dict.fromkeys(ORIGINS, ())
@@ -37,7 +40,7 @@ class Space:
         default_factory=lambda: {origin: {} for origin in ORIGINS}
     )
     default: Acl = PUBLIC
-    vectors: dict[tuple[Acl, str], bytes] = field(default_factory=dict)
+    vectors: dict[tuple[Reach, str], bytes] = field(default_factory=dict)
     """By access list and key: what was embedded for others does not show."""
     model: str | None = None
     dims: int = 0
@@ -49,6 +52,7 @@ class Space:
             dict(self.records),
             dict(self.chunks),
             dict(self.links),
+            dict(self.outlines),
             self.events,
             dict(self.rules),
             dict(self.groups),
@@ -60,12 +64,19 @@ class Space:
             dict(self.notes),
         )
 
-    def acl(self, record: Record) -> Acl:
-        """Tell who may read a record: its own list, else the last rule that matches."""
-        if record.acl is not None:
-            return record.acl
+    def acl(self, record: Record) -> Reach:
+        """Tell who may read a record: its own list, else the last rule that matches.
+
+        What names paths is for those who may read all of them.
+        """
+        own = [] if record.acl is None else [record.acl]
+        if record.paths:
+            return joint([*own, *map(self.ruled, record.paths)])
+        return own[0] if own else self.ruled(record.path)
+
+    def ruled(self, path: str) -> Acl:
         for rule in reversed([rule for origin in ORIGINS for rule in self.rules[origin]]):
-            if matches(rule.glob, record.path):
+            if matches(rule.glob, path):
                 return rule.principals
         return self.default
 
@@ -73,7 +84,7 @@ class Space:
         acl = self.acl(self.records[chunk.record_id])
         return self.vectors.get((acl, chunk.vector_key))
 
-    def wanted(self) -> set[tuple[Acl, str]]:
+    def wanted(self) -> set[tuple[Reach, str]]:
         """Tell which vectors there are chunks for."""
         return {
             (self.acl(record), chunk.vector_key)
@@ -106,7 +117,7 @@ class Space:
         for record in self.records.values():
             acl = self.acl(record)
             own = content.setdefault(acl, {})
-            pairs = [merkle.record_leaf(record, acl)]
+            pairs = [merkle.record_leaf(record, acl, self.outlines.get(record.id))]
             pairs += map(merkle.chunk_leaf, self.chunks[record.id])
             pairs += map(merkle.link_leaf, self.links[record.id])
             own.update(pairs)

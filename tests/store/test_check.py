@@ -11,13 +11,16 @@ import pytest
 from quire.contracts import Store
 from quire.errors import QuireError, StoreDamagedError
 from quire.store import open_store
-from quire.values import OWNER, AccessRule, Event, Problem, Stamp
+from quire.values import OWNER, AccessRule, Entity, Event, Outline, Problem, Reference, Stamp
 
 from .asking import Questions, seen
 from .samples import MODEL, document, fill, put, vectors_of
 
+OUTLINE = Outline(
+    (Entity("module", "alpha", "alpha", 0, 15, (1, 2)),), (Reference("beta", "call", 0),)
+)
 DOCUMENTS = [
-    document("a", "alpha beta", "gamma", links=[("b", "link")], kind="code"),
+    document("a", "alpha beta", "gamma", links=[("b", "link")], kind="code", outline=OUTLINE),
     document("b", "alpha", acl=("bob",), title="Alpha"),
     document("c", "the cafe", acl=("alice", "@ops"), links=[("a", "link")]),
     document("d", "検索 fooBar 42"),
@@ -111,6 +114,8 @@ DERIVED: dict[str, tuple[str, set[str]]] = {
     "a node gone": ("DELETE FROM node", {"node"}),
     "a root altered": ("UPDATE root SET content = randomblob(32)", {"root"}),
     "a root gone": ("DELETE FROM root", {"root"}),
+    "a name gone": ("DELETE FROM mention WHERE name = 'alpha'", {"names"}),
+    "a name too many": ("UPDATE mention SET name = 'other' WHERE name = 'alpha'", {"names"}),
     "a record's class altered": (
         "UPDATE record SET class = (SELECT class FROM record WHERE id = 'd') WHERE id = 'b'",
         {"access"},
@@ -218,6 +223,25 @@ def test_vectors_that_were_altered_are_dropped_to_be_made_again(
     assert store.model() is None
     with store.write() as writer:
         writer.put_vectors(MODEL, vectors_of(DOCUMENTS))
+    assert seen(store, ASKED) == before
+
+
+@pytest.mark.parametrize("body", ["x''", "x'789c'", "zeroblob(90)"])
+def test_an_outline_that_cannot_be_read_goes_with_its_record(
+    store: Store, path: Path, body: str
+) -> None:
+    before = seen(store, ASKED)
+    damage(path, f"UPDATE outline SET body = {body}")
+    with store.view(OWNER) as view, pytest.raises(StoreDamagedError):
+        view.outlines(["a"])
+    assert "outlines" in problems(store.check())
+    told = store.check(repair=True)
+    assert any("a.md" in problem.detail and "index" in problem.detail for problem in told)
+    assert store.check() == []
+    with store.write() as writer:
+        put(writer, DOCUMENTS[0])
+        writer.put_vectors(MODEL, vectors_of(DOCUMENTS))
+        writer.put_events([Event("alice", "view", "a", 1)])
     assert seen(store, ASKED) == before
 
 

@@ -57,7 +57,7 @@ def test_it_can_be_written(store: Store) -> None:
 
 
 def test_the_same_made_today_gives_the_same_answers(tmp_path: Path, version: int) -> None:
-    build(tmp_path / "store.db")
+    build(tmp_path / "store.db", version)
     store = open_store(tmp_path / "store.db")
     expected = json.loads((HERE / f"v{version}.json").read_text(encoding="utf-8"))
     assert answers(store) == expected

@@ -24,7 +24,7 @@ from quire.store import open_store
 from quire.values import OWNER, Document, Event, Filter, Viewer
 
 from .asking import Questions, everything, text, wordless
-from .definitions import access_list
+from .definitions import access_list, may_read
 from .reference import Limits, ReferenceStore
 from .samples import (
     ALICE,
@@ -119,7 +119,7 @@ def any_deed(random: Random) -> Deed:
 
 
 def readable(space: Space, viewer: Viewer) -> set[str]:
-    return {name for name, record in space.records.items() if viewer.may_read(space.acl(record))}
+    return {name for name, record in space.records.items() if may_read(viewer, space.acl(record))}
 
 
 def known(store: ReferenceStore, viewer: Viewer) -> Viewer:
@@ -185,6 +185,8 @@ def renamed(what: Document, name: str, acl: tuple[str, ...]) -> Document:
         modified=what.record.modified,
         acl=acl,
         attrs=what.record.attrs,
+        paths=what.record.paths,
+        outline=what.outline,
     )
 
 
@@ -201,6 +203,7 @@ def portion(space: Space, viewer: Viewer) -> Space:
         records={name: space.records[name] for name in may},
         chunks={name: space.chunks[name] for name in may},
         links={name: space.links[name] for name in may},
+        outlines={name: space.outlines[name] for name in may if name in space.outlines},
         events=frozenset(
             event for event in space.events if event.record_id in may and event.actor == viewer.name
         ),

@@ -11,7 +11,19 @@ from dataclasses import dataclass
 from random import Random
 
 from quire.contracts import Store, Writer
-from quire.values import MAIN, NO_FILTER, AccessRule, Document, Event, Filter, Link, Stamp
+from quire.values import (
+    MAIN,
+    NO_FILTER,
+    AccessRule,
+    Document,
+    Entity,
+    Event,
+    Filter,
+    Link,
+    Outline,
+    Reference,
+    Stamp,
+)
 
 from .asking import Questions
 from .definitions import ORIGINS
@@ -37,6 +49,7 @@ FILTERS = (
     Filter(paths=("docs/", "*.md", "!*.py"), until=25),
 )
 
+OUTLINED = ("alpha", "beta", "fooBar", "")
 ATTRS: tuple[Mapping[str, str | int], ...] = ({}, {"n": 1}, {"n": 1, "language": "é"})
 
 
@@ -64,7 +77,38 @@ def any_document(
         modified=random.choice((None, 10, 20, 30)),
         acl=random.choice(acls),
         attrs=random.choice(ATTRS),
+        paths=tuple(random.sample(PATHS, random.choice((0, 0, 0, 1, 2, 3)))),
+        outline=any_outline(random) if random.randrange(2) else None,
     )
+
+
+def any_outline(random: Random) -> Outline:
+    whole = Entity("module", random.choice(OUTLINED), "", 0, 9, (1, 3), summary=any_text(random))
+    parts = [
+        Entity(
+            random.choice(("class", "function", "section")),
+            random.choice(OUTLINED),
+            "A.b",
+            place,
+            random.randrange(place, 9),
+            (1, 2),
+            random.randrange(place),
+            signature=any_text(random),
+            decorators=("@x",) * random.randrange(2),
+            attrs=random.choice(ATTRS),
+        )
+        for place in range(1, random.randrange(1, 4))
+    ]
+    uses = [
+        Reference(
+            random.choice(OUTLINED),
+            random.choice(("call", "import")),
+            random.randrange(len(parts) + 1),
+            random.randrange(1, 3),
+        )
+        for _ in range(random.randrange(4))
+    ]
+    return Outline((whole, *parts), tuple(uses))
 
 
 def any_event(random: Random) -> Event:
@@ -231,7 +275,7 @@ def copy(held: Space, writer: Writer) -> None:
     writer.stamp(held.stamps.values())
     # What has a vector goes in first, one access list after the other, then the rest: a vector
     # is given to every chunk that is there and lacks it.
-    for acl in sorted({held.acl(record) for record in held.records.values()}):
+    for acl in sorted({held.acl(record) for record in held.records.values()}, key=repr):
         own = [record for record in held.records.values() if held.acl(record) == acl]
         known: dict[str, bytes] = {}
         for record in own:
@@ -241,7 +285,8 @@ def copy(held: Space, writer: Writer) -> None:
         if held.model is not None:
             writer.put_vectors(held.model, known)
     for record in held.records.values():
-        writer.put(record, held.chunks[record.id], sorted(held.links[record.id], key=_link))
+        links = sorted(held.links[record.id], key=_link)
+        writer.put(record, held.chunks[record.id], links, held.outlines.get(record.id))
     writer.put_events(sorted(held.events, key=repr))
 
 

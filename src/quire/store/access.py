@@ -1,8 +1,9 @@
 """Who may read it?
 
 Access is given to principals: `public`, `user:NAME`, `group:NAME`. A bare name is a user, `@NAME`
-a group, `owner` nobody but the owner (who reads everything anyway). Records with the same access
-form a class; everything that a viewer is given is computed over the classes that they may read.
+a group, `owner` nobody but the owner (who reads everything anyway). What tells of several paths (a
+commit) may be read by whoever may read them all. Records with the same access form a class;
+everything that a viewer is given is computed over the classes that they may read.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from quire.errors import InputError
 from quire.globs import Globs, is_glob, is_negated
-from quire.values import PUBLIC, AccessRule, Viewer
+from quire.values import PUBLIC, AccessRule, Record, Viewer
 
-OWNER_ONLY: tuple[str, ...] = ()
+Acl = tuple[str, ...]
+Reach = Acl | tuple[Acl, ...]
+"""Who may read: whoever is on the list; of several lists, whoever is on each of them."""
+
+OWNER_ONLY: Acl = ()
 _NAME = re.compile(r"[^\s:,@][^\s:,]*")
 
 
@@ -48,13 +54,26 @@ def access_list(principals: Iterable[str]) -> tuple[str, ...]:
     return (PUBLIC,) if PUBLIC in named else tuple(sorted(named))
 
 
-def canonical(acl: Sequence[str]) -> str:
-    """Write an access list as text that is equal exactly if the lists are."""
-    return json.dumps(access_list(acl), ensure_ascii=True, separators=(",", ":"))
+def joint(acls: Iterable[Acl]) -> Reach:
+    """Give access to those who are on every one of these lists, in its one canonical form."""
+    asked = {access_list(acl) for acl in acls} - {(PUBLIC,)}
+    if OWNER_ONLY in asked:
+        return OWNER_ONLY
+    lists = tuple(sorted(asked))
+    return (lists[0] if len(lists) == 1 else lists) if lists else (PUBLIC,)
+
+
+def canonical(reach: Reach) -> str:
+    """Write who may read as text that is equal exactly if they are the same lists."""
+    first = next(iter(reach), "")
+    if isinstance(first, tuple):
+        return json.dumps({"all": reach}, ensure_ascii=True, separators=(",", ":"))
+    plain = access_list(text for text in reach if isinstance(text, str))
+    return json.dumps(plain, ensure_ascii=True, separators=(",", ":"))
 
 
 def parse(text: str) -> tuple[str, ...]:
-    """Read what `canonical` wrote."""
+    """Read what `canonical` wrote of one list."""
     return tuple(json.loads(text))
 
 
@@ -65,11 +84,16 @@ def deed(actor: str, acl: str) -> str:
 
 def may_read(viewer: Viewer, text: str) -> bool:
     """Tell whether a viewer may read a class, by what `canonical` or `deed` wrote of it."""
-    told = json.loads(text)
-    if isinstance(told, dict):
+    return _may_read(viewer, json.loads(text))
+
+
+def _may_read(viewer: Viewer, told: Any) -> bool:
+    if isinstance(told, list):
+        return viewer.may_read(tuple(told))
+    if "actor" in told:
         mine = viewer.owner or viewer.name == told["actor"]
-        return mine and viewer.may_read(tuple(told["acl"]))
-    return viewer.may_read(tuple(told))
+        return mine and _may_read(viewer, told["acl"])
+    return all(viewer.may_read(tuple(acl)) for acl in told["all"])
 
 
 class Rules:
@@ -85,6 +109,16 @@ class Rules:
             if spec.match(path):
                 return acl
         return self._default
+
+    def reach(self, record: Record) -> Reach:
+        """Tell who may read a record: by its own list, else by its path, or by all that it names.
+
+        Who may not read one of the paths that it tells of may not read it.
+        """
+        if not record.paths:
+            return self.acl(record.path) if record.acl is None else access_list(record.acl)
+        own = [] if record.acl is None else [record.acl]
+        return joint([*own, *map(self.acl, record.paths)])
 
 
 def check_rule(rule: AccessRule) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from quire.contracts import Store
 from quire.store import open_store
 from quire.store.sqlite.schema import MIGRATIONS
-from quire.values import MAIN, AccessRule, Event, Filter, Stamp
+from quire.values import MAIN, AccessRule, Entity, Event, Filter, Outline, Reference, Stamp
 
 # This file is also a program of its own, one folder below what it shares with the tests.
 from ..asking import Questions, kept, seen, wordless  # noqa: TID252
@@ -57,13 +57,30 @@ ASKED = Questions(
     vectors=(vector_for("question"),),
     filters=(Filter(), Filter(kinds=("section", "code"), paths=("docs/", "src/"), since=0)),
     ks=(2, 9),
-    records=tuple(each.record.id for each in DOCUMENTS),
+    records=(*(each.record.id for each in DOCUMENTS), "cart", "commit"),
     chunks=tuple(chunk.id for each in DOCUMENTS for chunk in each.chunks),
+    names=("total", "price"),
 )
 
 
-def build(path: Path) -> None:
-    """Make the store, with some history."""
+CART = Outline(
+    (
+        Entity("module", "cart", "cart", 0, 40, (1, 2), summary="Carts."),
+        Entity("function", "total", "total", 10, 40, (2, 2), 0, "def total():", "Ä", ("@x",)),
+    ),
+    (Reference("price", "call", 1, 2),),
+)
+SINCE = {
+    2: [
+        document("cart", "def total(): price(price())\n", path="docs/cart.py", outline=CART),
+        document("commit", "Add carts.", kind="commit", modified=9, paths=("docs/cart.py", "a")),
+    ]
+}
+"""What later formats can hold besides."""
+
+
+def build(path: Path, version: int = VERSION) -> None:
+    """Make the store, with some history, and nothing that an older format could not hold."""
     store = open_store(path)
     fill(store, document("gone", "alpha that is gone"), *DOCUMENTS[:3], embed=True)
     fill(store, document("guide", "an older guide", path="docs/old.md"))
@@ -79,6 +96,9 @@ def build(path: Path) -> None:
     fill(store, *DOCUMENTS[1:4], space="second")
     with store.write("second") as writer:
         writer.set_default(("bob",))
+    for since, documents in SINCE.items():
+        if since <= version:
+            fill(store, *documents)
     store.close()
 
 

@@ -57,9 +57,9 @@ class Change:
         self.rules = self.read_rules()
         self._numbers: dict[tuple[str, str], int] = {}
 
-    def access_class(self, acl: tuple[str, ...]) -> int:
+    def access_class(self, reach: access.Reach) -> int:
         """Give the number of an access class; a new one is made when needed."""
-        return self._number("class", "acl", access.canonical(acl))
+        return self._number("class", "acl", access.canonical(reach))
 
     def event_class(self, actor: str, record_class: int | None) -> int:
         """Give the class of what someone did to a record: theirs to know while they may read it.

@@ -14,7 +14,7 @@ from blake3 import blake3
 from quire import hashes, merkle
 from quire.errors import StoreDamagedError
 from quire.store import access, words
-from quire.store.sqlite import rows, rules, segments
+from quire.store.sqlite import outlines, rows, rules, segments
 from quire.store.sqlite.change import Change
 from quire.store.sqlite.columns import ACCESS, DEAD, Columns, Draft, blank
 from quire.values import Event, Link
@@ -28,7 +28,7 @@ def rebuild(change: Change) -> None:
     space = change.space.id
     change.space.analyzer = words.ANALYZER
     segments.drop_all(change.connection, space)
-    for table in ("leaf", "bucket", "node", "root", "row_block"):
+    for table in ("leaf", "bucket", "node", "root", "row_block", "mention"):
         change.connection.execute(f"DELETE FROM {table} WHERE space = ?", (space,))
     change.trees.forget()
     change.draft = Draft(Columns(change.space.generation, blank(_handed_out(change))))
@@ -72,6 +72,13 @@ def fingerprints(change: Change) -> dict[str, bytes]:
             )
         ),
     }
+    found["names"] = _hash(
+        change.connection.execute(
+            "SELECT name, kind, record, entity, count FROM mention WHERE space = ? "
+            "ORDER BY name, kind, record, entity",
+            (space,),
+        )
+    )
     for name in ("leaf", "bucket", "node", "root"):
         order = {"leaf": ", key", "root": ""}.get(name, f", {name}")
         found[name] = _hash(
@@ -117,15 +124,15 @@ def _rebuild_records(change: Change) -> dict[str, int]:
         (change.space.id,),
     ):
         record = rows.record_of(row)
-        acl = access.access_list(
-            change.rules.acl(record.path) if record.acl is None else record.acl
-        )
-        classes[record.id] = change.access_class(acl)
+        reach = change.rules.reach(record)
+        classes[record.id] = change.access_class(reach)
         if classes[record.id] != held:
             change.connection.execute(
                 "UPDATE record SET class = ? WHERE number = ?", (classes[record.id], number)
             )
-        change.trees.set(classes[record.id], *merkle.record_leaf(record, acl))
+        outline = outlines.held(change, number)
+        outlines.mention(change, number, outline)
+        change.trees.set(classes[record.id], *merkle.record_leaf(record, reach, outline))
     return classes
 
 

@@ -11,22 +11,29 @@ from collections.abc import Iterable, Sequence
 from quire import hashes, merkle
 from quire.errors import InputError
 from quire.store import access, words
-from quire.store.sqlite import rows, slots
+from quire.store.sqlite import outlines, rows, slots
 from quire.store.sqlite.change import Change
 from quire.store.sqlite.columns import ACCESS, DEAD, NO_SLOT
-from quire.values import Chunk, Event, Link, Record
+from quire.values import Chunk, Event, Link, Outline, Record
 
 
-def put(change: Change, record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> None:
-    """Add a record with its chunks and outgoing links, or replace it."""
+def put(
+    change: Change,
+    record: Record,
+    chunks: Sequence[Chunk],
+    links: Sequence[Link],
+    outline: Outline | None,
+) -> None:
+    """Add a record with its chunks, outgoing links and outline, or replace it."""
     _check(record, chunks, links)
-    acl = change.rules.acl(record.path) if record.acl is None else access.access_list(record.acl)
-    new = change.access_class(acl)
+    outlines.check(record, outline)
+    reach = change.rules.reach(record)
+    new = change.access_class(reach)
     known = change.connection.row(
         "SELECT number, class, own_acl IS NULL FROM record WHERE space = ? AND id = ?",
         (change.space.id, record.id),
     )
-    key, content = merkle.record_leaf(record, acl)
+    key, content = merkle.record_leaf(record, reach, outline)
     if known is None:
         number, old, ruled = _insert(change, record, new), new, record.acl is None
         _move_events(change, record.id, None, new)
@@ -40,6 +47,7 @@ def put(change: Change, record: Record, chunks: Sequence[Chunk], links: Sequence
             change.trees.remove(old, key)
             _move_events(change, record.id, old, new)
         change.trees.set(new, key, content)
+        outlines.put(change, number, outline)
     _put_links(change, record.id, links, old, new)
     _put_chunks(change, number, chunks, old, new)
 
@@ -58,19 +66,21 @@ def remove(change: Change, ids: Iterable[str]) -> int:
         _put_chunks(change, number, (), held, held)
         _put_links(change, record_id, (), held, held)
         _remove_events(change, record_id, held)
+        outlines.put(change, number, None)
         change.connection.execute("DELETE FROM record WHERE number = ?", (number,))
         change.trees.remove(held, merkle.record_key(record_id))
         removed += 1
     return removed
 
 
-def reclass(change: Change, number: int, record: Record, acl: tuple[str, ...], old: int) -> None:
-    """Move a record with all that belongs to it to the class of an access list."""
-    new = change.access_class(acl)
+def reclass(change: Change, number: int, record: Record, reach: access.Reach, old: int) -> None:
+    """Move a record with all that belongs to it to the class of those who may read it."""
+    new = change.access_class(reach)
     if new == old:
         return
     change.trees.remove(old, merkle.record_key(record.id))
-    change.trees.set(new, *merkle.record_leaf(record, acl))
+    outline = outlines.held(change, number)
+    change.trees.set(new, *merkle.record_leaf(record, reach, outline))
     change.connection.execute("UPDATE record SET class = ? WHERE number = ?", (new, number))
     for place, chunk_id in change.connection.rows(
         "SELECT key, id FROM chunk WHERE record = ?", (number,)
@@ -85,7 +95,7 @@ def put_events(change: Change, events: Iterable[Event]) -> None:
     """Add events; the same event twice is one event."""
     for event in events:
         access.access_list([f"user:{event.actor}"])  # refuses what is no name
-        _check_values(f"an event of {event.actor}", (event.verb, event.record_id, event.at))
+        rows.check_values(f"an event of {event.actor}", (event.verb, event.record_id, event.at))
         change.connection.execute(
             "INSERT INTO event (space, at, actor, record, verb) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING",
@@ -104,42 +114,27 @@ def _check(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> No
     if not record.id or "\0" in record.id or "\0" in record.path:
         raise InputError(f"record {record.id!r} at {record.path!r}: an id is needed, without NUL")
     own, named = f"record {record.id!r}", (record.id, record.kind, record.path, record.title)
-    _check_values(own, (*named, record.parent, record.author, record.position, record.modified))
-    _check_values(own, (*record.attrs, *record.attrs.values()))
+    rows.check_values(own, (*named, record.parent, record.author, record.position, record.modified))
+    rows.check_values(own, (*record.attrs, *record.attrs.values(), *record.paths))
     for chunk in chunks:
         if chunk.record_id != record.id or chunk.path != record.path:
             raise InputError(f"chunk {chunk.id} does not belong to record {record.id}")
         if chunk.id != hashes.chunk_id(record.id, chunk.sequence, chunk.text):
             raise InputError(f"chunk {chunk.id!r} of {own} is not named by its place and text")
         placed = (chunk.sequence, chunk.start, chunk.end, *chunk.lines)
-        _check_values(own, (chunk.kind, chunk.title, chunk.text, *placed))
+        rows.check_values(own, (chunk.kind, chunk.title, chunk.text, *placed))
     if len({chunk.id for chunk in chunks}) != len(chunks):
         raise InputError(f"record {record.id}: two chunks have the same id")
     for link in links:
         if link.source != record.id:
             raise InputError(f"a link from {link.source} does not belong to record {record.id}")
-        _check_values(own, (link.target, link.kind))
-
-
-def _check_values(where: str, values: Iterable[str | int | None]) -> None:
-    """Refuse what the database could not keep, before anything of it is written."""
-    for value in values:
-        if isinstance(value, str):
-            try:
-                value.encode()
-            except UnicodeEncodeError as error:
-                raise InputError(
-                    f"{where}: a text holds half of a surrogate pair, which is no character; "
-                    "replace it first"
-                ) from error
-        elif isinstance(value, int) and not -rows.LARGEST <= value <= rows.LARGEST:
-            raise InputError(f"{where}: {value} is too large a number")
+        rows.check_values(own, (link.target, link.kind))
 
 
 def _insert(change: Change, record: Record, held: int) -> int:
     change.connection.execute(
         "INSERT INTO record (id, kind, path, title, parent, position, modified, author, own_acl, "
-        "attrs, space, class) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "attrs, paths, space, class) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (*rows.record_row(record), change.space.id, held),
     )
     return change.connection.last_insert_rowid()
@@ -148,7 +143,7 @@ def _insert(change: Change, record: Record, held: int) -> int:
 def _update(change: Change, number: int, record: Record, held: int) -> None:
     change.connection.execute(
         "UPDATE record SET (id, kind, path, title, parent, position, modified, author, own_acl, "
-        "attrs, class) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE number = ?",
+        "attrs, paths, class) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE number = ?",
         (*rows.record_row(record), held, number),
     )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from quire.errors import StoreDamagedError
+from quire.errors import InputError, StoreDamagedError
 from quire.store import access
 from quire.store.sqlite.database import REPAIR
-from quire.values import Chunk, Record
+from quire.values import Chunk, Entity, Outline, Record, Reference
 
 ID = re.compile(r"[0-9a-f]{32}")
 """What names a chunk or a vector."""
@@ -21,7 +22,8 @@ ROW_BITS = 40
 """A chunk's key is its space's number, then its row's in this many bits."""
 
 RECORD = (
-    "r.id, r.kind, r.path, r.title, r.parent, r.position, r.modified, r.author, r.own_acl, r.attrs"
+    "r.id, r.kind, r.path, r.title, r.parent, r.position, r.modified, r.author, r.own_acl, "
+    "r.attrs, r.paths"
 )
 CHUNK = (
     "c.id, r.id, k.name, r.path, c.title, c.sequence, c.start, c.stop, c.first_line, "
@@ -40,6 +42,21 @@ def row_of(key: int) -> int:
     return key & ((1 << ROW_BITS) - 1)
 
 
+def check_values(where: str, values: Iterable[str | int | None]) -> None:
+    """Refuse what the database could not keep, before anything of it is written."""
+    for value in values:
+        if isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise InputError(
+                    f"{where}: a text holds half of a surrogate pair, which is no character; "
+                    "replace it first"
+                ) from error
+        elif isinstance(value, int) and not -LARGEST <= value <= LARGEST:
+            raise InputError(f"{where}: {value} is too large a number")
+
+
 def record_row(record: Record) -> tuple[Any, ...]:
     """Write a record as the columns of `RECORD`."""
     return (
@@ -53,14 +70,16 @@ def record_row(record: Record) -> tuple[Any, ...]:
         record.author,
         None if record.acl is None else access.canonical(record.acl),
         json.dumps(dict(record.attrs), sort_keys=True),
+        json.dumps(record.paths),
     )
 
 
 def record_of(row: Sequence[Any]) -> Record:
     """Read a record from the columns of `RECORD`."""
-    name, kind, path, title, parent, position, modified, author, acl, attrs = row
+    name, kind, path, title, parent, position, modified, author, acl, attrs, paths = row
     try:
         own, properties = None if acl is None else access.parse(acl), json.loads(attrs)
+        named = () if paths == "[]" else tuple(json.loads(paths))
     except ValueError as error:
         raise StoreDamagedError(f"record {name} is damaged: {REPAIR}") from error
     return Record(
@@ -74,6 +93,60 @@ def record_of(row: Sequence[Any]) -> Record:
         author=author,
         acl=own,
         attrs=properties,
+        paths=named,
+    )
+
+
+def outline_body(outline: Outline) -> bytes:
+    """Write an outline as one compressed text."""
+    told = [
+        [
+            [
+                entity.kind,
+                entity.name,
+                entity.qualified,
+                entity.start,
+                entity.end,
+                entity.lines,
+                entity.parent,
+                entity.signature,
+                entity.summary,
+                entity.decorators,
+                dict(entity.attrs),
+            ]
+            for entity in outline.entities
+        ],
+        [[use.name, use.kind, use.within, use.count] for use in outline.references],
+    ]
+    return zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(), 1)
+
+
+def outline_of(body: bytes) -> Outline:
+    """Read what `outline_body` wrote."""
+    try:
+        entities, references = json.loads(zlib.decompress(body))
+        return Outline(
+            tuple(map(_entity_of, entities)), tuple(Reference(*row) for row in references)
+        )
+    except (ValueError, TypeError, zlib.error) as error:
+        raise StoreDamagedError(f"an outline is damaged: {REPAIR}") from error
+
+
+def _entity_of(row: Sequence[Any]) -> Entity:
+    kind, name, qualified, start, end, (first, last), parent, *said, decorators, attrs = row
+    signature, summary = said
+    return Entity(
+        kind,
+        name,
+        qualified,
+        start,
+        end,
+        (first, last),
+        parent,
+        signature,
+        summary,
+        tuple(decorators),
+        attrs,
     )
 
 

@@ -106,9 +106,9 @@ def _apply(change: Change) -> None:
     change.rules = change.read_rules()
     found = change.connection.rows(
         f"SELECT {rows.RECORD}, r.number, r.class FROM record r "
-        "WHERE r.space = ? AND r.own_acl IS NULL",
+        "WHERE r.space = ? AND (r.own_acl IS NULL OR r.paths != '[]')",
         (change.space.id,),
     )
     for *row, number, held in found:
         record = rows.record_of(row)
-        records.reclass(change, number, record, change.rules.acl(record.path), held)
+        records.reclass(change, number, record, change.rules.reach(record), held)

@@ -3,9 +3,9 @@
 Migrations are append-only: one that has been released is never edited. `user_version` counts the
 applied ones; `application_id` marks the file as a store.
 
-What is true: space, class, record, chunk, link, event, rule, member, stamp, vector_slot and
-vector_block. What is derived from it and can be rebuilt: posting, segment, row_block, leaf,
-bucket, node and root. All change in one transaction.
+What is true: space, class, record, outline, chunk, link, event, rule, member, stamp, vector_slot
+and vector_block. What is derived from it and can be rebuilt: mention, posting, segment, row_block,
+leaf, bucket, node and root. All change in one transaction.
 """
 
 from __future__ import annotations
@@ -147,6 +147,18 @@ MIGRATIONS: tuple[str, ...] = (
         space INTEGER NOT NULL, class INTEGER NOT NULL,
         content BLOB NOT NULL, vector BLOB NOT NULL,
         PRIMARY KEY (space, class)
+    ) STRICT, WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE record ADD COLUMN paths TEXT NOT NULL DEFAULT '[]';  -- who reads it reads these
+    CREATE INDEX record_kind ON record (space, kind, class, modified);
+    CREATE TABLE outline (
+        record INTEGER PRIMARY KEY, body BLOB NOT NULL  -- compressed JSON
+    ) STRICT;
+    CREATE TABLE mention (
+        space INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
+        record INTEGER NOT NULL, entity INTEGER NOT NULL, count INTEGER NOT NULL,
+        PRIMARY KEY (space, name, kind, record, entity)
     ) STRICT, WITHOUT ROWID;
     """,
 )

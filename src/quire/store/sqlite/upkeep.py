@@ -10,7 +10,7 @@ import numpy as np
 from quire import hashes
 from quire.errors import StoreBusyError, StoreDamagedError
 from quire.store import vectors
-from quire.store.sqlite import columns, derive, records, segments, slots
+from quire.store.sqlite import columns, derive, records, rows, segments, slots
 from quire.store.sqlite.change import Change, Space, read_space
 from quire.store.sqlite.columns import Columns
 from quire.store.sqlite.database import Connection
@@ -64,6 +64,7 @@ def check(connection: Connection, *, repair: bool) -> list[Problem]:
         assert space is not None, "a space that was just listed"
         change = Change(connection, space, _columns(connection, space))
         found = _check_strays(change, repair=repair)
+        found += _check_outlines(change, repair=repair)
         found += _check_chunks(change, repair=repair)
         found += _check_vectors(change, repair=repair)
         found += _check_derived(change, repair=repair)
@@ -89,8 +90,11 @@ def _check_strays(change: Change, *, repair: bool) -> list[Problem]:
     for what, sql in (
         ("chunks", "DELETE FROM chunk WHERE space = ?1 AND record NOT IN (SELECT number"),
         ("links", "DELETE FROM link WHERE space = ?1 AND source NOT IN (SELECT id"),
+        ("outlines", "DELETE FROM outline WHERE record NOT IN (SELECT number"),
     ):
-        change.connection.execute(f"{sql} FROM record WHERE space = ?1)", (change.space.id,))
+        mine = "" if what == "outlines" else " WHERE space = ?1"
+        given = () if what == "outlines" else (change.space.id,)
+        change.connection.execute(f"{sql} FROM record{mine})", given)
         if strays := change.connection.changes():
             detail = f"{strays} {what} belong to no record"
             problems.append(Problem("records", detail, repaired=repair))
@@ -110,13 +114,37 @@ def _check_chunks(change: Change, *, repair: bool) -> list[Problem]:
             continue
         detail = f"{path}: chunk {sequence} is not what was indexed"
         if repair:
-            records.remove(change, [record_id])
-            change.connection.execute(
-                "DELETE FROM stamp WHERE space = ? AND record = ?", (change.space.id, record_id)
-            )
-            detail += "; the file was taken out, run `quire index` to read it again"
+            detail += _take_out(change, record_id)
         problems.append(Problem("text", detail, repaired=repair))
     return problems
+
+
+def _check_outlines(change: Change, *, repair: bool) -> list[Problem]:
+    """An outline that cannot be read goes, and its record with it; that happens in any case."""
+    problems: list[Problem] = []
+    for number, record_id, path, body in change.connection.rows(
+        "SELECT r.number, r.id, r.path, o.body FROM outline o JOIN record r ON r.number = o.record "
+        "WHERE r.space = ? ORDER BY r.path, r.id",
+        (change.space.id,),
+    ):
+        try:
+            rows.outline_of(body)
+        except StoreDamagedError:
+            change.connection.execute("DELETE FROM outline WHERE record = ?", (number,))
+            change.connection.execute("DELETE FROM mention WHERE record = ?", (number,))
+            detail = f"{path}: its outline cannot be read"
+            taken = _take_out(change, record_id)
+            detail += taken if repair else ""
+            problems.append(Problem("outlines", detail, repaired=repair))
+    return problems
+
+
+def _take_out(change: Change, record_id: str) -> str:
+    records.remove(change, [record_id])
+    change.connection.execute(
+        "DELETE FROM stamp WHERE space = ? AND record = ?", (change.space.id, record_id)
+    )
+    return "; the file was taken out, run `quire index` to read it again"
 
 
 def _check_vectors(change: Change, *, repair: bool) -> list[Problem]:

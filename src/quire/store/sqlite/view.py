@@ -7,7 +7,7 @@ from typing import Any
 
 from quire import merkle
 from quire.errors import InputError
-from quire.store.sqlite import rows, search
+from quire.store.sqlite import outlines, rows, search
 from quire.store.sqlite.change import Space
 from quire.store.sqlite.database import Connection
 from quire.store.sqlite.snapshot import Snapshot
@@ -19,6 +19,8 @@ from quire.values import (
     Filter,
     Hits,
     Link,
+    Mention,
+    Outline,
     Proof,
     Record,
     Roots,
@@ -137,6 +139,52 @@ class SqliteView:
                 )
             )
         return found
+
+    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
+        """Fetch the outlines of these records; what has none or is not readable is left out."""
+        found: dict[str, Outline] = {}
+        for name in dict.fromkeys(ids):
+            row = self._connection.row(
+                "SELECT o.body FROM record r JOIN outline o ON o.record = r.number "
+                f"WHERE r.space = ? AND r.id = ? AND r.class IN ({self._classes})",
+                (self._space.id, name),
+            )
+            if row is not None:
+                found[name] = rows.outline_of(row[0])
+        return found
+
+    def definitions(self, names: Sequence[str]) -> list[Mention]:
+        """Find what these names may mean, in the order of name, path and place."""
+        return self._mentions(names, f"= '{outlines.DEFINE}'")
+
+    def references(self, names: Sequence[str]) -> list[Mention]:
+        """Find who uses these names, in the order of name, path and place."""
+        return self._mentions(names, f"!= '{outlines.DEFINE}'")
+
+    def _mentions(self, names: Sequence[str], kind: str) -> list[Mention]:
+        return [
+            Mention(*row)
+            for name in sorted(set(names))
+            for row in self._connection.rows(
+                "SELECT m.name, m.kind, r.id, m.entity, m.count FROM mention m "
+                "JOIN record r ON r.number = m.record "
+                f"WHERE m.space = ? AND m.name = ? AND m.kind {kind} "
+                f"AND r.class IN ({self._classes}) ORDER BY r.path, r.id, m.entity, m.kind",
+                (self._space.id, name),
+            )
+        ]
+
+    def newest(self) -> int | None:
+        """Tell when the last commit or event happened that this viewer may read."""
+        row = self._connection.row(
+            "SELECT max(modified) FROM record "
+            f"WHERE space = ? AND kind = 'commit' AND class IN ({self._classes})",
+            (self._space.id,),
+        )
+        times = [event.at for event in self.events(limit=1)]
+        if row is not None and row[0] is not None:
+            times.append(row[0])
+        return max(times, default=None)
 
     def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
         """Fetch events on readable records, newest first.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from quire.errors import InputError
 from quire.store.sqlite import records, rules, slots
 from quire.store.sqlite.change import Change
-from quire.values import AccessRule, Chunk, Event, Link, Record, Stamp
+from quire.values import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
 
 
 class SqliteWriter:
@@ -26,9 +26,15 @@ class SqliteWriter:
         """Write no more: the transaction is over, and its connection serves others."""
         self._open = None
 
-    def put(self, record: Record, chunks: Sequence[Chunk], links: Sequence[Link] = ()) -> None:
-        """Add a record with its chunks and outgoing links, or replace it."""
-        records.put(self._change, record, chunks, links)
+    def put(
+        self,
+        record: Record,
+        chunks: Sequence[Chunk],
+        links: Sequence[Link] = (),
+        outline: Outline | None = None,
+    ) -> None:
+        """Add a record with its chunks, outgoing links and outline, or replace it."""
+        records.put(self._change, record, chunks, links, outline)
 
     def remove(self, ids: Iterable[str]) -> int:
         """Remove records with all that belongs to them; gives how many there were."""

@@ -10,15 +10,19 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from quire import collect
+from quire import collect, render
 from quire.collect.search import SEMANTIC
 from quire.contracts import Embedder, View
 from quire.errors import EmbedError, QuireError
 from quire.lru import Recent
 from quire.request import Asked, Recorded
-from quire.values import Chunk, Coverage, Failure, Filter, Hits, Request
+from quire.values import FULL, Chunk, Coverage, Failure, Filter, Hits, Outline, Recipe, Request
 
 KEPT_VECTORS = 1024
+NO_TIME = (
+    "nothing is lifted for being new: there is no commit or event to tell the time by; "
+    "name a date with `as_of`"
+)
 
 MakeVector = Callable[[], bytes]
 
@@ -32,6 +36,7 @@ class Gathered:
     found: Mapping[str, Hits]
     chunks: Mapping[str, Chunk]
     modified: Mapping[str, int | None]
+    outlines: Mapping[str, Outline]
     as_of: int | None
     failed: tuple[Failure, ...]
     notes: tuple[str, ...]
@@ -103,23 +108,31 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
     ids = sorted({hit.id for hits in collected.found.values() for hit in hits.hits})
     chunks = {chunk.id: chunk for chunk in view.chunks(ids)}
     modified: dict[str, int | None] = {}
+    records = sorted({chunk.record_id for chunk in chunks.values()})
     as_of = request.as_of
     if recipe.rank.recent:
-        records = sorted({chunk.record_id for chunk in chunks.values()})
         modified = {record.id: record.modified for record in view.records(records)}
-        as_of = _newest(view) if as_of is None else as_of
+        as_of = view.newest() if as_of is None else as_of
+        if as_of is None:
+            notes = [*notes, NO_TIME]
     return Gathered(
         coverage=coverage,
         vector=collected.vector,
         found=collected.found,
         chunks=chunks,
         modified=modified,
+        outlines=view.outlines(records) if needs_outlines(recipe) else {},
         as_of=as_of,
         failed=tuple(
             sorted((*collected.failed, *recorded.failed), key=lambda one: (one.source, one.reason))
         ),
         notes=tuple(notes),
     )
+
+
+def needs_outlines(recipe: Recipe) -> bool:
+    """Tell whether a recipe shows the entities that pieces are a part of."""
+    return render.format_of(recipe.render).entities or recipe.fit.levels != (FULL,)
 
 
 def _as_given(vector: bytes) -> MakeVector:
@@ -141,12 +154,3 @@ def _begun(make: MakeVector) -> MakeVector:
             raise EmbedError(f"the embedder failed: {type(error).__name__}: {error}") from error
 
     return wait
-
-
-def _newest(view: View) -> int | None:
-    """Give the newest time that the viewer may read: an event's, else a record's."""
-    events = view.events(limit=1)
-    if events:
-        return events[0].at
-    times = [record.modified for record in view.listing() if record.modified is not None]
-    return max(times, default=None)

@@ -15,6 +15,12 @@ from quire.contracts import Counter
 from quire.errors import BudgetTooSmallError
 from quire.request import Asked, check
 from quire.values import (
+    CUT,
+    FULL,
+    LEVELS,
+    OUTLINE,
+    SIGNATURE,
+    WHOLE,
     Block,
     Candidate,
     Chunk,
@@ -22,6 +28,7 @@ from quire.values import (
     Decision,
     Failure,
     Hits,
+    Outline,
     Piece,
     Recipe,
     Request,
@@ -29,6 +36,13 @@ from quire.values import (
 )
 
 MONTH = 30 * 24 * 60 * 60
+LEVEL_SAID = {
+    FULL: "fits",
+    CUT: "cut to what was left",
+    SIGNATURE: "shown by its signature and summary: all of it are {} tokens",
+    OUTLINE: "only named: all of it are {} tokens",
+}
+"""How it is told with how much detail a piece is in."""
 TO_SPARE = 40
 """A cut that ends well may leave so small a part of the budget unused: one fortieth."""
 
@@ -46,10 +60,17 @@ class Draft:
     """All that was found, by id."""
     modified: Mapping[str, int | None]
     """When the records of the chunks were last changed, by record."""
+    outlines: Mapping[str, Outline]
+    """What the records of the chunks are made of, by record, where that matters."""
     as_of: int | None
     candidates: tuple[Candidate, ...] = ()
     pieces: tuple[Piece, ...] = ()
+    """What is in, as it will be shown."""
     left: tuple[Piece, ...] = ()
+    preferred: tuple[Piece, ...] = ()
+    """All that could be in, in full, in the order of preference."""
+    footer: bool = True
+    """Whether sources are named at the end, if the recipe wants it."""
     blocks: tuple[Block, ...] = ()
     text: str = ""
     tokens: int = 0
@@ -72,6 +93,7 @@ def start(asked: Asked, gathered: Gathered) -> Draft:
         found=gathered.found,
         chunks=gathered.chunks,
         modified=gathered.modified,
+        outlines=gathered.outlines,
         as_of=gathered.as_of,
         allow_empty=asked.allow_empty,
     )
@@ -82,7 +104,7 @@ def ranked(draft: Draft) -> Draft:
     spec = draft.recipe.rank
     weights = {name: source.weight for name, source in draft.recipe.sources.items()}
     merged = [
-        Candidate(draft.chunks[one.hit.id], one.hit.score, one.signals)
+        _candidate(draft, draft.chunks[one.hit.id], one.hit.score, one.signals)
         for one in rank.fuse(draft.found, weights, spec.constant)
         if one.hit.id in draft.chunks
     ]
@@ -110,53 +132,62 @@ def deduped(draft: Draft) -> Draft:
 
 
 def measured(draft: Draft) -> Draft:
-    """Count what each candidate costs, and keep to the limit of pieces per document."""
-    pieces = [
-        Piece(candidate, draft.counter.count(candidate.chunk.text), candidate.chunk.text)
-        for candidate in draft.candidates
-    ]
+    """Count what each candidate costs at each level of detail, and keep to the limits of groups."""
+    pieces: list[Piece] = []
+    again: list[Piece] = []
+    headings: set[str] = set()
+    for candidate in draft.candidates:
+        piece = _piece(draft, candidate)
+        known = piece.heading in headings
+        if known and _is_said_once(draft, piece):
+            again.append(piece)
+        else:
+            pieces.append(replace(piece, instead=()) if known else piece)
+            headings.add(piece.heading)
     most = draft.recipe.fit.per_document
     kept, rest = fit.limited(pieces, most)
-    decisions = tuple(
+    decisions = [
+        _dropped(piece.candidate, "group", "its entity is there already", piece.tokens)
+        for piece in again
+    ]
+    decisions += [
         _dropped(piece.candidate, "group", f"{most} better pieces of its document", piece.tokens)
         for piece in rest
-    )
-    return replace(draft, pieces=tuple(kept), decisions=draft.decisions + decisions)
+    ]
+    return replace(draft, pieces=tuple(kept), decisions=(*draft.decisions, *decisions))
 
 
 def packed(draft: Draft) -> Draft:
     """Choose what fits, taking each piece for what it costs alone."""
-    budget, counter = draft.recipe.budget, draft.counter
+    budget, counter, way = draft.recipe.budget, draft.counter, draft.recipe.fit.pack
+    said = draft.recipe.render
     made = fit.pack(
         draft.pieces,
         budget.available,
-        way=draft.recipe.fit.pack,
+        way=way,
         overflow=_overflow(draft.recipe) if budget.hard else "stop",
-        marker=lambda path: max(budget.overhead, counter.count(render.marker(path))),
+        opening=lambda piece: max(budget.overhead, counter.count(render.heading(piece, said))),
     )
-    return replace(draft, pieces=made.chosen, left=made.left, gap=made.gap)
+    preferred = tuple(fit.preferred(draft.pieces, way))
+    return replace(draft, pieces=made.chosen, left=made.left, gap=made.gap, preferred=preferred)
 
 
 def settled(draft: Draft) -> Draft:
     """Measure the whole as it will be said: take out what is too much, fill what is left."""
-    budget, way = draft.recipe.budget, draft.recipe.fit.pack
-    kept, left = fit.settle(
-        fit.preferred([*draft.pieces, *draft.left], way),
-        draft.pieces,
-        budget.available,
-        overflow=_overflow(draft.recipe),
-        hard=budget.hard,
-        length=lambda pieces: _length(draft, pieces),
-        cut=_cutter(draft),
-    )
-    passing = budget.hard and _overflow(draft.recipe) == "skip"
+    kept, left = _settled(draft)
+    if not kept and left and draft.footer and draft.recipe.render.sources:
+        bare = replace(draft, footer=False)
+        kept, left = _settled(bare)
+        if kept:
+            draft = replace(bare, notes=(*bare.notes, "there is no room to name the sources"))
+    passing = draft.recipe.budget.hard and _overflow(draft.recipe) == "skip"
     lost = _score(draft.pieces) - _score(kept)
     return replace(
         draft,
         pieces=tuple(kept),
         left=tuple(left),
-        truncated=not passing and (bool(left) or not all(piece.whole for piece in kept)),
-        gap=max(0, draft.gap + lost) if way == "optimal" else 0,
+        truncated=(not passing and bool(left)) or not all(piece.whole for piece in kept),
+        gap=max(0, draft.gap + lost) if draft.recipe.fit.pack == "optimal" else 0,
     )
 
 
@@ -166,12 +197,13 @@ def said(draft: Draft) -> Draft:
     draft = replace(draft, blocks=blocks, text=text, tokens=draft.counter.count(text))
     if not draft.pieces and draft.left:
         draft = _nothing_fits(draft)
+    full = {piece.candidate.chunk.id: piece.tokens for piece in draft.preferred}
     decisions = [
         _decided(
             piece.candidate,
             "fit",
             "kept" if piece.whole else "cut",
-            "fits" if piece.whole else "cut to what was left",
+            LEVEL_SAID[piece.level].format(full.get(piece.candidate.chunk.id)),
             piece.tokens,
         )
         for piece in draft.pieces
@@ -259,10 +291,68 @@ def _fresher(merged: list[Candidate], draft: Draft, percent: int) -> list[Candid
     return sorted(lifted, key=lambda candidate: Piece(candidate, 0, "").order)
 
 
+def _settled(draft: Draft) -> tuple[list[Piece], list[Piece]]:
+    budget = draft.recipe.budget
+    return fit.settle(
+        draft.preferred,
+        draft.pieces,
+        budget.available,
+        overflow=_overflow(draft.recipe),
+        hard=budget.hard,
+        length=lambda pieces: _length(draft, pieces),
+        cut=_cutter(draft),
+    )
+
+
 def _said(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
-    spec = draft.recipe.fit
-    blocks = fit.arrange(pieces, spec.order, spec.pack, draft.request.previous)
-    return blocks, render.render(blocks, draft.recipe.render) if blocks else ""
+    spec, say = draft.recipe.fit, draft.recipe.render
+    if not draft.footer:
+        say = replace(say, sources=0)
+    by_category = say.groups and render.format_of(say).entities
+    blocks = fit.arrange(
+        pieces, spec.order, spec.pack, draft.request.previous, by_category=by_category
+    )
+    text = render.render(blocks, say)
+    if not blocks and draft.counter.count(text) > draft.recipe.budget.available:
+        return blocks, ""  # not even the words for nothing fit
+    return blocks, text
+
+
+def _candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Candidate:
+    outline = draft.outlines.get(chunk.record_id)
+    if outline is None:
+        return Candidate(chunk, score, signals)
+    language = str(outline.entities[WHOLE].attrs.get("language", ""))
+    return Candidate(
+        chunk,
+        score,
+        signals,
+        entity=outline.around(chunk.start, chunk.end),
+        language=language if chunk.kind == "code" else "",
+    )
+
+
+def _piece(draft: Draft, candidate: Candidate) -> Piece:
+    """Show a candidate in full, with what may be shown instead of it."""
+    recipe, count = draft.recipe, draft.counter.count
+    entity, group = candidate.entity, ""
+    if entity is not None and render.format_of(recipe.render).entities:
+        group = f"{candidate.chunk.record_id} {entity.start} {entity.end} {entity.qualified}"
+    text = render.shown(candidate, recipe.render)
+    full = Piece(candidate, count(text), text, group=group)
+    instead: list[Piece] = []
+    for level in LEVELS[1:]:
+        if level in recipe.fit.levels and entity is not None:
+            less = render.shown(candidate, recipe.render, level)
+            cost = count(less)
+            if cost < (instead[-1] if instead else full).tokens:
+                instead.append(Piece(candidate, cost, less, level=level, group=group))
+    return replace(full, instead=tuple(instead))
+
+
+def _is_said_once(draft: Draft, piece: Piece) -> bool:
+    """Tell whether another piece of the same entity would say the same, or what the cap hides."""
+    return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.described)
 
 
 def _length(draft: Draft, pieces: Sequence[Piece]) -> int:
@@ -270,7 +360,7 @@ def _length(draft: Draft, pieces: Sequence[Piece]) -> int:
 
 
 def _score(pieces: Sequence[Piece]) -> int:
-    return sum(piece.candidate.score for piece in pieces)
+    return sum(map(fit.worth, pieces))
 
 
 def _left_out(draft: Draft) -> list[str]:
@@ -308,18 +398,20 @@ def _nothing_fits(draft: Draft) -> Draft:
 def _least(draft: Draft) -> int:
     """Tell what the least costs that could be said, as the overflow wants it."""
     overflow = _overflow(draft.recipe)
-    if overflow == "skip":
-        return min(_length(draft, [piece]) for piece in draft.left)
+    draft = replace(draft, footer=False)  # the names of the sources go first
+    tried = draft.left if overflow == "skip" else draft.left[:1]
+    least = min(_length(draft, [each]) for piece in tried for each in fit.options(piece))
+    if overflow != "cut":
+        return least
     first = draft.left[0]
-    if overflow == "cut":
-        cut = _cutter(draft)
-        parts = (cut(first, room) for room in range(1, first.tokens + 1))
-        first = next((part for part in parts if part is not None), first)
-    return _length(draft, [first])
+    cut = _cutter(draft)
+    parts = (cut(first, room) for room in range(1, first.tokens + 1))
+    first = next((part for part in parts if part is not None), first)
+    return min(least, _length(draft, [first]))
 
 
 def _source(piece: Piece) -> Source:
-    chunk = piece.candidate.chunk
+    chunk, entity = piece.candidate.chunk, piece.candidate.entity
     return Source(
         chunk_id=chunk.id,
         record_id=chunk.record_id,
@@ -328,6 +420,8 @@ def _source(piece: Piece) -> Source:
         title=chunk.title,
         score=piece.candidate.score,
         tokens=piece.tokens,
+        name="" if entity is None else entity.qualified,
+        kind="" if entity is None else entity.kind,
     )
 
 

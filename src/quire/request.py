@@ -16,7 +16,17 @@ from quire import recipe as recipes
 from quire.collect.search import LEXICAL, SEMANTIC
 from quire.contracts import Counter
 from quire.errors import BudgetError, ConfigError, InputError
-from quire.values import NO_FILTER, Budget, Failure, Filter, Recipe, Request, Viewer
+from quire.values import (
+    FULL,
+    LEVELS,
+    NO_FILTER,
+    Budget,
+    Failure,
+    Filter,
+    Recipe,
+    Request,
+    Viewer,
+)
 
 
 class Options(TypedDict, total=False):
@@ -33,6 +43,16 @@ class Options(TypedDict, total=False):
     where: Filter
     format: str
     metadata: bool
+    groups: bool
+    """Code, documentation, conversations and the rest under titles of their own."""
+    content: bool
+    """The text itself, not only what an entity says of itself."""
+    cap: int
+    """At most so many characters of a piece; 0: all of it."""
+    sources: int
+    """Name so many sources, at most, at the end."""
+    levels: Sequence[str]
+    """With how much detail pieces may be shown: `full`, `signature`, `outline`."""
     pack: str
     order: str
     overflow: str
@@ -87,8 +107,8 @@ MOST_RECENT = 1000
 SOURCES = (LEXICAL, SEMANTIC)
 
 _BUDGET = {"budget": "total", "reserve": "reserved", "overflow": "overflow", "hard": "hard"}
-_FIT = ("pack", "order", "dedup", "per_document")
-_RENDER = ("format", "metadata")
+_FIT = ("pack", "order", "dedup", "per_document", "levels")
+_RENDER = ("format", "metadata", "groups", "content", "cap", "sources")
 _BESIDE: dict[str, tuple[type | tuple[type, ...], str]] = {
     "recipe": ((str, Recipe), "a name, a file or a Recipe"),
     "model": (str, "a name"),
@@ -106,6 +126,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "bool": (bool, "true or false"),
     "str": (str, "a text"),
     "Mapping[str, int]": (Mapping, "whole numbers by name"),
+    "tuple[str, ...]": (tuple, "a list of names"),
 }
 
 
@@ -152,6 +173,12 @@ def check(recipe: Recipe) -> None:
     _one_of("format", "format", recipe.render.format, render.FORMATS)
     _within("fit.dedup", recipe.fit.dedup, 0, 1)
     _within("fit.per_document", recipe.fit.per_document, 0)
+    _within("render.cap", recipe.render.cap, 0)
+    _within("render.sources", recipe.render.sources, 0)
+    for level in recipe.fit.levels:
+        _one_of("levels", "level of detail", level, LEVELS)
+    if FULL not in recipe.fit.levels:
+        raise InputError(f"levels: {FULL!r} is missing: what fits is shown in full")
     _within("rank.top", recipe.rank.top, 1)
     _within("rank.constant", recipe.rank.constant, 0)
     _within("rank.recent", recipe.rank.recent, 0, MOST_RECENT)
@@ -205,6 +232,8 @@ def _adjusted(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     """Let options override what a recipe says."""
     budget = {ours: options[name] for name, ours in _BUDGET.items() if name in options}
     fitted = {name: options[name] for name in _FIT if name in options}
+    if isinstance(fitted.get("levels"), list | tuple):
+        fitted["levels"] = tuple(fitted["levels"])
     if "pack" in fitted:
         fitted.setdefault("order", "auto")  # another way of packing brings its own order
     said = {name: options[name] for name in _RENDER if name in options}

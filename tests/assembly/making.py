@@ -11,7 +11,7 @@ from quire import recipe as recipes
 from quire.assembling import Draft
 from quire.contracts import Counter
 from quire.errors import EmbedError
-from quire.values import Candidate, Chunk, Hit, Hits, Piece, Recipe, Request
+from quire.values import Candidate, Chunk, Hit, Hits, Outline, Piece, Recipe, Request
 
 DIMS = 16
 
@@ -122,6 +122,7 @@ def draft(
     *,
     counter: Counter | None = None,
     modified: Mapping[str, int | None] | None = None,
+    outlines: Mapping[str, Outline] | None = None,
     previous: Sequence[str] = (),
     allow_empty: bool = False,
     as_of: int | None = None,
@@ -135,6 +136,7 @@ def draft(
         found={name: hits(chunks) for name, chunks in found.items()},
         chunks={one.id: one for chunks in found.values() for one in chunks},
         modified=modified or {},
+        outlines=outlines or {},
         as_of=as_of,
         allow_empty=allow_empty,
     )

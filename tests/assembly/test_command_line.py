@@ -103,6 +103,8 @@ def test_json_has_these_keys_and_says_the_same(shelf: Tree, words: Quire) -> Non
         "title",
         "score",
         "tokens",
+        "name",
+        "kind",
     }
     assert set(found["decisions"][0]) == {
         "chunk_id",

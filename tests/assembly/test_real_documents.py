@@ -89,7 +89,9 @@ def packed(draft: Draft, way: str) -> Packed:
         draft.recipe.budget.available,
         way=way,
         overflow="skip",
-        marker=lambda path: max(10, draft.counter.count(render.marker(path))),
+        opening=lambda piece: max(
+            10, draft.counter.count(render.marker(piece.candidate.chunk.path))
+        ),
     )
 
 

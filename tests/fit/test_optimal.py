@@ -18,7 +18,13 @@ MARKERS = {"0.md": 10, "1.md": 3, "2.md": 25, "3.md": 0}
 
 
 def packed(pieces: list[Piece], available: int, way: str) -> Packed:
-    return fit.pack(pieces, available, way=way, overflow="skip", marker=MARKERS.__getitem__)
+    return fit.pack(
+        pieces,
+        available,
+        way=way,
+        overflow="skip",
+        opening=lambda piece: MARKERS[piece.candidate.chunk.path],
+    )
 
 
 def score(pieces: tuple[Piece, ...]) -> int:

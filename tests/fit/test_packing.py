@@ -18,7 +18,7 @@ OVERHEAD = 10
 
 
 def packed(pieces: list[Piece], available: int, way: str, overflow: str = "skip") -> Packed:
-    return fit.pack(pieces, available, way=way, overflow=overflow, marker=lambda _: OVERHEAD)
+    return fit.pack(pieces, available, way=way, overflow=overflow, opening=lambda _: OVERHEAD)
 
 
 def named(pieces: tuple[Piece, ...]) -> str:

@@ -114,7 +114,7 @@ def test_a_plain_path_stands_as_it_is() -> None:
 
 
 def test_unknown_format_is_refused() -> None:
-    with pytest.raises(InputError, match="'yaml' is no format; there are json, markers"):
+    with pytest.raises(InputError, match="'yaml' is no format; there are json, markdown, markers"):
         render((), RenderSpec(format="yaml"))
 
 
@@ -165,4 +165,7 @@ def test_markers_say_each_document_once_with_a_blank_line_between(
 def test_each_format_says_nothing_of_nothing() -> None:
     assert render((), MARKERS) == ""
     assert json.loads(render((), JSON)) == {"documents": []}
-    assert set(FORMATS) == {"markers", "json"}
+    for name in ("markdown", "plain"):
+        assert render((), RenderSpec(format=name)) == ""
+    assert render((), RenderSpec(format="xml")) == "<context>\n</context>"
+    assert set(FORMATS) == {"markers", "json", "markdown", "xml", "plain"}

@@ -5,7 +5,8 @@
 - `edges`: grouped, the best documents first and last, the weakest in the middle.
 - `stable`: what an earlier context held stays where it stood, what is new comes after.
 
-Neighbouring pieces of a document become one run of text, and nothing is printed twice.
+Pieces stand under headings: documents, or the entities that they are part of; those may stand by
+category, code first. Neighbouring pieces become one run of text, and nothing is printed twice.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import groupby
 
 from quire.errors import InputError
 from quire.fit.pack import groups
-from quire.values import Block, Piece, Run
+from quire.values import CATEGORIES, OTHER, Block, Piece, Run, category_of
 
 AUTO = {
     "greedy": "grouped",
@@ -24,12 +25,18 @@ AUTO = {
     "score_weighted": "packed",
 }
 ORDERS = ("auto", "grouped", "packed", "edges", "stable")
+CATEGORY_ORDER = (*CATEGORIES, OTHER)
 
 
 def arrange(
-    pieces: Sequence[Piece], order: str, way: str, previous: Sequence[str] = ()
+    pieces: Sequence[Piece],
+    order: str,
+    way: str,
+    previous: Sequence[str] = (),
+    *,
+    by_category: bool = False,
 ) -> tuple[Block, ...]:
-    """Put pieces, given in the order of preference, into blocks of one document each."""
+    """Put pieces, given in the order of preference, into blocks of one heading each."""
     if order not in ORDERS:
         raise InputError(f"{order!r} is no order; there are {', '.join(ORDERS)}")
     wanted = AUTO.get(way, "grouped") if order == "auto" else order
@@ -41,8 +48,15 @@ def arrange(
         if wanted == "edges":
             grouped = grouped[::2] + grouped[1::2][::-1]
         ordered = _in_reading_order(grouped)
-    by_document = groupby(_together(ordered), key=lambda piece: piece.candidate.chunk.record_id)
-    return tuple(_block(list(run)) for _, run in by_document)
+    ordered = _together(ordered)
+    if by_category:
+        ordered.sort(key=_category)
+    by_heading = groupby(ordered, key=lambda piece: piece.heading)
+    return tuple(_block(list(run)) for _, run in by_heading)
+
+
+def _category(piece: Piece) -> int:
+    return CATEGORY_ORDER.index(category_of(piece.candidate))
 
 
 def _stable(pieces: Sequence[Piece], previous: Sequence[str]) -> list[Piece]:
@@ -64,7 +78,7 @@ def _together(ordered: Sequence[Piece]) -> list[Piece]:
     record, reach = "", 0
     for piece in sorted(ordered, key=lambda one: (one.candidate.chunk.record_id, *_offset(one))):
         chunk = piece.candidate.chunk
-        if sharing and chunk.record_id == record and chunk.start < reach:
+        if sharing and chunk.record_id == record and chunk.start < reach and not piece.described:
             sharing[-1].append(piece)
             reach = max(reach, _end(piece))
         else:
@@ -80,7 +94,8 @@ def _block(pieces: Sequence[Piece]) -> Block:
     first = end = 0
     for piece in pieces:
         start = piece.candidate.chunk.start
-        if runs and first <= start <= end:
+        apart = piece.described or (bool(runs) and runs[-1][-1].described)
+        if runs and not apart and first <= start <= end:
             runs[-1].append(piece)
             end = max(end, _end(piece))
         else:
@@ -107,7 +122,9 @@ def _run(pieces: Sequence[Piece]) -> Run:
 def _lines(piece: Piece) -> tuple[int, int]:
     """Tell which lines are shown of a piece."""
     first, last = piece.candidate.chunk.lines
-    return (first, last) if piece.whole or not first else (first, first + piece.text.count("\n"))
+    if not first or piece.described or piece.text == piece.candidate.chunk.text:
+        return first, last
+    return first, first + piece.text.count("\n")
 
 
 def _offset(piece: Piece) -> tuple[int, int, str]:
@@ -118,4 +135,6 @@ def _offset(piece: Piece) -> tuple[int, int, str]:
 def _end(piece: Piece) -> int:
     """Tell where what is shown of a piece ends in its document."""
     chunk = piece.candidate.chunk
-    return chunk.end if piece.whole else chunk.start + len(piece.text.encode())
+    if piece.described or piece.text == chunk.text:
+        return chunk.end
+    return chunk.start + len(piece.text.encode())

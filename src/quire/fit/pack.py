@@ -1,24 +1,25 @@
 """Which pieces go in, taken for what they cost one by one?
 
 Every way of packing walks the pieces in its own order of preference and takes what fits. A
-document's first piece also pays for its marker. What a piece costs in the whole is measured
+heading's first piece also pays for the heading. What a piece costs in the whole is measured
 afterwards (`settle`), and only there is one cut.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from quire.errors import InputError
 from quire.fit.optimal import optimal
-from quire.values import Piece
+from quire.values import CUT, Piece
 
 OVERFLOWS = ("skip", "cut", "stop")
 
-Marker = Callable[[str], int]
-"""What the marker of a path costs."""
+Opening = Callable[[Piece], int]
+"""What the heading of a piece's group costs, for the first piece in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,10 @@ class Packed:
 
 
 def groups(pieces: Iterable[Piece]) -> list[list[Piece]]:
-    """Group pieces by document, the one with the best piece first; best pieces first in each."""
+    """Group pieces by heading, the one with the best piece first; best pieces first in each."""
     found: dict[str, list[Piece]] = {}
     for piece in sorted(pieces, key=lambda piece: piece.order):
-        found.setdefault(piece.candidate.chunk.record_id, []).append(piece)
+        found.setdefault(piece.heading, []).append(piece)
     return list(found.values())
 
 
@@ -70,17 +71,18 @@ def preferred(pieces: Sequence[Piece], way: str) -> list[Piece]:
 
 
 def pack(
-    pieces: Sequence[Piece], available: int, *, way: str, overflow: str, marker: Marker
+    pieces: Sequence[Piece], available: int, *, way: str, overflow: str, opening: Opening
 ) -> Packed:
     """Choose what fits into the available tokens.
 
-    With `skip`, a piece that does not fit is passed over; otherwise nothing is taken after it.
+    A piece that is too long is taken with less detail if it may be. With `skip`, one that does not
+    fit at all is passed over; otherwise nothing is taken after it.
     """
     if overflow not in OVERFLOWS:
         raise InputError(f"{overflow!r} is no overflow; there are {', '.join(OVERFLOWS)}")
     ordered = preferred(pieces, way)
     if way == "optimal":
-        chosen, gap = optimal(groups(pieces), available, marker)
+        chosen, gap = optimal(groups(pieces), available, opening)
         names = {piece.candidate.chunk.id for piece in chosen}
         rest = [piece for piece in ordered if piece.candidate.chunk.id not in names]
         return Packed(tuple(chosen), tuple(rest), gap)
@@ -89,26 +91,37 @@ def pack(
     opened: set[str] = set()
     used = 0
     for piece in ordered:
-        chunk = piece.candidate.chunk
-        cost = piece.tokens + (0 if chunk.record_id in opened else marker(chunk.path))
-        if used + cost > available or (left and overflow != "skip"):
+        start = 0 if piece.heading in opened else opening(piece)
+        room = available - used - start
+        fitting = next((each for each in options(piece) if each.tokens <= room), None)
+        if fitting is None or (left and overflow != "skip"):
             left.append(piece)
             continue
-        taken.append(piece)
-        opened.add(chunk.record_id)
-        used += cost
+        taken.append(fitting)
+        opened.add(piece.heading)
+        used += start + fitting.tokens
     return Packed(tuple(taken), tuple(left))
+
+
+def options(piece: Piece) -> tuple[Piece, ...]:
+    """Give all ways to show a piece, the most detail first."""
+    return (piece, *piece.instead)
 
 
 def limited(pieces: Sequence[Piece], per_document: int) -> tuple[list[Piece], list[Piece]]:
     """Part pieces into the best few of each document and the rest."""
     if not per_document:
         return list(pieces), []
-    kept = [piece for group in groups(pieces) for piece in group[:per_document]]
-    rest = [piece for group in groups(pieces) for piece in group[per_document:]]
+    counts: Counter[str] = Counter()
+    kept: list[Piece] = []
+    rest: list[Piece] = []
+    for piece in greedy(pieces):
+        document = piece.candidate.chunk.record_id
+        (kept if counts[document] < per_document else rest).append(piece)
+        counts[document] += 1
     return kept, rest
 
 
 def as_cut(piece: Piece, text: str, tokens: int) -> Piece:
     """Give a piece that shows less of its text."""
-    return replace(piece, text=text, tokens=tokens, whole=False)
+    return replace(piece, text=text, tokens=tokens, level=CUT, instead=())

@@ -8,7 +8,9 @@ what was left out, as the overflow says:
 - `stop`: in the order of preference, up to the first piece that does not fit.
 - `cut`: likewise, and that piece is cut to what is left.
 
-A soft budget goes on in the order of preference until it is reached: its last piece may pass it.
+A piece that does not fit is tried with less detail, where it may be shown so, and gets the detail
+back if there is room in the end. A soft budget goes on in the order of preference until it is
+reached: its last piece may pass it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from quire.fit.pack import options
 from quire.values import Piece
 
 SLACK = 16
@@ -41,12 +44,16 @@ def settle(
     length: Length,
     cut: Cut,
 ) -> tuple[list[Piece], list[Piece]]:
-    """Give what stays and what is left out, both in the order of preference."""
-    names = {piece.candidate.chunk.id for piece in chosen}
+    """Give what stays and what is left out, both in the order of preference.
+
+    `preferred` holds the pieces in full, `chosen` those that are in, as they would be shown.
+    """
+    taken = {piece.candidate.chunk.id: piece for piece in chosen}
     places = {piece.candidate.chunk.id: place for place, piece in enumerate(preferred)}
-    kept = [piece for piece in preferred if piece.candidate.chunk.id in names]
-    out = [piece for piece in preferred if piece.candidate.chunk.id not in names]
-    whole = _Whole(kept, out, places, available, length)
+    named = [piece for piece in preferred if piece.candidate.chunk.id in taken]
+    kept = [taken[piece.candidate.chunk.id] for piece in named]
+    out = [piece for piece in preferred if piece.candidate.chunk.id not in taken]
+    whole = _Whole(kept, out, list(preferred), places, available, length)
     if not hard:
         whole.pass_once()
         return whole.kept, whole.out
@@ -66,6 +73,8 @@ class _Whole:
 
     kept: list[Piece]
     out: list[Piece]
+    pieces: list[Piece]
+    """All of them, in full."""
     places: dict[str, int]
     available: int
     length: Length
@@ -78,7 +87,7 @@ class _Whole:
             over = self.used - self.available
             while self.kept and over > 0:
                 last = self.kept.pop()
-                self.out.append(last)
+                self.out.append(self.pieces[self._place(last)])
                 over -= max(1, last.tokens)
             self.used = self.length(self.kept)
         self.out.sort(key=self._place)
@@ -87,7 +96,7 @@ class _Whole:
         """Go on until the budget is reached, and not one piece further."""
         self.used = self.length(self.kept)
         while self.kept and (less := self.length(self.kept[:-1])) >= self.available:
-            insort(self.out, self.kept.pop(), key=self._place)
+            insort(self.out, self.pieces[self._place(self.kept.pop())], key=self._place)
             self.used = less
         while self.out and self.used < self.available:
             self._take(self.out[0], *self._with(self.out[0]))
@@ -98,13 +107,27 @@ class _Whole:
         while added:
             added = False
             for piece in list(self.out):
-                if self._may_fit(piece) and self._put_in(piece):
+                if self._put_in(piece):
                     added = True
+        self._detail()
 
     def go_on(self) -> None:
         """Put in what comes next, up to the first that does not fit."""
         while self.out and self._put_in(self.out[0]):
             pass
+        self._detail()
+
+    def _detail(self) -> None:
+        """Show in more detail what is shown in little, where there is room."""
+        for shown in [piece for piece in self.kept if piece.described]:
+            for fuller in options(self.pieces[self._place(shown)]):
+                if fuller is shown or fuller.level == shown.level:
+                    break
+                rest = [piece for piece in self.kept if piece is not shown]
+                kept, used = self._with(fuller, rest)
+                if used <= self.available:
+                    self.kept, self.used = kept, used
+                    break
 
     def shorten(self, cut: Cut) -> None:
         """Cut the next piece to what is left, by measuring: how much of it that is."""
@@ -141,16 +164,18 @@ class _Whole:
         )
 
     def _put_in(self, piece: Piece) -> bool:
-        """Put a piece in if the whole keeps the budget with it."""
-        kept, used = self._with(piece)
-        if used > self.available:
-            return False
-        self._take(piece, kept, used)
-        return True
+        """Put a piece in, in as much detail as the budget lets it."""
+        for option in options(piece):
+            if self._may_fit(option):
+                kept, used = self._with(option)
+                if used <= self.available:
+                    self._take(piece, kept, used)
+                    return True
+        return False
 
-    def _with(self, piece: Piece) -> tuple[list[Piece], int]:
+    def _with(self, piece: Piece, others: list[Piece] | None = None) -> tuple[list[Piece], int]:
         """Give what would be in with a piece, and what that would cost."""
-        kept = list(self.kept)
+        kept = list(self.kept if others is None else others)
         insort(kept, piece, key=self._place)
         return kept, self.length(kept)
 

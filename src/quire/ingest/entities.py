@@ -34,6 +34,7 @@ def outline_of(record: Record, reading: Reading) -> Outline:
         end=places[len(text)][0],
         lines=lines(0, len(text)),
         summary=shortened(reading.summary),
+        attrs={"language": str(record.attrs.get("language", ""))},
     )
     entities = [whole]
     for part in reading.parts:

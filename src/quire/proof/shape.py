@@ -45,6 +45,8 @@ _SOURCE = {
     "title": str,
     "score": int,
     "tokens": int,
+    "name": str,
+    "kind": str,
     "chunk": _CHUNK,
 }
 _DECISION = {
@@ -81,8 +83,21 @@ _RECIPE = {
         "hard": bool,
     },
     "rank": {EACH: int},
-    "fit": {"dedup": (int, float), "pack": str, "order": str, "per_document": int},
-    "render": {"format": str, "metadata": bool},
+    "fit": {
+        "dedup": (int, float),
+        "pack": str,
+        "order": str,
+        "per_document": int,
+        "levels": [str],
+    },
+    "render": {
+        "format": str,
+        "metadata": bool,
+        "groups": bool,
+        "content": bool,
+        "cap": int,
+        "sources": int,
+    },
 }
 _PROOFS = {
     "classes": [str],

@@ -63,7 +63,7 @@ def _sums(receipt: Mapping[str, Any]) -> Iterator[str]:
         "content_tokens": sum(source["tokens"] for source in receipt["sources"]),
         "limit_exceeded": max(0, tokens - available),
         "omitted": omitted,
-        "truncated": may_end and (omitted > 0 or "cut" in verdicts),
+        "truncated": "cut" in verdicts or (may_end and omitted > 0),
         "counter": receipt["request"]["model"],
     }
     for name, value in should.items():

@@ -1,5 +1,6 @@
 """How is it said?"""
 
-from quire.render.formats import FORMATS, marker, render
+from quire.render.entities import entity_of
+from quire.render.formats import FORMATS, format_of, heading, marker, render, shown
 
-__all__ = ["FORMATS", "marker", "render"]
+__all__ = ["FORMATS", "entity_of", "format_of", "heading", "marker", "render", "shown"]

@@ -1,20 +1,23 @@
-"""How does each format say a context?
+"""How is a context said?
 
-A format is one function from blocks to text and one row of `FORMATS`.
+A format is one function from blocks to text, and one that tells which words stand for a candidate
+at a level of detail. What is counted and hashed is what such a function returns, to the byte.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from quire.errors import InputError
-from quire.values import Block, RenderSpec, Run
+from quire.render import entities
+from quire.render.entities import entity_of
+from quire.render.lines import one_line
+from quire.values import FULL, SIGNATURE, Block, Candidate, Piece, RenderSpec, Run
 
-Format = Callable[[Sequence[Block], RenderSpec], str]
-
-_LINE_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+Say = Callable[[Sequence[Block], RenderSpec], str]
+Show = Callable[[Candidate, RenderSpec, str], str]
 
 
 def markers(blocks: Sequence[Block], spec: RenderSpec) -> str:
@@ -26,8 +29,7 @@ def markers(blocks: Sequence[Block], spec: RenderSpec) -> str:
 
 def marker(path: str) -> str:
     """Give the line that names a document: one line, whatever a file may be called."""
-    told = _LINE_BREAKING.sub(lambda found: found[0].encode("unicode_escape").decode(), path)
-    return f"[DOC: {told}]\n"
+    return f"[DOC: {one_line(path)}]\n"
 
 
 def as_json(blocks: Sequence[Block], spec: RenderSpec) -> str:
@@ -46,14 +48,63 @@ def as_json(blocks: Sequence[Block], spec: RenderSpec) -> str:
     return json.dumps({"documents": documents}, ensure_ascii=False, separators=(",", ":"))
 
 
-FORMATS: dict[str, Format] = {"markers": markers, "json": as_json}
+def shown_as_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
+    """Give a candidate's text, or how its entity is declared and what it says of itself."""
+    if level == FULL:
+        return entities.capped(candidate.chunk.text, spec.cap)
+    entity = entity_of(candidate)
+    named = entity.signature or entity.qualified
+    told = [named, entity.summary] if level == SIGNATURE and entity.summary else [named]
+    return "\n".join(told) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way of saying a context, and the words that it has for a candidate."""
+
+    say: Say
+    show: Show = shown_as_text
+    entities: bool = False
+    """It names the entities that pieces are a part of."""
+    empty: str = ""
+    """What is said where there is nothing to say."""
+
+
+FORMATS: dict[str, Format] = {
+    "markers": Format(markers),
+    "json": Format(as_json, empty='{"documents":[]}'),
+    "markdown": Format(entities.markdown, entities.shown_in_markdown, entities=True),
+    "xml": Format(entities.xml, entities.shown_alone, entities=True, empty="<context>\n</context>"),
+    "plain": Format(entities.plain, entities.shown_alone, entities=True),
+}
 
 
 def render(blocks: Sequence[Block], spec: RenderSpec) -> str:
     """Say blocks in the format that was asked for."""
+    chosen = format_of(spec)
+    return chosen.say(blocks, spec) if blocks else chosen.empty
+
+
+def shown(candidate: Candidate, spec: RenderSpec, level: str = FULL) -> str:
+    """Give the words that stand for a candidate at a level of detail, headings aside."""
+    return format_of(spec).show(candidate, spec, level)
+
+
+def heading(piece: Piece, spec: RenderSpec) -> str:
+    """Give what is said once for the group of a piece, beside its texts."""
+    chunk = piece.candidate.chunk
+    bare = Piece(piece.candidate, 0, "", level=piece.level)
+    run = Run((bare,), "", chunk.lines)
+    plain = RenderSpec(spec.format, metadata=spec.metadata, content=spec.content)
+    alone = format_of(spec).say([Block(chunk.record_id, chunk.path, (run,))], plain)
+    return alone if spec.format != "markers" else marker(chunk.path)
+
+
+def format_of(spec: RenderSpec) -> Format:
+    """Look a format up by its name."""
     if spec.format not in FORMATS:
         raise InputError(f"{spec.format!r} is no format; there are {', '.join(sorted(FORMATS))}")
-    return FORMATS[spec.format](blocks, spec)
+    return FORMATS[spec.format]
 
 
 def _said(run: Run, spec: RenderSpec) -> str:

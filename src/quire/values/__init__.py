@@ -1,21 +1,59 @@
 """What crosses from room to room: frozen values, and nothing else."""
 
 from quire.values.asked import NO_FILTER, OWNER, Filter, Viewer
-from quire.values.assembled import Block, Context, Decision, Piece, Request, Run, Source
+from quire.values.assembled import (
+    CUT,
+    FULL,
+    LEVELS,
+    OUTLINE,
+    SIGNATURE,
+    Block,
+    Context,
+    Decision,
+    Piece,
+    Request,
+    Run,
+    Source,
+)
 from quire.values.files import Document, FoundFile, Skipped
-from quire.values.found import Candidate, Coverage, Failure, Hit, Hits, Proof, Roots
+from quire.values.found import (
+    Candidate,
+    Coverage,
+    Failure,
+    Hit,
+    Hits,
+    Proof,
+    Roots,
+    category_of,
+)
 from quire.values.kept import MAIN, NO_ATTRS, PUBLIC, AccessRule, Chunk, Event, Link, Record, Stamp
-from quire.values.outline import WHOLE, Entity, Mention, Outline, Reference
+from quire.values.outline import (
+    CATEGORIES,
+    OTHER,
+    WHOLE,
+    Entity,
+    Mention,
+    Outline,
+    Reference,
+    category,
+)
 from quire.values.recipe import Budget, FitSpec, RankSpec, Recipe, RenderSpec, SourceSpec
 from quire.values.settings import EmbedSettings, IngestSettings, SearchSettings
 from quire.values.told import IndexResult, Problem, Progress, SearchResult, Status
 
 __all__ = [
+    "CATEGORIES",
+    "CUT",
+    "FULL",
+    "LEVELS",
     "MAIN",
     "NO_ATTRS",
     "NO_FILTER",
+    "OTHER",
+    "OUTLINE",
     "OWNER",
     "PUBLIC",
+    "SIGNATURE",
     "WHOLE",
     "AccessRule",
     "Block",
@@ -60,4 +98,6 @@ __all__ = [
     "Stamp",
     "Status",
     "Viewer",
+    "category",
+    "category_of",
 ]

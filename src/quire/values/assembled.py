@@ -43,6 +43,15 @@ class Decision:
     signals: Mapping[str, int]
 
 
+FULL = "full"
+CUT = "cut"
+SIGNATURE = "signature"
+OUTLINE = "outline"
+LEVELS = (FULL, SIGNATURE, OUTLINE)
+"""How much of an entity is shown: its text; how it is declared and what it says of itself; that it
+is there. What is cut shows the beginning of its text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A candidate with what it costs, on its way into the budget."""
@@ -50,8 +59,28 @@ class Piece:
     candidate: Candidate
     tokens: int
     text: str
-    """What would be shown: the chunk's text, or a cut of it."""
-    whole: bool = True
+    """What would be shown: the chunk's text, or less."""
+    level: str = FULL
+    instead: tuple[Piece, ...] = ()
+    """The same candidate with less detail, for when this is too long; the most detail first."""
+    group: str = ""
+    """The document or entity under whose heading it stands; empty: its document."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is shown as its recipe wants it, and not for want of room with less."""
+        return self.level == FULL
+
+    @property
+    def described(self) -> bool:
+        """Whether words about it stand in for its text."""
+        told = self.level in {SIGNATURE, OUTLINE}
+        return told or not self.candidate.chunk.text.startswith(self.text)
+
+    @property
+    def heading(self) -> str:
+        """The name of the group that it stands in."""
+        return self.group or self.candidate.chunk.record_id
 
     @property
     def order(self) -> tuple[int, str, int, int, str]:
@@ -71,11 +100,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A document's marker with what stands below it."""
+    """A heading (a document's, or an entity's) with what stands below it."""
 
     record_id: str
     path: str
     runs: tuple[Run, ...]
+
+    @property
+    def first(self) -> Piece:
+        """The piece that stands first in it."""
+        return self.runs[0].pieces[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +123,10 @@ class Source:
     title: str
     score: int
     tokens: int
+    name: str = ""
+    """The entity that it is a part of, where that was looked up."""
+    kind: str = ""
+    """What that entity is."""
 
 
 @dataclass(frozen=True, slots=True)

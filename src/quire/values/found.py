@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quire.values.kept import Chunk
+from quire.values.outline import Entity, category
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,16 @@ class Candidate:
     chunk: Chunk
     score: int
     signals: Mapping[str, int]
+    entity: Entity | None = None
+    """What it is a part of, where that was looked up."""
+    language: str = ""
+    """The programming language that it is written in, likewise."""
+
+
+def category_of(candidate: Candidate) -> str:
+    """Tell to which group of a context a candidate belongs: `code`, `documentation`, …"""
+    kind = candidate.chunk.kind if candidate.entity is None else candidate.entity.kind
+    return category(kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,21 @@ from quire.values.kept import NO_ATTRS
 
 WHOLE = 0
 """The place in an outline of the entity that is the whole record."""
+NEARLY_ALL = (4, 5)
+"""What is cut out of an entity may begin or end a little outside: in its blank lines, say."""
+
+CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "code": ("function", "method", "class", "interface", "type", "file", "module", "code"),
+    "documentation": ("document", "section", "requirement", "feature"),
+    "conversation": ("session", "message", "decision", "conversation"),
+}
+OTHER = "other"
+_CATEGORY = {kind: name for name, kinds in CATEGORIES.items() for kind in kinds}
+
+
+def category(kind: str) -> str:
+    """Tell to which group of a context a kind of entity belongs."""
+    return _CATEGORY.get(kind, OTHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +75,16 @@ class Outline:
 
     entities: tuple[Entity, ...]
     references: tuple[Reference, ...] = ()
+
+    def around(self, start: int, end: int) -> Entity:
+        """Give the innermost entity that holds nearly all of a stretch of the text."""
+        found = self.entities[WHOLE]
+        for entity in self.entities[1:]:
+            shared = min(end, entity.end) - max(start, entity.start)
+            innermost = entity.end - entity.start <= found.end - found.start
+            if innermost and shared * NEARLY_ALL[1] >= (end - start) * NEARLY_ALL[0] > 0:
+                found = entity
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,8 @@ class FitSpec:
     """`grouped`, `packed`, `edges`, `stable`; auto: as the way of packing wants it."""
     per_document: int = 0
     """At most so many pieces of one document; 0: as many as fit."""
+    levels: tuple[str, ...] = ("full",)
+    """With how much detail a piece may be shown, from `full` over `signature` to `outline`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,14 @@ class RenderSpec:
     format: str = "markers"
     metadata: bool = False
     """Name lines, headings and score before each piece."""
+    groups: bool = False
+    """Put code, documentation, conversations and the rest under titles of their own."""
+    content: bool = True
+    """Show the text itself, not only what an entity says of itself."""
+    cap: int = 0
+    """Show at most so many characters of a piece; 0: all of it."""
+    sources: int = 0
+    """Name so many sources, at most, at the end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,240 @@
+"""How is an entity said: in markdown, in xml, in plain text?
+
+Each entity has a heading (its name and where it stands), what it says of itself, and its text.
+Whatever a text holds (back-ticks, angle brackets, quotes), the format around it stays whole: fences
+grow, what xml does not allow is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from xml.sax.saxutils import escape, quoteattr
+
+from quire.graphemes import last_cut
+from quire.render.lines import one_line
+from quire.values import (
+    OUTLINE,
+    SIGNATURE,
+    Block,
+    Candidate,
+    Entity,
+    RenderSpec,
+    category_of,
+)
+
+TITLES = {
+    "code": "Relevant Code",
+    "documentation": "Related Documentation",
+    "conversation": "Previous Conversations",
+    "other": "Other Context",
+}
+TRUNCATED = "// ... (truncated)"
+GAP = "..."
+_BACKTICKS = re.compile(r"`{3,}")
+_BLOCK = re.compile(r"(?m)^([ \t]*)(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3})")
+"""What would begin another block of markdown than a paragraph, at the beginning of a line."""
+_BEGINNINGS = frozenset(" `~#<=>+*-|")
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def entity_of(candidate: Candidate) -> Entity:
+    """Give the entity that a candidate is a part of; where none is known, its whole record."""
+    if candidate.entity is not None:
+        return candidate.entity
+    chunk = candidate.chunk
+    kind = "file" if chunk.kind == "code" else chunk.kind
+    name = chunk.path.rpartition("/")[2]
+    return Entity(kind, name, name, 0, chunk.end, (1, chunk.lines[1]))
+
+
+def capped(text: str, cap: int) -> str:
+    """Give the beginning of a text, at most so many characters of it; 0: all of it."""
+    if not cap or len(text) <= cap:
+        return text
+    return text[: last_cut(text, cap)]
+
+
+# --- what is said of an entity, by level ---------------------------------------------------------
+
+
+def shown_in_markdown(candidate: Candidate, spec: RenderSpec, level: str) -> str:
+    """Give what stands in the fence; its own words about itself stand before it."""
+    entity = entity_of(candidate)
+    if level == OUTLINE:
+        return ""
+    if not spec.content:
+        return entity.summary
+    return entity.signature if level == SIGNATURE else capped(candidate.chunk.text, spec.cap)
+
+
+def shown_alone(candidate: Candidate, spec: RenderSpec, level: str) -> str:
+    """Give the one text that stands for an entity: its own words, or else its beginning."""
+    entity = entity_of(candidate)
+    if level == OUTLINE:
+        return ""
+    if level == SIGNATURE:
+        return "" if entity.summary else entity.signature
+    return capped(entity.summary or candidate.chunk.text, spec.cap)
+
+
+# --- markdown ------------------------------------------------------------------------------------
+
+
+def markdown(blocks: Sequence[Block], spec: RenderSpec) -> str:
+    """Say entities under headings, their code in fences that name the language."""
+    sections = [
+        "\n\n".join(
+            [
+                *([f"## {title}"] if title else []),
+                *(_in_markdown(block, spec) for block in group),
+            ]
+        )
+        for title, group in _grouped(blocks, spec)
+    ]
+    footer = [f"- {_begun(name)} ({place})" for name, _, place in _sources(blocks, spec)]
+    whole = "\n\n---\n\n".join(sections)
+    return "\n\n".join([whole, "\n".join(["---", "**Sources:**", *footer])]) if footer else whole
+
+
+def _in_markdown(block: Block, spec: RenderSpec) -> str:
+    piece = block.first
+    entity = entity_of(piece.candidate)
+    lines = [f"### {one_line(entity.qualified)}", f"*{_begun(_place(block))}*", ""]
+    if piece.level == OUTLINE:
+        return "\n".join(lines[:2])
+    if entity.summary:
+        lines.append(_BLOCK.sub(r"\1\\", entity.summary))
+    text = _text(block)
+    if spec.content and text:
+        fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+        lines += ["", fence + piece.candidate.language, text.rstrip("\n")]
+        if _is_shortened(block):
+            lines.append(TRUNCATED)
+        lines.append(fence)
+    return "\n".join(lines)
+
+
+def _begun(name: str) -> str:
+    """Write a name that begins a line so that it begins no list or fence."""
+    return f"\\{name}" if name[:1] in _BEGINNINGS else name
+
+
+# --- xml -----------------------------------------------------------------------------------------
+
+
+def xml(blocks: Sequence[Block], spec: RenderSpec) -> str:
+    """Say entities as elements under one root, in closed sections."""
+    lines = ["<context>"]
+    for title, group in _grouped(blocks, spec):
+        if title:
+            lines.append(f"<section name={_attribute(title)}>")
+        lines += [_in_xml(block) for block in group]
+        if title:
+            lines.append("</section>")
+    sources = [
+        f"  <source name={_attribute(name)} type={_attribute(kind)} />"
+        for name, kind, _ in _sources(blocks, spec)
+    ]
+    if sources:
+        lines += ["<sources>", *sources, "</sources>"]
+    return "\n".join([*lines, "</context>"])
+
+
+def _in_xml(block: Block) -> str:
+    entity = entity_of(block.first.candidate)
+    line = block.runs[0].lines[0]
+    attributes = [f"name={_attribute(entity.qualified)}", f"type={_attribute(entity.kind)}"]
+    if not _is_elsewhere(block):
+        attributes.append(f"file={_attribute(block.path)}")
+        if line:
+            attributes.append(f'line="{line}"')
+    start = f"<entity {' '.join(attributes)}"
+    text = _text(block)
+    if not text:
+        return f"{start} />"
+    return f"{start}>\n{_escaped(text)}\n</entity>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_allowed(text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+
+
+def _escaped(text: str) -> str:
+    return escape(_allowed(text), {"\r": "&#13;"})
+
+
+def _allowed(text: str) -> str:
+    """Write out what no xml may hold."""
+    return _NOT_IN_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+# --- plain ---------------------------------------------------------------------------------------
+
+
+def plain(blocks: Sequence[Block], spec: RenderSpec) -> str:
+    """Say entities as their name, where they stand, and one text each."""
+    sections = [
+        "\n\n".join(
+            [*([f"=== {title} ==="] if title else []), *(_in_plain(block) for block in group)]
+        )
+        for title, group in _grouped(blocks, spec)
+    ]
+    whole = "\n\n---\n\n".join(sections)
+    footer = [f"  - {name}" for name, _, _ in _sources(blocks, spec)]
+    return "\n\n".join([whole, "\n".join(["Sources:", *footer])]) if footer else whole
+
+
+def _in_plain(block: Block) -> str:
+    entity = entity_of(block.first.candidate)
+    place = entity.kind if _is_elsewhere(block) else f"{one_line(block.path)}:{_line(block)}"
+    text = _text(block).rstrip("\n")
+    head = f"{one_line(entity.qualified)} [{place}]"
+    return f"{head}\n{text}" if text else head
+
+
+# --- what all of them share ----------------------------------------------------------------------
+
+
+def _grouped(blocks: Sequence[Block], spec: RenderSpec) -> list[tuple[str, list[Block]]]:
+    if not spec.groups:
+        return [("", list(blocks))] if blocks else []
+    by_category = groupby(blocks, key=lambda block: category_of(block.first.candidate))
+    return [(TITLES[name], list(group)) for name, group in by_category]
+
+
+def _sources(blocks: Sequence[Block], spec: RenderSpec) -> list[tuple[str, str, str]]:
+    """Name the first few entities: name, kind, place."""
+    found = []
+    for block in blocks[: spec.sources]:
+        entity = entity_of(block.first.candidate)
+        found.append((one_line(entity.qualified), entity.kind, _place(block)))
+    return found
+
+
+def _place(block: Block) -> str:
+    if _is_elsewhere(block):
+        return entity_of(block.first.candidate).kind
+    line = _line(block)
+    return f"{one_line(block.path)}:{line}" if line else one_line(block.path)
+
+
+def _line(block: Block) -> int:
+    return block.runs[0].lines[0]
+
+
+def _is_elsewhere(block: Block) -> bool:
+    """Tell whether it stands in no file: a commit, a memory."""
+    return block.path.startswith(".git/") or not block.path
+
+
+def _text(block: Block) -> str:
+    """Join what is shown of an entity; what lies between two stretches is marked as left out."""
+    return f"\n{GAP}\n".join(run.text.strip("\n") for run in block.runs)
+
+
+def _is_shortened(block: Block) -> bool:
+    """Tell whether the last text shown goes on."""
+    piece = block.runs[-1].pieces[-1]
+    return not piece.described and len(piece.text) < len(piece.candidate.chunk.text)

@@ -16,7 +16,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from quire import asking, assembling, auditing, collect, config, indexing, proof, rank, tokens
+from quire import (
+    asking,
+    assembling,
+    auditing,
+    collect,
+    config,
+    indexing,
+    mapping,
+    proof,
+    rank,
+    tokens,
+)
 from quire.asking import QueryVectors
 from quire.auditing import WhyNot
 from quire.collect.search import LEXICAL, SEMANTIC
@@ -24,12 +35,14 @@ from quire.config import Config
 from quire.contracts import Embedder
 from quire.errors import InputError, MissingExtraError
 from quire.lru import Recent
+from quire.mapping import Mapped
 from quire.project import INDEXED_AT, Project
 from quire.proof import Receipt
-from quire.request import Asked, Options, Recorded, decide
+from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, check_budget, decide
 from quire.values import (
     NO_FILTER,
     OWNER,
+    Budget,
     Candidate,
     Context,
     Filter,
@@ -46,6 +59,7 @@ LEAST_DEPTH = 20
 """Each ranking is asked for twice what was asked for, and at least for so much."""
 EMBEDDED_BY = "embedded_by"
 KEPT_CONTEXTS = 256
+MAP_BUDGET = 1024
 
 
 def _silent(_: Progress) -> None:
@@ -208,6 +222,20 @@ class Quire(Project):
         if not gathered.failed:  # a failure may pass: it is recorded, never kept
             self._contexts.put(key, context)
         return context
+
+    def map(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        budget: int = MAP_BUDGET,
+        model: str = DEFAULT_MODEL,
+        viewer: Viewer | str | None = None,
+    ) -> Mapped:
+        """Map the most used definitions below some paths; without any, of the whole root."""
+        check_budget(Budget(budget, reserved={}))
+        under = indexing.places(self.root(), paths, must_exist=False)
+        with self._view(viewer) as view:
+            return mapping.draw(view, under, budget, tokens.open_counter(model))
 
     # --- audit -------------------------------------------------------------------------------
 

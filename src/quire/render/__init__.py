@@ -2,5 +2,6 @@
 
 from quire.render.entities import entity_of
 from quire.render.formats import FORMATS, format_of, heading, marker, render, shown
+from quire.render.tree import tree
 
-__all__ = ["FORMATS", "entity_of", "format_of", "heading", "marker", "render", "shown"]
+__all__ = ["FORMATS", "entity_of", "format_of", "heading", "marker", "render", "shown", "tree"]

@@ -24,6 +24,7 @@ from quire.values import (
     NO_FILTER,
     OWNER,
     AccessRule,
+    Chunk,
     Filter,
     IngestSettings,
     Problem,
@@ -100,6 +101,16 @@ class Project:
         """List what was ingested."""
         with self._view(viewer) as view:
             return list(view.listing(where))
+
+    def pieces(self, path: str | None = None, viewer: Viewer | str | None = None) -> list[Chunk]:
+        """Fetch the pieces of one path, or of everything, in reading order."""
+        with self._view(viewer) as view:
+            return [
+                chunk
+                for record in view.listing()
+                if path is None or record.path == path
+                for chunk in view.chunks_of(record.id)
+            ]
 
     def prove(self, chunk_id: str, viewer: Viewer | str | None = None) -> Proof:
         """Show that a chunk is under the viewer's content root."""

@@ -18,6 +18,7 @@ from quire import __version__
 from quire.doors import printing
 from quire.doors.access import access
 from quire.doors.contexts import COMMANDS
+from quire.doors.evaluation import evaluation
 from quire.doors.maps import map_
 from quire.doors.options import CONTEXT, asked, common, opened, viewed
 from quire.errors import QuireError
@@ -209,5 +210,5 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     sys.exit(0 if gone else 1)
 
 
-for command in (*COMMANDS, access, map_):
+for command in (*COMMANDS, access, map_, evaluation):
     main.add_command(command)

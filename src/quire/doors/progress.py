@@ -33,6 +33,7 @@ def shown() -> Iterator[Callable[[Progress], None]]:
         tasks = {
             "read": bars.add_task("reading files", total=None),
             "embed": bars.add_task("making vectors", total=None, visible=False),
+            "ask": bars.add_task("asking", total=None, visible=False),
         }
 
         def report(progress: Progress) -> None:

@@ -45,6 +45,7 @@ from quire.values import (
     Budget,
     Candidate,
     Context,
+    Decision,
     Filter,
     IndexResult,
     Progress,
@@ -218,7 +219,7 @@ class Quire(Project):
             proofs = [view.prove(chunk_id) for chunk_id in ids]
         chunks = [gathered.chunks[chunk_id] for chunk_id in ids]
         receipt = proof.make(asked.request, asked.recipe, context, chunks, proofs, **state)
-        context = replace(context, receipt=receipt)
+        context = replace(context, receipt=receipt, decisions=_sealed(context.decisions))
         if not gathered.failed:  # a failure may pass: it is recorded, never kept
             self._contexts.put(key, context)
         return context
@@ -293,6 +294,11 @@ class Quire(Project):
                 )
                 for chunk in wanted
             ]
+
+
+def _sealed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+    """Let no caller alter what the next one is given from the cache."""
+    return tuple(replace(one, signals=proof.sealed(one.signals)) for one in decisions)
 
 
 def verify_receipt(receipt: Mapping[str, Any], context: str | None = None) -> list[str]:

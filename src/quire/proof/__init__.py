@@ -1,18 +1,19 @@
 """Can it be shown?"""
 
 from quire.proof.compare import differences
-from quire.proof.receipt import Receipt, canonical, chunk_ids, make, parse, viewed, viewer_hash
+from quire.proof.receipt import Receipt, chunk_ids, make, parse, viewed, viewer_hash
+from quire.proof.sealed import sealed
 from quire.proof.shape import check
 from quire.proof.verify import verify
 
 __all__ = [
     "Receipt",
-    "canonical",
     "check",
     "chunk_ids",
     "differences",
     "make",
     "parse",
+    "sealed",
     "verify",
     "viewed",
     "viewer_hash",

@@ -14,6 +14,7 @@ from typing import Any
 
 from quire import hashes, merkle
 from quire.errors import InputError
+from quire.proof.sealed import sealed
 from quire.values import Chunk, Context, Proof, Recipe, Request, Roots, Viewer
 
 VERSION = 1
@@ -30,7 +31,7 @@ def make(
     proofs: Sequence[Proof],
     **state: Any,
 ) -> Receipt:
-    """Write the receipt of a context; `state` is what `viewed` gave."""
+    """Write the receipt of a context, never to be altered; `state` is what `viewed` gave."""
     receipt: Receipt = {
         "version": VERSION,
         "request": plain(request),
@@ -54,7 +55,8 @@ def make(
     receipt["request_hash"] = data_hash(receipt["request"])
     receipt["recipe_hash"] = data_hash(receipt["recipe"])
     receipt["hash"] = receipt_hash(receipt)
-    return receipt
+    told: Receipt = sealed(receipt)
+    return told
 
 
 def plain(value: Any) -> Any:

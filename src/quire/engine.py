@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -33,7 +34,18 @@ from quire.auditing import WhyNot
 from quire.collect.search import LEXICAL, SEMANTIC
 from quire.config import Config
 from quire.contracts import Embedder
-from quire.errors import InputError, MissingExtraError
+from quire.errors import (
+    ConfigError,
+    EmbedError,
+    InputError,
+    MissingExtraError,
+    QuireError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreVersionError,
+)
 from quire.lru import Recent
 from quire.mapping import Mapped
 from quire.project import INDEXED_AT, Project
@@ -46,11 +58,13 @@ from quire.values import (
     Candidate,
     Context,
     Decision,
+    Failure,
     Filter,
     IndexResult,
     Progress,
     Recipe,
     SearchResult,
+    Skipped,
     Viewer,
 )
 
@@ -61,6 +75,11 @@ LEAST_DEPTH = 20
 EMBEDDED_BY = "embedded_by"
 KEPT_CONTEXTS = 256
 MAP_BUDGET = 1024
+MAY_PASS: tuple[type[QuireError], ...] = (EmbedError, StoreBusyError, StoreFullError)
+"""What a watch waits out: it may be over by the next change."""
+MAY_BE_MENDED = (*MAY_PASS, ConfigError, StoreError)
+"""What it waits out once it runs: settings that were well before are being edited."""
+LASTING = (StoreDamagedError, StoreVersionError)
 
 
 def _silent(_: Progress) -> None:
@@ -86,7 +105,7 @@ class Quire(Project):
         report: Report = _silent,
     ) -> IndexResult:
         """Bring the store up to date with files and folders; without any, with the whole root."""
-        root = self.root()
+        root = self._directory()
         return self._index(
             root, indexing.places(root, paths), embed=embed, reembed=reembed, report=report
         )
@@ -122,19 +141,34 @@ class Quire(Project):
 
     def watch(
         self, paths: Sequence[str | os.PathLike[str]] = (), *, embed: bool = True
-    ) -> Iterator[IndexResult]:
-        """Index now, then again whenever files change; gives what is new, until interrupted."""
-        last = self.index(paths, embed=embed)
-        yield last
-        root, skipped = self.root(), set(last.skipped)
-        for changed in indexing.changes(root, indexing.places(root, paths)):
-            under = indexing.places(root, changed, must_exist=False)
-            result = self._index(root, under, embed=embed, reembed=False, report=_silent)
-            same = result.state_root == last.state_root and skipped.issuperset(result.skipped)
-            if not same or result.indexed or result.removed:
-                yield result
-            last = result
-            skipped.update(result.skipped)
+    ) -> Iterator[IndexResult | Failure]:
+        """Index now, then again whenever files change; gives what is new, until interrupted.
+
+        A run that fails is told as a `Failure`; the next change tries again, with what it missed.
+        """
+        root = self._directory()
+        whole = indexing.places(root, paths)
+        late: list[Path] = []
+        last: IndexResult | None = None
+        skipped: set[Skipped] = set()
+        awaited = MAY_PASS
+        for changed in chain([[root / part for part in whole]], indexing.changes(root, whole)):
+            under = indexing.places(root, [*late, *changed], must_exist=False)
+            try:
+                result = self._index(root, under, embed=embed, reembed=False, report=_silent)
+            except LASTING:
+                raise
+            except awaited as error:
+                late = [root / part for part in under]
+                yield Failure("index", str(error))
+            else:
+                same = last is not None and result.state_root == last.state_root
+                same = same and skipped.issuperset(result.skipped)
+                if not same or result.indexed or result.removed:
+                    yield result
+                late, last = [], result
+                skipped.update(result.skipped)
+            awaited = MAY_BE_MENDED
 
     def _embed(self, *, embed: bool, reembed: bool, report: Report) -> tuple[int, list[str]]:
         space, settings = self.config.space, self.config.embed

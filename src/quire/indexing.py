@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 
 from quire import hashes
@@ -36,6 +37,8 @@ RULES = frozenset({".gitignore", ".quireignore", "quire.toml"})
 """Files that decide over others: when one changes, everything is looked at."""
 TICK = 1000
 """Milliseconds after which a watch must have begun."""
+MAY_PASS = ("cannot be read", "folder cannot be read", "changed while", "vanished before")
+"""How the reasons begin that say nothing of what a file is: the next run may read it."""
 
 Report = Callable[[Progress], None]
 
@@ -91,7 +94,10 @@ def index_files(
     settings: IngestSettings,
     report: Report,
 ) -> Tally:
-    """Bring the store up to date with the files below some paths of a directory."""
+    """Bring the store up to date with the files below some paths of a directory.
+
+    What is there but cannot be read at the moment stays in the store as it was last read.
+    """
     tally = Tally()
     known = {path: stamp for part in under for path, stamp in store.stamps(space, part).items()}
     seen: set[str] = set()
@@ -100,7 +106,8 @@ def index_files(
         _write(store, space, batch, known)
         paths = tuple(stamp.path for _, stamp in batch)
         report(Progress("read", tally.indexed + tally.unchanged, paths=paths))
-    gone = [stamp for path, stamp in known.items() if path not in seen]
+    lost = set(_lost(known, seen, root, tally.skipped))
+    gone = [stamp for path, stamp in known.items() if path in lost]
     with store.write(space) as writer:
         tally.removed = writer.remove(stamp.record_id for stamp in gone)
         writer.unstamp(stamp.path for stamp in gone)
@@ -113,8 +120,11 @@ def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dic
     known, cut = store.stamps(space), _cut_by(settings)
     counts = {"new": 0, "changed": 0, "gone": 0}
     seen: set[str] = set()
+    skipped: list[Skipped] = []
     for file in walk(root, ("",), settings):
-        if isinstance(file, FoundFile):
+        if isinstance(file, Skipped):
+            skipped.append(file)
+        else:
             seen.add(file.path)
             stamp = known.get(file.path)
             if stamp is None:
@@ -123,7 +133,7 @@ def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dic
                 counts["changed"] += 1
             elif (stamp.size, stamp.mtime) != (file.size, file.mtime):
                 counts["changed"] += f"{cut}{digest_of(file)}" != stamp.digest
-    counts["gone"] = len(known.keys() - seen)
+    counts["gone"] = sum(1 for _ in _lost(known, seen, root, skipped))
     return counts
 
 
@@ -219,6 +229,21 @@ def _changed(
         seen.add(file.path)
         tally.indexed += 1
         yield document, Stamp(file.path, file.size, mtime, f"{cut}{digest}", document.record.id)
+
+
+def _lost(
+    known: Iterable[str], seen: set[str], root: Path, skipped: Iterable[Skipped]
+) -> Iterator[str]:
+    """Name the files that are gone, ignored or of another nature now, not those to wait for."""
+    waiting = {
+        one.path
+        for one in skipped
+        if one.reason.startswith(MAY_PASS) and os.path.lexists(root / one.path)
+    }
+    for path in known:
+        above = accumulate(path.split("/"), "{}/{}".format)
+        if path not in seen and waiting.isdisjoint(above):
+            yield path
 
 
 def _cut_by(settings: IngestSettings) -> str:

@@ -92,7 +92,7 @@ class Project:
 
     def stale(self) -> dict[str, int]:
         """Count the files that are new, changed or gone since the last `index`."""
-        root = self.root()
+        root = self._directory()
         return indexing.stale(self.store, self.config.space, root, self._ingest_settings(root))
 
     def records(
@@ -190,9 +190,18 @@ class Project:
     def root(self) -> Path:
         """Tell which directory the space's paths are relative to."""
         held = self.store.note(ROOT, self.config.space)
-        if held is None or self.config.own_store or not Path(held).is_dir():
-            return self.config.root
-        return Path(held)
+        return self.config.root if held is None or self.config.own_store else Path(held)
+
+    def _directory(self) -> Path:
+        """Give the root, which must be there: another would push out all that the store holds."""
+        root = self.root()
+        if not root.is_dir():
+            raise InputError(
+                f"{root}, the directory that {self.config.store} is about, is not there: bring it "
+                "back, or use another --store or --space; if it was moved, move the store into it "
+                f"as {config.DEFAULT_STORE}"
+            )
+        return root
 
     def _is_home(self) -> bool:
         """Tell whether the settings at hand are those of the indexed directory itself."""
@@ -200,7 +209,7 @@ class Project:
 
     def _move_in(self, root: Path) -> None:
         """Take over the settings of the directory that the store is about."""
-        if root != self.config.root:
+        if root != self.config.root and root.is_dir():
             self.config = config.load(
                 root,
                 store=self.config.store,
@@ -223,12 +232,12 @@ class Project:
             space=held.space,
             viewer=held.viewer,
         )
-        self._settings = text
         if self._embedder is not None and self.config.embed != held.embed:
             self._embedder.close()
             self._embedder = None
         if self.config.file is not None and self._is_home():
             self._sync_access()
+        self._settings = text  # only now: what was refused is refused again, until it is mended
 
     def _settings_text(self) -> bytes | None:
         try:

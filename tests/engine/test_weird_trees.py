@@ -156,17 +156,22 @@ def test_the_command_says_the_same_of_an_odd_tree(odd: Tree) -> None:
     assert "skipped caf\\xe9.md, d\\xffr: its name is not UTF-8" in done.stderr
 
 
-def test_what_may_not_be_read_is_listed(tree: Tree) -> None:
+@pytest.fixture
+def powerless(tree: Tree) -> list[str]:
+    """The command, without the superuser's right to read everything."""
+    if os.geteuid() != 0:
+        return [tree.command]
+    if not shutil.which("setpriv"):
+        pytest.skip("there is no setpriv to give up the rights of the superuser")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", tree.command]
+
+
+def test_what_may_not_be_read_is_listed(tree: Tree, powerless: list[str]) -> None:
     tree.fill({"good.md": "open", "closed.md": "shut", "vault/inner.md": "deep", "z.md": "end"})
     (tree.root / "closed.md").chmod(0)
     (tree.root / "vault").chmod(0)
-    command = [tree.command]
-    if os.geteuid() == 0:  # the superuser may read everything unless it gives that up
-        if not shutil.which("setpriv"):
-            pytest.skip("there is no setpriv to give up the rights of the superuser")
-        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", tree.command]
 
-    done = tree.run("index", "--no-embed", "--json", command=command)
+    done = tree.run("index", "--no-embed", "--json", command=powerless)
     (tree.root / "vault").chmod(0o700)
 
     assert done.returncode == 0, done.stderr
@@ -174,6 +179,79 @@ def test_what_may_not_be_read_is_listed(tree: Tree) -> None:
     assert set(told) == {"closed.md", "vault"}
     assert all("cannot be read" in reason for reason in told.values())
     assert tree.paths() == ["good.md", "z.md"]
+
+
+def test_what_may_not_be_read_for_a_while_stays(tree: Tree, powerless: list[str]) -> None:
+    tree.fill({"good.md": "open", "closed.md": "shut", "vault/in/ner.md": "deep", "vaults.md": "v"})
+    tree.index()
+    held = tree.texts()
+    for path in ("good.md", "closed.md", "vault/in/ner.md"):
+        tree.write(path, "edited")
+    (tree.root / "closed.md").chmod(0)
+    (tree.root / "vault").chmod(0)
+    tree.remove("vaults.md")
+
+    fresh = tree.run("status", "--fresh", "--json", command=powerless)
+    done = tree.run("index", "--no-embed", "--json", command=powerless)
+    (tree.root / "closed.md").chmod(0o600)
+    (tree.root / "vault").chmod(0o700)
+
+    assert json.loads(fresh.stdout)["stale"] == {"new": 0, "changed": 1, "gone": 1}
+    result = json.loads(done.stdout)
+    assert (result["indexed"], result["removed"]) == (1, 1)
+    assert [one["path"] for one in result["skipped"]] == ["closed.md", "vault"]
+    del held["vaults.md"]
+    assert tree.texts() == {**held, "good.md": "edited"}
+    assert tree.index().indexed == 2
+    assert set(tree.texts().values()) == {"edited"}
+
+
+def test_a_file_that_changes_while_it_is_read_stays(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill({"a.md": "first", "b.md": "second"})
+    tree.index()
+    place = tree.write("b.md", "second, edited")
+    fstat = os.fstat
+
+    def meddling(descriptor: int) -> os.stat_result:
+        status = fstat(descriptor)
+        if status.st_ino == place.stat().st_ino:
+            tree.write("b.md", f"{place.read_text()} again")
+        return status
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", meddling)
+        result = tree.index()
+
+    assert skipped(result) == {"b.md": "changed while it was being read; index it again"}
+    assert (result.indexed, result.removed) == (0, 0)
+    assert tree.texts() == {"a.md": "first", "b.md": "second"}
+    assert tree.index().indexed == 1
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_file_that_vanishes_for_a_moment_stays(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    tree.fill({"a.md": "first", "b.md": "second"})
+    tree.index()
+    tree.write("b.md", "second, edited")
+    real = ingest.read
+
+    def read(file: FoundFile, settings: IngestSettings) -> object:
+        tree.remove("b.md")
+        found = real(file, settings)
+        if again:
+            tree.write("b.md", "second, written anew")
+        return found
+
+    monkeypatch.setattr(indexing, "read", read)
+    result = tree.index()
+
+    assert skipped(result) == {"b.md": "vanished before it could be read"}
+    assert result.removed == (0 if again else 1)
+    assert tree.texts() == ({"a.md": "first", "b.md": "second"} if again else {"a.md": "first"})
 
 
 def test_a_file_that_vanishes_during_the_run_does_not_abort_it(

@@ -22,6 +22,7 @@ from quire.doors.evaluation import evaluation
 from quire.doors.maps import map_
 from quire.doors.options import CONTEXT, asked, common, opened, viewed
 from quire.errors import QuireError
+from quire.values import Failure
 
 
 class Door(click.Group):
@@ -124,11 +125,18 @@ def index(
 def watch(
     *, paths: tuple[str, ...], no_embed: bool, store: str | None, space: str | None, as_json: bool
 ) -> None:
-    """Keep the store fresh: index now, then again whenever a file changes, until Ctrl-C."""
+    """Keep the store fresh: index now, then again whenever a file changes, until Ctrl-C.
+
+    What fails for a while (an endpoint, settings that are being edited) is told on standard error
+    and tried again at the next change.
+    """
     start = paths[0] if store is not None and paths else "."
     with opened(store, space, create=True, start=start) as quire:
         for result in quire.watch(paths, embed=not no_embed):
-            printing.indexed(result, as_json=as_json)
+            if isinstance(result, Failure):
+                printing.note(f"FAILED: {result.reason}; trying again at the next change")
+            else:
+                printing.indexed(result, as_json=as_json)
             sys.stdout.flush()
 
 

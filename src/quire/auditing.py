@@ -133,7 +133,7 @@ def at(view: View, path: str, line: int | None) -> list[Chunk]:
         if line is None or chunk.lines[0] <= line <= chunk.lines[1]
     ]
     if not found:
-        place = path if line is None else f"{path}:{line}"
+        place = (path or ".") if line is None else f"{path}:{line}"
         raise InputError(f"there is nothing at {place} that this viewer may read")
     return found
 

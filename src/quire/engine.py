@@ -27,6 +27,7 @@ from quire import (
     mapping,
     proof,
     rank,
+    remarks,
     tokens,
 )
 from quire.asking import QueryVectors
@@ -48,7 +49,7 @@ from quire.errors import (
 )
 from quire.lru import Recent
 from quire.mapping import Mapped
-from quire.project import INDEXED_AT, Project
+from quire.project import CONFIG, INDEXED_AT, Project
 from quire.proof import Receipt
 from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, check_budget, decide
 from quire.values import (
@@ -106,9 +107,11 @@ class Quire(Project):
     ) -> IndexResult:
         """Bring the store up to date with files and folders; without any, with the whole root."""
         root = self._directory()
-        return self._index(
+        result = self._index(
             root, indexing.places(root, paths), embed=embed, reembed=reembed, report=report
         )
+        rules = self.rules()[CONFIG]
+        return replace(result, notes=(*result.notes, *self.notes_on(rules))) if rules else result
 
     def _index(
         self, root: Path, under: Sequence[str], *, embed: bool, reembed: bool, report: Report
@@ -207,6 +210,7 @@ class Quire(Project):
         """Find the chunks that answer a question best, by its words and by its meaning."""
         if not query.strip():
             raise InputError("the query is empty: say what to look for")
+        remarks.check(where)
         settings = self.config.search
         weights = {LEXICAL: settings.lexical, SEMANTIC: settings.semantic}
         depths = dict.fromkeys(weights, max(LEAST_DEPTH, 2 * k) if k > 0 else k)
@@ -215,6 +219,7 @@ class Quire(Project):
             found = collect.search(view, query, vector, depths, where, exact=exact)
             fused = rank.fuse(found.found, weights, settings.constant)[:k]
             chunks = view.chunks([one.hit.id for one in fused])
+            notes += remarks.on_filter(view, where, {chunk.kind for chunk in chunks})
             roots = view.roots()
         return SearchResult(
             results=tuple(
@@ -229,11 +234,11 @@ class Quire(Project):
 
     def assemble(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble one context for a question: within the budget, with sources and a receipt."""
-        return self._assemble(decide(query, options))
+        return self._assemble(_decided(query, options))
 
     async def assemble_async(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble like `assemble`, without blocking the event loop."""
-        return await asyncio.to_thread(self._assemble, decide(query, options))
+        return await asyncio.to_thread(self._assemble, _decided(query, options))
 
     def _assemble(self, asked: Asked, *, fresh: bool = False) -> Context:
         with self._view(asked.viewer) as view:
@@ -243,9 +248,8 @@ class Quire(Project):
             if kept is not None:
                 return kept
             gathered = asking.gather(view, asked, self._vectors)
-            context = assembling.assemble(
-                assembling.start(asked, gathered), gathered.failed, gathered.notes
-            )
+            notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
+            context = assembling.assemble(assembling.start(asked, gathered), gathered.failed, notes)
             state = proof.viewed(
                 roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vector
             )
@@ -301,14 +305,14 @@ class Quire(Project):
 
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
         """Assemble twice from the ground up and compare every byte, receipts included."""
-        asked = decide(query, options)
+        asked = _decided(query, options)
         return self._assemble(asked, fresh=True) == self._assemble(asked, fresh=True)
 
     def why_not(
         self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
     ) -> list[WhyNot]:
         """Tell for each piece at a place why it is not in the context, and what lets it in."""
-        asked = decide(query, options)
+        asked = _decided(query, options)
         with self._view(asked.viewer) as view:
             wanted = auditing.at(view, path, line)
             first = asking.gather(view, asked, self._vectors)
@@ -328,6 +332,12 @@ class Quire(Project):
                 )
                 for chunk in wanted
             ]
+
+
+def _decided(query: str, options: Options) -> Asked:
+    asked = decide(query, options)
+    remarks.check(asking.filter_of(asked.request))
+    return asked
 
 
 def _sealed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
@@ -377,6 +387,10 @@ def open_quire(
         raise InputError(f"{path} does not exist: check the name")
     file = None if store is None else Path(store).absolute()
     settings = config.load(where, store=file, space=space, viewer=viewer)
+    if os.path.isdir(settings.store):  # noqa: PTH112 - which never raises, whatever the name is
+        raise InputError(
+            f"{settings.store} is a folder, so it is no store; name a file with --store"
+        )
     for place in (settings.root, settings.store):
         told = os.fsencode(place).decode("utf-8", "backslashreplace")
         if told != str(place):

@@ -7,7 +7,7 @@
     │   ├── ConfigError        a setting is wrong; says which, where and what was expected
     │   ├── InputError         an argument is wrong: a path, a query, a filter, a principal
     │   ├── BudgetError        a budget that contradicts itself: negative, absurd, all reserved
-    │   ├── NoStoreError       there is no store at that place yet
+    │   ├── NoStoreError       there is no store at that place yet, or no such space in it
     │   └── MissingExtraError  a feature needs an extra that is not installed
     ├── StoreError             the store could not do it (exit 1)
     │   ├── StoreBusyError     another writer holds the store
@@ -50,7 +50,7 @@ class BudgetError(CallerError):
 
 
 class NoStoreError(CallerError):
-    """There is no store at that place yet."""
+    """There is no store at that place yet, or no such space in it."""
 
 
 class MissingExtraError(CallerError):

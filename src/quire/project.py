@@ -6,23 +6,26 @@ it, purge it.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quire import config, globs, hashes, indexing
+from quire import config, globs, hashes, indexing, remarks
 from quire.config import Config
 from quire.contracts import Embedder, Store, View
 from quire.embed import open_embedder
-from quire.errors import ConfigError, EmbedError, InputError, MissingExtraError
+from quire.errors import ConfigError, EmbedError, InputError, MissingExtraError, NoStoreError
 from quire.store import is_name, open_store
+from quire.store.access import access_list
 from quire.values import (
     NO_FILTER,
     OWNER,
+    PUBLIC,
     AccessRule,
     Chunk,
     Filter,
@@ -39,6 +42,8 @@ CONFIG = "config"
 INDEXED_AT = "indexed_at"
 ACCESS = "access"
 """The note that names those rules of quire.toml that are in force."""
+DEFAULT_ACCESS = "access_default"
+"""The note that says who may read what no rule matches."""
 ROOT = "root"
 """The note that keeps the directory that a space was indexed from."""
 
@@ -51,6 +56,8 @@ class Project:
         self.store: Store = open_store(settings.store, create=create)
         self._embedder: Embedder | None = None
         try:
+            if not create:
+                self._refuse_unknown()
             self._move_in(self.root())
         except BaseException:
             self.store.close()
@@ -99,6 +106,7 @@ class Project:
         self, where: Filter = NO_FILTER, viewer: Viewer | str | None = None
     ) -> list[Record]:
         """List what was ingested."""
+        remarks.check(where)
         with self._view(viewer) as view:
             return list(view.listing(where))
 
@@ -128,6 +136,11 @@ class Project:
             ]
         self.store.purge([record.id for record in found], self.config.space)
         return [record.path for record in found]
+
+    def path_of(self, path: str | os.PathLike[str]) -> str:
+        """Give the path under which the store holds a file, be it there or not."""
+        (found,) = indexing.places(self.root(), [path], must_exist=False)
+        return found
 
     def still_there(self, paths: Sequence[str]) -> list[str]:
         """Tell which of these paths of the space exist on disk."""
@@ -161,6 +174,16 @@ class Project:
         """Tell the groups: those of quire.toml, then those given by command."""
         return self.store.groups(self.config.space)
 
+    def access_default(self) -> tuple[str, ...]:
+        """Tell who may read what no rule matches; nobody named: the owner alone."""
+        held = self.store.note(DEFAULT_ACCESS, self.config.space)
+        return (PUBLIC,) if held is None else tuple(json.loads(held))
+
+    def notes_on(self, rules: Iterable[AccessRule]) -> list[str]:
+        """Tell which of some access rules no file in the store falls under."""
+        listed = tuple(rules)
+        return remarks.on_rules(listed, [one.path for one in self.records(viewer=OWNER)])
+
     def set_rules(self, rules: Sequence[AccessRule]) -> None:
         """Replace the access rules that were given by command; effective at once."""
         with self.store.write(self.config.space) as writer:
@@ -176,7 +199,8 @@ class Project:
         space, wanted = self.config.space, self.config
         rules = tuple((rule.glob, rule.principals) for rule in wanted.rules)
         named = hashes.name("access", wanted.access_default, rules, wanted.groups)
-        if self.store.note(ACCESS, space) == named:
+        told = self.store.note(DEFAULT_ACCESS, space) is not None
+        if told and self.store.note(ACCESS, space) == named:
             return  # who only reads must not wait for a writer
         try:
             with self.store.write(space) as writer:
@@ -184,6 +208,7 @@ class Project:
                 writer.set_rules(CONFIG, wanted.rules)
                 writer.set_groups(CONFIG, wanted.groups)
                 writer.set_note(ACCESS, named)
+                writer.set_note(DEFAULT_ACCESS, json.dumps(access_list(wanted.access_default)))
         except InputError as error:
             raise ConfigError(f"{wanted.file or 'the settings'}: [access] {error}") from error
 
@@ -202,6 +227,19 @@ class Project:
                 f"as {config.DEFAULT_STORE}"
             )
         return root
+
+    def _refuse_unknown(self) -> None:
+        """Refuse a space that nothing was ever put into: its name may be misspelt."""
+        space = self.config.space
+        if self.store.note(ROOT, space) is not None:
+            return
+        with self.store.view(OWNER, space) as view:
+            filled = view.status().records > 0
+        if not filled and not any(self.rules().values()) and not any(self.groups().values()):
+            raise NoStoreError(
+                f"{self.config.store} has no space {space!r}: check its name, or make it with "
+                "`quire index --space NAME`"
+            )
 
     def _is_home(self) -> bool:
         """Tell whether the settings at hand are those of the indexed directory itself."""

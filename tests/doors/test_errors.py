@@ -226,7 +226,7 @@ def test_a_damaged_store(indexed: Tree) -> None:
 def test_a_store_where_none_can_be(tree: Tree) -> None:
     tree.write("file", "in the way")
     refused(tree, "index", "--no-embed", "--store", "file/s.db", code=1, said=("cannot be",))
-    refused(tree, "index", "--no-embed", "--store", ".", code=1, said=("is a folder",))
+    refused(tree, "index", "--no-embed", "--store", ".", code=2, said=("is a folder",))
 
 
 def test_a_directory_that_cannot_be_written(tree: Tree) -> None:

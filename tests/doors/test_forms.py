@@ -92,7 +92,7 @@ def test_status(indexed: Tree) -> None:
     told = answer(indexed, "status", "--fresh")
     assert told["stale"] == {"new": 1, "changed": 0, "gone": 0}
 
-    for_others = answer(indexed, "status", "--fresh", "--viewer", "eve")
+    for_others = answer(indexed, "status", "--viewer", "eve")
     assert "indexed_at" not in for_others
     assert "stale" not in for_others
 
@@ -125,8 +125,10 @@ def test_purge(indexed: Tree) -> None:
 
 def test_access(indexed: Tree) -> None:
     assert answer(indexed, "access", "list") == {
+        "default": ["public"],
         "rules": [],
         "groups": {"config": {}, "command": {}},
+        "notes": ["there are no rules: the default decides over every file"],
     }
     rule = {"origin": "command", "glob": "*.py", "principals": ["group:dev", "user:ann"]}
     assert answer(indexed, "access", "allow", "*.py", "ann", "@dev")["rules"] == [rule]
@@ -189,8 +191,8 @@ def test_many_skipped_files_are_counted_not_listed_to_people(tree: Tree) -> None
 def test_access_is_told_to_people_without_saying_what_is_not_so(indexed: Tree) -> None:
     done = indexed.call("access", "list")
     assert (done.stdout, done.stderr) == (
-        "",
-        "there are no rules: the default decides over every file\n",
+        "*  ->  public  (default)\n",
+        "note: there are no rules: the default decides over every file\n",
     )
     done = indexed.call("access", "allow", "*.py", "owner")
     assert (done.stdout, done.stderr) == ("*.py  ->  owner  (command)\n", "")
@@ -198,6 +200,7 @@ def test_access_is_told_to_people_without_saying_what_is_not_so(indexed: Tree) -
     assert (done.stdout, done.stderr) == ("@dev  =  ann, bob  (command)\n", "")
     done = indexed.call("access", "list")
     assert done.stdout.splitlines() == [
+        "*  ->  public  (default)",
         "*.py  ->  owner  (command)",
         "@dev  =  ann, bob  (command)",
     ]

@@ -287,10 +287,12 @@ def test_access_by_command(guarded: Tree) -> None:
     assert run("allow", "legal/**", "@law", "owner") == {
         "rules": [{"origin": "command", "glob": "legal/**", "principals": ["group:law"]}],
         "groups": {},
+        "notes": [],
     }
     assert run("group", "law", "eve", "bob") == {
         "rules": [],
         "groups": {"command": {"law": ["bob", "eve"]}},
+        "notes": [],
     }
     assert run("check", "eve")["paths"] == ["hr/plan.md", "legal/case.md", "open.md"]
     listed = run("list")
@@ -332,3 +334,36 @@ def test_a_viewer_is_a_bare_name(tree: Tree, name: str) -> None:
     tree.index()
     with tree.open() as quire, pytest.raises(InputError, match="is no viewer"):
         quire.search("alpha", viewer=name)
+
+
+def test_the_default_is_told_as_it_is_in_force(tree: Tree) -> None:
+    tree.fill(FILES)
+    with tree.open() as opened:
+        assert opened.access_default() == ("public",)
+    tree.index()
+    configure(tree, '[access]\ndefault = ["@staff", "ann"]\n')
+    with tree.open() as opened:
+        assert opened.access_default() == ("group:staff", "user:ann")
+        configure(tree, '[access]\ndefault = "owner"\n')
+        opened.records()
+        assert opened.access_default() == ()
+    tree.remove("quire.toml")
+    assert tree.call("access", "list").stdout == "*  ->  owner  (default)\n", "until it is indexed"
+    tree.index()
+    assert tree.call("access", "list").stdout == "*  ->  public  (default)\n"
+
+
+def test_rules_that_no_file_falls_under_are_told(guarded: Tree) -> None:
+    configure(guarded, '[access]\n"hr/**" = "ann"\n"hrr/**" = "ann"\n')
+    note = "no file in the store matches the rule for 'hrr/**'"
+    done = guarded.call("index", "--no-embed")
+    assert done.stderr == f"note: {note}\n"
+    assert json.loads(guarded.call("index", "--no-embed", "--json").stdout)["notes"] == [note]
+    done = guarded.call("access", "allow", "legal/*.pdf", "bob")
+    assert done.stdout == "legal/*.pdf  ->  user:bob  (command)\n"
+    assert done.stderr == "note: no file in the store matches the rule for 'legal/*.pdf'\n"
+    assert guarded.call("access", "allow", "legal/", "bob").stderr == ""
+    listed = json.loads(guarded.call("access", "list", "--json").stdout)
+    assert listed["notes"] == [note, "no file in the store matches the rule for 'legal/*.pdf'"]
+    guarded.write("hrr/new.md", "a file at last")
+    assert "hrr" not in guarded.call("index", "--no-embed").stderr

@@ -37,6 +37,9 @@ ASKED = (
     ("status", "--json"),
     ("status", "--fresh", "--json"),
     ("status",),
+    ("search", "rope", "--json", "--kind", "code", "--since", "2020-01-01"),
+    ("assemble", "rope", "--json", "--kind", "code", "--prefer-recent", "10"),
+    ("search", "rope", "--path", "!docs/*"),
 )
 
 
@@ -54,7 +57,7 @@ def test_hidden_files_change_no_byte(tree: Tree, model: Watched, embed_first: bo
     for viewer in ("eve", "nobody-knows-me"):
         expected = answers(tree, viewer)
         owner = tree.call("status", "--json").stdout
-        assert [code for code, _, _ in expected] == [0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0]
+        assert [code for code, _, _ in expected] == [0, 0, 0, 0, 0, 2, 2, 0, 2, 0, 0, 0, 2, 0]
 
         tree.write("secret/one.md", "# Rope\n\nThe red rope hides gold bullion below the pier.\n")
         tree.index()
@@ -63,6 +66,8 @@ def test_hidden_files_change_no_byte(tree: Tree, model: Watched, embed_first: bo
 
         for n in range(30):
             tree.write(f"secret/many{n}.md", f"The red rope, the small boat, the pier: {n}.\n")
+        tree.write("secret/tool.py", "rope = 1\n")
+        tree.write("secret/dated.md", "---\ndate: 2024-05-01\n---\n\nThe red rope again.\n")
         tree.write("secret/one.md", "# Pier\n\nThe gold bullion was moved to another pier.\n")
         tree.index()
         assert answers(tree, viewer) == expected, "changed, and there are many"

@@ -66,6 +66,52 @@ def test_a_space_that_was_never_written_is_empty(tree: Tree) -> None:
         assert opened.indexed_at() is None
 
 
+def test_a_misspelt_space_is_refused_where_none_is_made(tree: Tree) -> None:
+    tree.fill(SHIPS)
+    tree.index()
+    asked = (
+        ("search", "brig"),
+        ("status",),
+        ("assemble", "brig"),
+        ("why-not", "brig", "ships.md"),
+        ("doctor",),
+        ("purge", "ships.md"),
+        ("access", "list"),
+        ("access", "allow", "crew/**", "ann"),
+        ("access", "group", "crew", "ann"),
+        ("access", "check", "ann"),
+    )
+    for arguments in asked:
+        done = tree.call(*arguments, "--space", "mian")
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert f"{tree.store} has no space 'mian'" in done.stderr
+        assert "quire index --space" in done.stderr
+    assert tree.call("index", "--no-embed", "--space", "mian").returncode == 0
+    for arguments in asked[:3]:
+        assert tree.call(*arguments, "--space", "mian").returncode == 0
+
+
+def test_a_space_with_rules_alone_is_one(tree: Tree) -> None:
+    tree.fill(SHIPS)
+    tree.index()
+    with tree.open(space="rules") as opened:
+        opened.set_rules([AccessRule("**", ("ann",))])
+    with tree.open(space="groups") as opened:
+        opened.set_groups({"crew": ["ann"]})
+    for space in ("rules", "groups"):
+        assert tree.call("access", "list", "--space", space).returncode == 0
+
+
+def test_a_receipt_is_not_checked_against_a_misspelt_space(tree: Tree) -> None:
+    tree.fill(SHIPS)
+    tree.index()
+    receipt = str(tree.root / "r.json")
+    assert tree.call("assemble", "brig", "--receipt", receipt).returncode == 0
+    assert tree.call("verify", receipt).returncode == 0
+    done = tree.call("verify", receipt, "--space", "mian")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 @pytest.mark.parametrize("name", ["x" * 300, "two\nlines"])
 def test_a_name_that_is_none_for_a_space_is_refused(tree: Tree, name: str) -> None:
     with tree.open(space=name) as opened, pytest.raises(InputError, match="no name for a space"):
@@ -167,6 +213,37 @@ def test_a_store_elsewhere_knows_its_directory(tree: Tree, tmp_path: Path) -> No
         with pytest.raises(InputError, match="outside of"):
             opened.index([elsewhere / "other.md"], embed=False)
     assert not (tree.root / ".quire" / "store.db").exists()
+
+
+def test_a_store_whose_directory_is_gone_takes_no_other(tree: Tree, tmp_path: Path) -> None:
+    tree.fill(SHIPS)
+    place, elsewhere = tmp_path / "kept.db", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "other.md").write_text("The brig of another.")
+    (elsewhere / "quire.toml").write_text('[access]\ndefault = "owner"\n')
+    with quire.open(tree.root, store=place) as opened:
+        opened.index(embed=False)
+    tree.root.rename(tmp_path / "moved")
+    for arguments in (("index", "--no-embed"), ("index", "--no-embed", "other.md"), ("watch",)):
+        done = tree.run(*arguments, "--store", str(place), cwd=elsewhere)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert f"{tree.root}, the directory that {place} is about, is not there" in done.stderr
+    with quire.open(elsewhere, store=place) as opened:
+        assert opened.root() == tree.root
+        assert [one.chunk.path for one in opened.search("brig").results] == ["ships.md"]
+        assert len(opened.records(viewer="eve")) == 2, "the rules of elsewhere do not apply"
+        with pytest.raises(InputError, match="is not there"):
+            opened.stale()
+        assert opened.still_there(["ships.md"]) == []
+        with pytest.raises(InputError, match="outside of"):
+            opened.purge([elsewhere / "other.md"])
+        assert opened.purge([tree.root / "crew"]) == ["crew/cook.md"]
+
+    home = tmp_path / "moved" / ".quire" / "store.db"
+    place.rename(home)
+    with quire.open(tmp_path / "moved") as opened:
+        result = opened.index(embed=False)
+        assert (result.indexed, result.unchanged) == (1, 1), "the advice holds"
 
 
 def test_a_copied_checkout_is_about_itself(tree: Tree, plant: Forest) -> None:

@@ -22,16 +22,15 @@ def access() -> None:
 @access.command("list")
 @common
 def list_rules(store: str | None, space: str | None, as_json: bool) -> None:
-    """List all rules and groups, in the order in which they count."""
+    """List the default, then all rules and groups, in the order in which they count."""
     with opened(store, space) as quire:
-        rules = [
-            (origin, rule.glob, rule.principals)
-            for origin, listed in quire.rules().items()
-            for rule in listed
-        ]
-        printing.rules(rules, quire.groups(), as_json=as_json)
-    if not rules and not as_json:
-        printing.note("there are no rules: the default decides over every file")
+        rules = [(origin, rule) for origin, listed in quire.rules().items() for rule in listed]
+        notes = quire.notes_on(rule for _, rule in rules)
+        if not rules:
+            notes.append("there are no rules: the default decides over every file")
+        printing.rules(
+            rules, quire.groups(), notes, default=quire.access_default(), as_json=as_json
+        )
 
 
 @access.command()
@@ -45,8 +44,9 @@ def allow(
     with opened(store, space) as quire:
         kept = [rule for rule in quire.rules()["command"] if rule.glob != glob]
         quire.set_rules([*kept, AccessRule(glob, principals)])
-        rules = [("command", rule.glob, rule.principals) for rule in quire.rules()["command"]]
-        printing.rules(rules, {}, as_json=as_json)
+        rules = [("command", rule) for rule in quire.rules()["command"]]
+        notes = quire.notes_on([AccessRule(glob, principals)])
+        printing.rules(rules, {}, notes, as_json=as_json)
 
 
 @access.command()
@@ -60,7 +60,7 @@ def remove(glob: str, store: str | None, space: str | None, as_json: bool) -> No
         if len(kept) == len(held):
             raise InputError(f"no rule for {glob!r} was given by command; see `quire access list`")
         quire.set_rules(kept)
-        rules = [("command", rule.glob, rule.principals) for rule in kept]
+        rules = [("command", rule) for rule in kept]
         printing.rules(rules, {}, as_json=as_json)
 
 
@@ -89,4 +89,4 @@ def check(viewer: str, store: str | None, space: str | None, as_json: bool) -> N
         click.echo(printing.as_json_text({"viewer": viewer, "paths": paths}))
     else:
         for path in paths:
-            click.echo(path)
+            printing.say(path)

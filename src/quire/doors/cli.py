@@ -20,8 +20,9 @@ from quire.doors.access import access
 from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
 from quire.doors.maps import map_
-from quire.doors.options import CONTEXT, asked, common, opened, viewed
-from quire.errors import QuireError
+from quire.doors.naming import as_typed
+from quire.doors.options import CONTEXT, asked, common, filtered, opened, viewed
+from quire.errors import InputError, QuireError
 from quire.values import Failure
 
 
@@ -37,20 +38,20 @@ class Door(click.Group):
         try:
             sys.exit(super().main(*args, **kwargs) or 0)
         except QuireError as error:
-            click.echo(f"quire: {error}", err=True)
+            printing.note(f"quire: {error}")
             sys.exit(error.exit_code)
         except click.ClickException as error:
             error.show()
             sys.exit(2)
         except (KeyboardInterrupt, click.Abort):
-            click.echo("quire: interrupted; what was written is kept, run again to go on", err=True)
+            printing.note("quire: interrupted; what was written is kept, run again to go on")
             sys.stdout.flush()
             # At once: a second Ctrl-C may have left the model's threads running, and taking the
             # interpreter down under them aborts with a message that helps nobody.
             os._exit(130)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            click.echo(f"quire: {place}{error.strerror or error}", err=True)
+            printing.note(f"quire: {place}{error.strerror or error}")
             sys.exit(1)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -77,7 +78,6 @@ def init(*, folder: str, as_json: bool) -> None:
     from pathlib import Path
 
     from quire.config import FILE
-    from quire.errors import InputError
 
     target = Path(folder, FILE)
     if target.exists():
@@ -85,7 +85,10 @@ def init(*, folder: str, as_json: bool) -> None:
     if not target.parent.is_dir():
         raise InputError(f"{folder} is no directory")
     target.write_text(printing.TEMPLATE, "utf-8")
-    click.echo(printing.as_json_text({"wrote": str(target)}) if as_json else f"wrote {target}")
+    if as_json:
+        click.echo(printing.as_json_text({"wrote": str(target)}))
+    else:
+        printing.say(f"wrote {target}")
 
 
 @main.command()
@@ -165,22 +168,14 @@ def search(
     as_json: bool,
 ) -> None:
     """Find what answers QUERY best, by its words and by its meaning (`-`: standard input)."""
-    from quire.doors.dates import seconds
-    from quire.values import Filter
-
-    where = Filter(
-        kinds=kinds,
-        paths=paths,
-        since=None if since is None else seconds(since),
-        until=None if until is None else seconds(until, end=True),
-    )
-    with opened(store, space) as quire:
+    where = filtered(kinds, paths, since, until)
+    with opened(store, space) as quire, as_typed({"k": k}):
         result = quire.search(asked(query), k=k, viewer=viewer, where=where, exact=exact)
     printing.found(result, as_json=as_json)
 
 
 @main.command()
-@click.option("--fresh", is_flag=True, help="Also walk the directory and count what has changed.")
+@click.option("--fresh", is_flag=True, help="Also count what has changed on disk (owner only).")
 @viewed
 @common
 def status(
@@ -188,10 +183,15 @@ def status(
 ) -> None:
     """Tell what is in the store, how fresh and how big it is, and which vectors are missing."""
     with opened(store, space) as quire:
-        told = quire.status(viewer)
         owner = viewer is None and quire.config.viewer is None
+        if fresh and not owner:
+            raise InputError(
+                "--fresh counts all files of the directory, which only the owner may know: "
+                "leave out --fresh, or the viewer"
+            )
+        told = quire.status(viewer)
         at = quire.indexed_at() if owner else None
-        stale = quire.stale() if fresh and owner else None
+        stale = quire.stale() if fresh else None
     printing.status(told, at, stale, as_json=as_json)
 
 

@@ -6,13 +6,16 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from quire.doors import printing
-from quire.doors.options import Command, asked, common, opened, viewed
+from quire.doors.dates import seconds
+from quire.doors.naming import as_typed
+from quire.doors.options import Command, asked, common, filtered, opened, viewed
 from quire.errors import InputError, NoStoreError
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ def assemble(
     The context alone goes to standard output.
     """
     as_json = given.pop("as_json")
-    with opened(store, space) as quire:
+    with opened(store, space) as quire, as_typed(given):
         context = quire.assemble(asked(query), **_options(given))
     if receipt is not None:
         moment = datetime.now(UTC).isoformat(timespec="seconds")
@@ -81,7 +84,7 @@ def assemble(
 def explain(*, query: str, store: str | None, space: str | None, **given: Any) -> None:
     """Tell of each candidate for QUERY whether it is in, at which step it fell, and why."""
     as_json = given.pop("as_json")
-    with opened(store, space) as quire:
+    with opened(store, space) as quire, as_typed(given):
         context = quire.assemble(asked(query), **_options({**given, "allow_empty": True}))
     printing.explained(context, as_json=as_json)
 
@@ -96,8 +99,9 @@ def why_not(*, query: str, place: str, store: str | None, space: str | None, **g
     path, colon, line = place.rpartition(":")
     if not colon or not line.isdecimal():
         path, line = place, ""
-    with opened(store, space) as quire:
-        told = quire.why_not(asked(query), path, int(line) if line else None, **_options(given))
+    at = int(line) if line else None
+    with opened(store, space) as quire, as_typed(given):
+        told = quire.why_not(asked(query), quire.path_of(path), at, **_options(given))
     printing.why_not([asdict(one) for one in told], as_json=as_json)
     sys.exit(0 if all(one.inside for one in told) else 1)
 
@@ -123,7 +127,7 @@ def verify(
         with opened(store, space) as quire:
             wrong = quire.verify(data, text, viewer)
     except NoStoreError:
-        if store is not None:
+        if store is not None or space is not None:
             raise
         from quire.engine import verify_receipt
 
@@ -166,9 +170,8 @@ COMMANDS: tuple[click.Command, ...] = (assemble, explain, why_not, verify, repla
 
 def _options(given: dict[str, Any]) -> Options:
     """Turn what was typed into options; what was not typed stays the recipe's."""
-    from quire.doors.dates import seconds
-    from quire.values import Filter
-
+    if given["order"] == "stable" and given["previous"] is None:
+        raise InputError("--order stable needs --previous RECEIPT, whose order is to be kept")
     options: dict[str, Any] = {
         name: given[name]
         for name in ("budget", "recipe", "model", "pack", "order", "overflow", "dedup")
@@ -186,18 +189,13 @@ def _options(given: dict[str, Any]) -> Options:
         options["hard"] = False
     readers: dict[str, Callable[[str], Any]] = {
         "reserve": _reserve,
-        "as_of": seconds,
+        "as_of": partial(seconds, "--as-of"),
         "previous": _pieces,
     }
     options |= {
         name: read(given[name]) for name, read in readers.items() if given[name] is not None
     }
-    options["where"] = Filter(
-        kinds=given["kinds"],
-        paths=given["paths"],
-        since=None if given["since"] is None else seconds(given["since"]),
-        until=None if given["until"] is None else seconds(given["until"], end=True),
-    )
+    options["where"] = filtered(given["kinds"], given["paths"], given["since"], given["until"])
     return options  # type: ignore[return-value]  # the names are those of Options, see above
 
 

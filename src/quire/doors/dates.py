@@ -7,12 +7,14 @@ from datetime import UTC, datetime, time
 from quire.errors import InputError
 
 
-def seconds(text: str, *, end: bool = False) -> int:
+def seconds(flag: str, text: str, *, end: bool = False) -> int:
     """Read a date or a date-time (UTC unless it says otherwise); a date may stand for its end."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise InputError(f"{text!r} is no date: write 2026-01-31 or 2026-01-31T12:00:00Z") from None
+        raise InputError(
+            f"{flag} {text!r} is no date: write 2026-01-31 or 2026-01-31T12:00:00Z"
+        ) from None
     if len(text) <= len("2026-01-31") and end:
         moment = datetime.combine(moment.date(), time(23, 59, 59))
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from quire.doors.dates import seconds
 from quire.errors import InputError
+from quire.values import Filter
 
 if TYPE_CHECKING:
     from quire.engine import Quire
@@ -43,6 +45,18 @@ def opened(
     from quire.engine import open_quire
 
     return open_quire(start, store=store, space=space, create=create, **more)
+
+
+def filtered(
+    kinds: tuple[str, ...], paths: tuple[str, ...], since: str | None, until: str | None
+) -> Filter:
+    """Make a filter of what was typed."""
+    return Filter(
+        kinds=kinds,
+        paths=paths,
+        since=None if since is None else seconds("--since", since),
+        until=None if until is None else seconds("--until", until, end=True),
+    )
 
 
 def asked(query: str) -> str:

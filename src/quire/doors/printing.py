@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -10,10 +11,15 @@ from typing import Any
 
 import click
 
-from quire.values import Context, IndexResult, Problem, SearchResult, Skipped, Status
+from quire.doors.naming import setting, spoken
+from quire.values import AccessRule, Context, IndexResult, Problem, SearchResult, Skipped, Status
 
 PATHS_SHOWN = 3
 TEXT_LINES = 6
+TAB = 4
+
+# What steers a terminal, breaks a line or turns the order of letters around.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 TEMPLATE = """\
 # Settings of Quire for this project. Everything is optional; these are the defaults.
@@ -41,7 +47,14 @@ TEMPLATE = """\
 
 def as_json_text(value: Any) -> str:
     """Write JSON in one fixed form."""
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    # Line ends are the form's own; what JSON leaves as it is can still steer a terminal.
+    return _CONTROL.sub(lambda met: met[0] if met[0] == "\n" else f"\\u{ord(met[0]):04x}", text)
+
+
+def shown(text: str) -> str:
+    """Spell out control characters: a name must not steer a terminal, nor look like two lines."""
+    return _CONTROL.sub(lambda met: met[0].encode("unicode_escape").decode(), text)
 
 
 def place(path: str, lines: Sequence[int]) -> str:
@@ -50,9 +63,14 @@ def place(path: str, lines: Sequence[int]) -> str:
     return f"{path}:{first}-{last}" if first else path
 
 
+def say(line: str) -> None:
+    """Print one line of a result for a person."""
+    click.echo(shown(line))
+
+
 def note(text: str) -> None:
     """Tell a person something beside the result."""
-    click.echo(text, err=True)
+    click.echo(shown(text), err=True)
 
 
 def indexed(result: IndexResult, *, as_json: bool) -> None:
@@ -63,13 +81,13 @@ def indexed(result: IndexResult, *, as_json: bool) -> None:
     for text in result.notes:
         note(f"note: {text}")
     _skipped(result.skipped)
-    click.echo(
+    say(
         f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "
         f"{len(result.skipped)} skipped; {result.chunks} chunks, {result.vectors} new vectors"
     )
     if result.missing_vectors:
-        click.echo(f"{result.missing_vectors} chunks have no vector yet")
-    click.echo(f"state root {result.state_root}")
+        say(f"{result.missing_vectors} chunks have no vector yet")
+    say(f"state root {result.state_root}")
 
 
 def found(result: SearchResult, *, as_json: bool) -> None:
@@ -89,14 +107,14 @@ def found(result: SearchResult, *, as_json: bool) -> None:
         chunk = candidate.chunk
         where = place(chunk.path, chunk.lines)
         signals = ", ".join(f"{name} {value}" for name, value in sorted(candidate.signals.items()))
-        click.echo(f"{click.style(f'{number}. {where}', bold=True)}  ({signals})")
+        click.echo(f"{click.style(shown(f'{number}. {where}'), bold=True)}  ({shown(signals)})")
         if chunk.title:
-            click.echo(f"   {chunk.title}")
+            say(f"   {chunk.title}")
         lines = [line for line in chunk.text.splitlines() if line.strip()]
         for line in lines[:TEXT_LINES]:
-            click.echo(f"   | {line[:160]}")
+            say(f"   | {line.expandtabs(TAB)[:160]}")
         if len(lines) > TEXT_LINES:
-            click.echo("   | ...")
+            say("   | ...")
 
 
 def search_json(result: SearchResult) -> dict[str, Any]:
@@ -129,7 +147,7 @@ def context(made: Context, *, as_json: bool) -> None:
     for failure in made.failed:
         note(f"FAILED: {failure.source}: {failure.reason}")
     for text in made.notes:
-        note(f"note: {text}")
+        note(f"note: {spoken(text)}")
     if made.limit_exceeded:
         note(f"note: the budget of {made.available} tokens is passed by {made.limit_exceeded}")
     if not made.text:
@@ -151,15 +169,15 @@ def explained(made: Context, *, as_json: bool) -> None:
     for failure in made.failed:
         note(f"FAILED: {failure.source}: {failure.reason}")
     for text in made.notes:
-        note(f"note: {text}")
+        note(f"note: {spoken(text)}")
     for decision in sorted(made.decisions, key=lambda one: (-one.score, one.path, one.chunk_id)):
         sign = {"kept": "+", "cut": "~"}.get(decision.verdict, "-")
         signals = ", ".join(f"{name} {value}" for name, value in decision.signals.items())
-        click.echo(
+        say(
             f"{sign} {place(decision.path, decision.lines)}  score {decision.score} ({signals})  "
             f"{decision.tokens} tokens"
         )
-        click.echo(f"    {decision.step}: {decision.reason}")
+        say(f"    {decision.step}: {decision.reason}")
     note(f"{made.tokens} of {made.available} tokens; + in, ~ cut, - out")
 
 
@@ -171,16 +189,16 @@ def why_not(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     for one in told:
         where = place(one["path"], one["lines"])
         if one["inside"]:
-            click.echo(f"{where} is in the context")
+            say(f"{where} is in the context")
             continue
-        click.echo(f"{where} is not in the context")
+        say(f"{where} is not in the context")
         for fallen in one["relaxed"] or [one]:
-            click.echo(f"    {fallen['step']}: {fallen['reason']}")
-        settings = ", ".join(f"{each['setting']} = {each['value']}" for each in one["relaxed"])
+            say(f"    {fallen['step']}: {fallen['reason']}")
+        settings = ", ".join(setting(each["setting"], each["value"]) for each in one["relaxed"])
         if one["checked"]:
-            click.echo(f"    it gets in with {settings} (checked by running it again)")
+            say(f"    it gets in with {settings} (checked by running it again)")
         else:
-            click.echo("    no setting was found that lets it in")
+            say("    no setting was found that lets it in")
 
 
 def held(wrong: Sequence[str], well: str, *, as_json: bool) -> None:
@@ -189,7 +207,7 @@ def held(wrong: Sequence[str], well: str, *, as_json: bool) -> None:
         click.echo(as_json_text({"holds": not wrong, "differences": list(wrong)}))
         return
     for text in wrong or [well]:
-        click.echo(text)
+        say(text)
 
 
 def status(
@@ -223,9 +241,9 @@ def problems(found_: Sequence[Problem], *, as_json: bool) -> None:
         return
     for problem in found_:
         state = "repaired" if problem.repaired else "PROBLEM"
-        click.echo(f"{state}: {problem.check}: {problem.detail}")
+        say(f"{state}: {problem.check}: {problem.detail}")
     if not found_:
-        click.echo("everything is in order")
+        say("everything is in order")
     elif not all(problem.repaired for problem in found_):
         note("run `quire doctor --repair` to mend what can be derived again")
 
@@ -236,7 +254,7 @@ def purged(gone: Sequence[str], still: Sequence[str], *, as_json: bool) -> None:
         click.echo(as_json_text({"purged": list(gone), "still_on_disk": list(still)}))
         return
     for path in gone:
-        click.echo(f"purged {path}")
+        say(f"purged {path}")
     if not gone:
         note("nothing in the store matches these paths")
     if still:
@@ -247,34 +265,36 @@ def purged(gone: Sequence[str], still: Sequence[str], *, as_json: bool) -> None:
 
 
 def rules(
-    listed: Iterable[tuple[str, str, Sequence[str]]],
+    listed: Iterable[tuple[str, AccessRule]],
     groups: Mapping[str, Mapping[str, Sequence[str]]],
+    notes: Sequence[str] = (),
     *,
+    default: Sequence[str] | None = None,
     as_json: bool,
 ) -> None:
-    """Show who may read what."""
-    rows = list(listed)
+    """Show who may read what; the default, where it is told, counts before all rules."""
+    rows = [(origin, rule.glob, list(rule.principals)) for origin, rule in listed]
     if as_json:
-        click.echo(
-            as_json_text(
-                {
-                    "rules": [
-                        {"origin": origin, "glob": glob, "principals": list(principals)}
-                        for origin, glob, principals in rows
-                    ],
-                    "groups": {
-                        origin: {name: list(users) for name, users in table.items()}
-                        for origin, table in groups.items()
-                    },
-                }
-            )
-        )
+        told: dict[str, Any] = {} if default is None else {"default": list(default)}
+        told["rules"] = [
+            {"origin": origin, "glob": glob, "principals": principals}
+            for origin, glob, principals in rows
+        ]
+        told["groups"] = {
+            origin: {name: list(users) for name, users in table.items()}
+            for origin, table in groups.items()
+        }
+        click.echo(as_json_text({**told, "notes": list(notes)}))
         return
+    if default is not None:
+        rows.insert(0, ("default", "*", list(default)))
     for origin, glob, principals in rows:
-        click.echo(f"{glob}  ->  {', '.join(principals) or 'owner'}  ({origin})")
+        say(f"{glob}  ->  {', '.join(principals) or 'owner'}  ({origin})")
     for origin, table in groups.items():
         for name, users in table.items():
-            click.echo(f"@{name}  =  {', '.join(users)}  ({origin})")
+            say(f"@{name}  =  {', '.join(users)}  ({origin})")
+    for text in notes:
+        note(f"note: {text}")
 
 
 def _skipped(skipped: Sequence[Skipped]) -> None:
@@ -295,4 +315,4 @@ def _pairs(values: Mapping[str, Any]) -> None:
         told = "-" if value is None else value
         if isinstance(value, Mapping):
             told = ", ".join(f"{count} {what}" for what, count in value.items())
-        click.echo(f"{name:<{width}}  {told}")
+        say(f"{name:<{width}}  {told}")

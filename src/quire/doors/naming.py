@@ -1,0 +1,63 @@
+"""How are things called on the command line?
+
+The engine speaks of a recipe's settings and of what a program may pass. Who typed an option is told
+of that option; who wrote a recipe, of the recipe's key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from quire.errors import QuireError
+
+# What the engine's errors begin with: the option's name here, its flag, and the recipe's key.
+_NAMES: dict[str, tuple[str, str, str]] = {
+    "pack": ("pack", "--pack", "fit.pack"),
+    "order": ("order", "--order", "fit.order"),
+    "overflow": ("overflow", "--overflow", "budget.overflow"),
+    "format": ("format_", "--format", "render.format"),
+    "fit.dedup": ("dedup", "--dedup", "fit.dedup"),
+    "fit.per_document": ("per_document", "--per-document", "fit.per_document"),
+    "rank.recent": ("recent", "--prefer-recent", "rank.recent"),
+    "k": ("k", "--k", "k"),
+}
+_FLAGS = {
+    "budget.total": "--budget",
+    **{key: flag for _, flag, key in _NAMES.values()},
+}
+_PHRASES = {
+    "raise the budget to": "raise --budget to",
+    "let pieces be cut": "let pieces be cut (--overflow cut)",
+    "allow an empty context": "allow an empty context (--allow-empty)",
+    "`exact` compares": "--exact compares",
+}
+_BEGINNING = re.compile(r"[a-z_.]+(?=:| is )")
+
+
+@contextmanager
+def as_typed(given: Mapping[str, Any]) -> Iterator[None]:
+    """Let errors name what was typed; `given` holds None for what was not."""
+    try:
+        yield
+    except QuireError as error:
+        told = spoken(str(error))
+        met = _BEGINNING.match(told)
+        if met is not None and met[0] in _NAMES:
+            option, flag, key = _NAMES[met[0]]
+            told = (key if given.get(option) is None else flag) + told[met.end() :]
+        raise type(error)(told) from error
+
+
+def spoken(text: str) -> str:
+    """Say what to do in options instead of in arguments."""
+    for theirs, ours in _PHRASES.items():
+        text = text.replace(theirs, ours)
+    return text
+
+
+def setting(key: str, value: object) -> str:
+    """Write how a recipe's setting is given a value: by an option where there is one."""
+    return f"{_FLAGS[key]} {value}" if key in _FLAGS else f"{key} = {value}"

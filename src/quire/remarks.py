@@ -1,0 +1,74 @@
+"""Why may an answer hold less than its asker meant?
+
+Nothing failed, and yet a misspelt kind or a date that no record has leaves little or nothing to be
+found. A filter that nothing can pass is refused; of the rest the asker is told. All of it is
+counted over what the viewer may read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from quire.asking import Gathered, filter_of
+from quire.contracts import View
+from quire.errors import InputError
+from quire.globs import Globs, is_negated
+from quire.request import Asked
+from quire.values import AccessRule, Filter
+
+COUNTED = 20_000
+"""In a view of more chunks than this, records without a date are not counted for a note's sake."""
+DATED = "a file gets one from its front matter, or from the disk with [ingest] use_mtime = true"
+
+
+def check(where: Filter) -> None:
+    """Refuse a filter that nothing can pass."""
+    if where.paths and all(is_negated(glob) for glob in where.paths):
+        raise InputError(
+            f"the paths {', '.join(map(repr, where.paths))} only leave out, so that nothing is "
+            "left: name what is meant first, as in '**'"
+        )
+
+
+def on_filter(view: View, where: Filter, found: Collection[str]) -> list[str]:
+    """Tell which part of a filter leaves out more than may be meant; `found`: the kinds found."""
+    missed = [kind for kind in where.kinds if kind not in found]
+    there = sorted({record.kind for record in view.listing()}) if missed else []
+    notes = [
+        f"nothing is of the kind {kind!r}; there are {', '.join(there) or 'none'}"
+        for kind in missed
+        if kind not in there
+    ]
+    if where.since is not None or where.until is not None:
+        notes += _undated(view, where)
+    return notes
+
+
+def on_context(view: View, asked: Asked, gathered: Gathered) -> list[str]:
+    """Tell which options of a context come to nothing, and what its filter leaves out."""
+    recipe, request = asked.recipe, asked.request
+    kinds = {chunk.kind for chunk in gathered.chunks.values()}
+    notes = on_filter(view, filter_of(request), kinds)
+    dates = gathered.modified.values()
+    if dates and all(date is None for date in dates):  # they are asked for only if recency counts
+        notes.append(f"nothing that was found has a date, so none is preferred as recent; {DATED}")
+    if recipe.fit.order == "stable" and not request.previous:
+        notes.append("there is no earlier context whose order could be kept")
+    return notes
+
+
+def on_rules(rules: Iterable[AccessRule], paths: Sequence[str]) -> list[str]:
+    """Tell which access rules no file falls under."""
+    return [
+        f"no file in the store matches the rule for {rule.glob!r}"
+        for rule in rules
+        if not any(map(Globs((rule.glob,)).match, paths))
+    ]
+
+
+def _undated(view: View, where: Filter) -> list[str]:
+    if view.coverage().chunks > COUNTED:
+        return [f"records without a date are left out; {DATED}"]
+    alike = view.listing(Filter(kinds=where.kinds, paths=where.paths))
+    count = sum(record.modified is None for record in alike)
+    return [f"{count} records without a date are left out; {DATED}"] if count else []

@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -13,13 +14,35 @@ import quire
 
 PUBLIC = [
     "AccessRule",
+    "Budget",
+    "Candidate",
+    "Chunk",
+    "Context",
+    "Decision",
+    "Embedder",
+    "Failure",
     "Filter",
+    "FitSpec",
     "IndexResult",
+    "Options",
+    "Problem",
+    "Progress",
+    "Proof",
     "Quire",
     "QuireError",
+    "RankSpec",
+    "Recipe",
+    "Record",
+    "Relaxation",
+    "RenderSpec",
+    "Roots",
     "SearchResult",
+    "Skipped",
+    "Source",
+    "SourceSpec",
     "Status",
     "Viewer",
+    "WhyNot",
     "open",
     "verify_proof",
 ]
@@ -40,6 +63,32 @@ def test_each_name_is_there_and_explained(name: str) -> None:
         for method, function in inspect.getmembers(found, inspect.isfunction):
             if not method.startswith("_"):
                 assert inspect.getdoc(function), f"{name}.{method}"
+
+
+def met_in(hint: Any, met: set[type]) -> None:
+    """Gather the types of Quire that a caller meets in a type, and in what it is made of."""
+    for part in hint if isinstance(hint, list) else get_args(hint):
+        met_in(part, met)
+    if isinstance(hint, type) and hint.__module__.startswith("quire.") and hint not in met:
+        met.add(hint)
+        for inner in get_type_hints(hint).values():
+            met_in(inner, met)
+
+
+def test_whatever_a_caller_meets_in_a_signature_is_public() -> None:
+    met: set[type] = set()
+    for name in PUBLIC:
+        found = getattr(quire, name)
+        functions = [found]
+        if inspect.isclass(found):
+            members = inspect.getmembers(found, inspect.isfunction)
+            functions = [member for method, member in members if not method.startswith("_")]
+            met_in(found, met)
+        for function in functions:
+            for hint in get_type_hints(function).values():
+                met_in(hint, met)
+    assert {one.__name__ for one in met} - {*PUBLIC} == set()
+    assert all(getattr(quire, one.__name__) is one for one in met)
 
 
 def test_a_name_that_is_not_public_is_refused() -> None:

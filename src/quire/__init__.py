@@ -6,28 +6,82 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from quire.auditing import Relaxation, WhyNot
+    from quire.contracts import Embedder
     from quire.engine import Quire
     from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
     from quire.errors import QuireError
     from quire.merkle import verify as verify_proof
-    from quire.values import AccessRule, Filter, IndexResult, SearchResult, Status, Viewer
+    from quire.request import Options
+    from quire.values import (
+        AccessRule,
+        Budget,
+        Candidate,
+        Chunk,
+        Context,
+        Decision,
+        Failure,
+        Filter,
+        FitSpec,
+        IndexResult,
+        Problem,
+        Progress,
+        Proof,
+        RankSpec,
+        Recipe,
+        Record,
+        RenderSpec,
+        Roots,
+        SearchResult,
+        Skipped,
+        Source,
+        SourceSpec,
+        Status,
+        Viewer,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AccessRule",
+    "Budget",
+    "Candidate",
+    "Chunk",
+    "Context",
+    "Decision",
+    "Embedder",
+    "Failure",
     "Filter",
+    "FitSpec",
     "IndexResult",
+    "Options",
+    "Problem",
+    "Progress",
+    "Proof",
     "Quire",
     "QuireError",
+    "RankSpec",
+    "Recipe",
+    "Record",
+    "Relaxation",
+    "RenderSpec",
+    "Roots",
     "SearchResult",
+    "Skipped",
+    "Source",
+    "SourceSpec",
     "Status",
     "Viewer",
+    "WhyNot",
     "open",
     "verify_proof",
 ]
 
 _HOMES = {
+    "Embedder": ("quire.contracts", "Embedder"),
+    "Options": ("quire.request", "Options"),
+    "Relaxation": ("quire.auditing", "Relaxation"),
+    "WhyNot": ("quire.auditing", "WhyNot"),
     "Quire": ("quire.engine", "Quire"),
     "open": ("quire.engine", "open_quire"),
     "QuireError": ("quire.errors", "QuireError"),

@@ -4,6 +4,8 @@ A fenced block of the kind `console` whose first line is `# runs` is run in a fr
 project. A line that begins with `$ ` is a command; the lines below it are what it prints: standard
 output first, then standard error. `…` stands for anything within a line, and on a line of its own for
 any number of lines. A command must succeed, unless it ends with `# exits N`.
+
+A block of the kind `python` that begins so is run as a whole: it must succeed, whatever it prints.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from pathlib import Path
 
 MARK = "# runs"
 REST = "…"
-_FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXITS = re.compile(r"\s*# exits (\d+)$")
 
 
@@ -42,11 +44,16 @@ def examples(text: str) -> list[Example]:
     """Find the blocks of a document that are to be run."""
     found = []
     for match in _FENCE.finditer(text):
-        mark, *lines = match[1].splitlines()
+        mark, *lines = match[2].splitlines()
         if mark.strip() == MARK:
             line = text.count("\n", 0, match.start()) + 1
-            found.append(Example(line, tuple(_steps(lines))))
+            steps = _steps(lines) if match[1] == "console" else [_program(lines)]
+            found.append(Example(line, tuple(steps)))
     return found
+
+
+def _program(lines: list[str]) -> Step:
+    return Step("\n".join(["python - <<'END'", *lines, "END"]), (REST,))
 
 
 def _steps(lines: list[str]) -> list[Step]:

@@ -62,12 +62,22 @@ $ false  # exits 1
 # runs
 $ not run either
 ```
+
+```python
+raise ValueError("not run")
+```
+
+```python
+# runs
+print("three")
+```
 """
 
 
 def test_only_marked_blocks_are_run() -> None:
     assert examples(DOCUMENT) == [
-        Example(7, (Step("echo one; echo two >&2", ("one", "two")), Step("false", (), 1)))
+        Example(7, (Step("echo one; echo two >&2", ("one", "two")), Step("false", (), 1))),
+        Example(24, (Step("python - <<'END'\nprint(\"three\")\nEND", ("…",)),)),
     ]
 
 
@@ -105,5 +115,14 @@ def test_what_fits(expected: str, printed: str, held: bool) -> None:
 )
 def test_a_wrong_example_is_shown(sample: Path, block: str, said: str | None) -> None:
     (example,) = examples(f"```console\n# runs\n{block}\n```\n")
+    wrong = run(example, sample, BIN, {})
+    assert wrong is None if said is None else said in str(wrong)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [("assert True", None), ("assert not 1", "AssertionError")]
+)
+def test_a_program_must_succeed(sample: Path, line: str, said: str | None) -> None:
+    (example,) = examples(f"```python\n# runs\n{line}\n```\n")
     wrong = run(example, sample, BIN, {})
     assert wrong is None if said is None else said in str(wrong)

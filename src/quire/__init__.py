@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from quire.engine import Quire
     from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
     from quire.errors import QuireError
+    from quire.mapping import Mapped
     from quire.merkle import verify as verify_proof
     from quire.request import Options
     from quire.values import (
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         Chunk,
         Context,
         Decision,
+        Entity,
         Failure,
         Filter,
         FitSpec,
@@ -50,10 +52,12 @@ __all__ = [
     "Context",
     "Decision",
     "Embedder",
+    "Entity",
     "Failure",
     "Filter",
     "FitSpec",
     "IndexResult",
+    "Mapped",
     "Options",
     "Problem",
     "Progress",
@@ -79,6 +83,7 @@ __all__ = [
 
 _HOMES = {
     "Embedder": ("quire.contracts", "Embedder"),
+    "Mapped": ("quire.mapping", "Mapped"),
     "Options": ("quire.request", "Options"),
     "Relaxation": ("quire.auditing", "Relaxation"),
     "WhyNot": ("quire.auditing", "WhyNot"),

@@ -24,6 +24,7 @@ FILES = {
     "b.py": "def anchor():\n    return 'sand'\n",
     "docs/c.md": "The anchor chain is long.\n",
 }
+RECENT = ("--prefer-recent", "10", "--as-of", "2024-06-01")
 DATED = "---\ndate: 2024-05-01\n---\n\nThe anchor was lost.\n"
 
 
@@ -74,16 +75,18 @@ def test_dates_that_all_have(tree: Tree) -> None:
     tree.write("d.md", DATED)
     tree.index()
     assert notes(tree, "search", "anchor", "--since", "2020-01-01") == []
-    assert notes(tree, "assemble", "anchor", "--prefer-recent", "10") == []
+    assert notes(tree, "assemble", "anchor", *RECENT) == []
 
 
 def test_recency_where_nothing_has_a_date(indexed: Tree) -> None:
-    (note,) = notes(indexed, "assemble", "anchor", "--prefer-recent", "10")
+    (note,) = notes(indexed, "assemble", "anchor", *RECENT)
     assert note.startswith("nothing that was found has a date, so none is preferred as recent")
-    assert notes(indexed, "assemble", "zeppelin", "--prefer-recent", "10") == []
+    assert notes(indexed, "assemble", "zeppelin", *RECENT) == []
     indexed.write("d.md", DATED)
     indexed.index()
-    assert notes(indexed, "assemble", "anchor", "--prefer-recent", "10") == []
+    assert notes(indexed, "assemble", "anchor", *RECENT) == []
+    done = indexed.call("assemble", "anchor", "--prefer-recent", "10")
+    assert "name a date with --as-of" in done.stderr
 
 
 def test_a_stable_order_without_anything_to_keep(indexed: Tree) -> None:

@@ -33,6 +33,7 @@ _PHRASES = {
     "let pieces be cut": "let pieces be cut (--overflow cut)",
     "allow an empty context": "allow an empty context (--allow-empty)",
     "`exact` compares": "--exact compares",
+    "a date with `as_of`": "a date with --as-of",
 }
 _BEGINNING = re.compile(r"[a-z_.]+(?=:| is )")
 

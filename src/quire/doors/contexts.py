@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("--budget",), {"type": int, "help": "The whole window in tokens (default: 4000)."}),
     (("--recipe",), {"help": "A shipped recipe, or a TOML file (default: documents)."}),
-    (("--format", "format_"), {"help": "markers or json."}),
+    (("--format", "format_"), {"help": "markers, markdown, xml, plain or json."}),
     (
         ("--model",),
         {"help": "Count for this model: gpt-4o, claude-…, llama-3 (default: o200k)."},
@@ -40,6 +40,20 @@ _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("--prefer-recent", "recent"), {"type": int, "help": "Lift what is new by so many percent."}),
     (("--as-of",), {"help": "Judge recency at this date."}),
     (("--metadata",), {"is_flag": True, "help": "Name lines, headings and score of each piece."}),
+    (
+        ("--groups/--no-groups",),
+        {"default": None, "help": "Code, documents, conversations under titles of their own."},
+    ),
+    (
+        ("--content/--no-content",),
+        {"default": None, "help": "The text itself, or only what entities say of themselves."},
+    ),
+    (("--cap",), {"type": int, "help": "At most so many characters of a piece (0: all)."}),
+    (("--sources",), {"type": int, "help": "Name so many sources, at most, at the end."}),
+    (
+        ("--levels",),
+        {"help": "How much detail: full, or full,signature,outline to show what is too long."},
+    ),
     (("--previous",), {"help": "An earlier receipt, for --order stable."}),
     (("--allow-empty",), {"is_flag": True, "help": "An empty context instead of an error."}),
     (("--kind", "kinds"), {"multiple": True, "help": "Only this kind; repeatable."}),
@@ -177,7 +191,7 @@ def _options(given: dict[str, Any]) -> Options:
         for name in ("budget", "recipe", "model", "pack", "order", "overflow", "dedup")
         if given[name] is not None
     }
-    for name in ("per_document", "recent", "viewer"):
+    for name in ("per_document", "recent", "viewer", "groups", "content", "cap", "sources"):
         if given[name] is not None:
             options[name] = given[name]
     for name in ("metadata", "allow_empty", "exact"):
@@ -191,6 +205,7 @@ def _options(given: dict[str, Any]) -> Options:
         "reserve": _reserve,
         "as_of": partial(seconds, "--as-of"),
         "previous": _pieces,
+        "levels": lambda text: [level.strip() for level in text.split(",")],
     }
     options |= {
         name: read(given[name]) for name, read in readers.items() if given[name] is not None

@@ -21,6 +21,9 @@ _NAMES: dict[str, tuple[str, str, str]] = {
     "format": ("format_", "--format", "render.format"),
     "fit.dedup": ("dedup", "--dedup", "fit.dedup"),
     "fit.per_document": ("per_document", "--per-document", "fit.per_document"),
+    "levels": ("levels", "--levels", "fit.levels"),
+    "render.cap": ("cap", "--cap", "render.cap"),
+    "render.sources": ("sources", "--sources", "render.sources"),
     "rank.recent": ("recent", "--prefer-recent", "rank.recent"),
     "k": ("k", "--k", "k"),
 }

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from quire.ingest import code, html, markdown, pdf, rst, text
+from quire.ingest import code, gherkin, html, markdown, pdf, rst, text
 from quire.ingest.pieces import Reading, Source
 from quire.values import IngestSettings
 
@@ -29,6 +29,7 @@ class Format:
 
 MARKDOWN = Format("markdown", markdown.read)
 RST = Format("rst", rst.read)
+GHERKIN = Format("gherkin", gherkin.read)
 HTML = Format("html", html.read)
 PDF = Format("pdf", pdf.read, binary=True)
 TEXT = Format("text", text.read)
@@ -39,6 +40,7 @@ TABLE = (
     # format, language, endings (with a dot) and names
     (MARKDOWN, "markdown", ".md .markdown .mdown .mdx .mkd .qmd .rmd"),
     (RST, "rst", ".rst .rest"),
+    (GHERKIN, "gherkin", ".feature"),
     (HTML, "html", ".html .htm .xhtml"),
     (PDF, "pdf", ".pdf"),
     (TEXT, "text", ".txt .text .adoc .asciidoc .org .tex .textile .wiki .po .pot .srt"),

@@ -18,8 +18,11 @@ item or of a table's row a blank is enough.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+
+from quire.ingest import prose
 
 REQUIREMENT, FEATURE, DECISION = "requirement", "feature", "decision"
 
@@ -72,6 +75,7 @@ LINE = re.compile(
 )
 BRACKETED = re.compile(r"[*_`]{0,4}\](?![(:])")
 ITEM = re.compile(r"^([ \t]*+)(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*+(?:```|~~~)", re.MULTILINE)
 NUMBERED_TITLE = re.compile(r"(\d+)\.\s+\S")
 STATUS = re.compile(
     r"^[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}Status[*_]{0,2}:[*_]{0,2}[ \t]*(\S.*)", re.MULTILINE
@@ -140,6 +144,32 @@ def items(text: str, found: Iterable[re.Match[str]], start: int, end: int) -> li
             made.append(Item(label, at, min(following, last), last, parent))
             if not row:
                 open_ones.append((indent, len(made) - 1))
+    return made
+
+
+def decisions(text: str, start: int, end: int) -> list[Item]:
+    """Find what was decided in a stretch of talk: from the line that says so to a blank line."""
+    found = [
+        match
+        for match in LINE.finditer(text, start, end)
+        if match["stated"] or _kind_of(match) == DECISION
+    ]
+    if not found:
+        return []
+    fences = [match.start() for match in FENCE.finditer(text, start, end)]
+    outside = iter([match for match in found if bisect(fences, match.start()) % 2 == 0])
+    match = next(outside, None)
+    made: list[Item] = []
+    for first, last in prose.paragraphs(text, start, end):
+        within = []
+        while match is not None and match.start() < last:
+            within.append(match)
+            match = next(outside, None)
+        above = len(made)
+        made += [
+            replace(item, parent=None if item.parent is None else above + item.parent)
+            for item in items(text, within, first, last)
+        ]
     return made
 
 

@@ -375,8 +375,8 @@ def test_decisions_in_a_conversation() -> None:
     decided = [entity for entity in outline(document) if entity.kind == "decision"]
     assert [(entity.name, entity.parent) for entity in decided] == [
         ("We decided to go.", 1),
-        ("**Decision:** use SQLite for all of it.", 4),
-        ("- DECISION: ship it", 4),
+        ("Decision: use SQLite for all of it.", 4),
+        ("DECISION: ship it", 4),
         ("ADR-3: kept", 4),
     ]
     assert decided[0].qualified == "user, turn 1 > We decided to go."

@@ -7,14 +7,16 @@ prose. Any other JSON is read as lines.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 from quire.ingest import labels, prose
 from quire.ingest import text as plain_text
 from quire.ingest.front_matter import EPOCH
-from quire.ingest.pieces import Part, Piece, Reading, Source, clean_title, path_title
+from quire.ingest.pieces import Part, Piece, Reading, Source, clean_title, one_line, path_title
 from quire.ingest.shapes import TOOL, Conversation, Message
 from quire.ingest.transcripts import conversations_of
 from quire.values import IngestSettings
@@ -25,6 +27,7 @@ NAMED = 3
 """So many speakers are named in a title."""
 SUMMARY = 1000
 """Characters of a message that are looked at for a summary."""
+MARKS = re.compile(r"\A\s*(?:[-*+•]|\d{1,3}[.)])\s+|[*_]{2}|`")
 
 
 def read(source: Source, settings: IngestSettings) -> Reading:
@@ -93,9 +96,7 @@ class _Talk:
             self._write(f"[left out: {counted}]", 0)
             spans.append((at, self.length, ""))
         if is_part:
-            self.parts[first_part] = Part(
-                "session", title, start, self.length, summary=self.parts[first_part].summary
-            )
+            self.parts[first_part] = replace(self.parts[first_part], end=self.length)
         text = "".join(self.out[first_out:])
         spans[0] = (start, *spans[0][1:])
         self.pieces += _pieces(text, start, spans, title, self.settings)
@@ -129,7 +130,7 @@ class _Talk:
             return
         shown = self.out[-1]
         for item in labels.decisions(shown, 0, len(shown)):
-            said = " ".join(shown[item.start : item.own].split())
+            said = one_line(MARKS.sub("", shown[item.start : item.own]))
             self.parts.append(
                 Part(
                     labels.DECISION,

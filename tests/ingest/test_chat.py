@@ -130,7 +130,7 @@ def test_many_conversations_in_a_file() -> None:
     check(document)
     assert (document.record.kind, document.record.title) == ("conversation", "tune.jsonl")
     assert [(e.kind, e.qualified, e.parent, e.lines) for e in outline(document)] == [
-        ("document", "tune.jsonl", None, (1, 3)),
+        ("conversation", "tune.jsonl", None, (1, 3)),
         ("session", "One" * 20 + "?", 0, (1, 1)),
         ("message", "One" * 20 + "? > user, turn 1", 1, (1, 1)),
         ("session", "Two?", 0, (2, 2)),

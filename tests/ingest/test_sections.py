@@ -105,6 +105,11 @@ def test_what_the_front_matter_says_is_the_summary() -> None:
     assert whole.summary == abstract.summary == "Yes it is."
 
 
+def test_the_section_under_the_title_speaks_for_the_document() -> None:
+    whole, title, one = entities("a.md", "# T\n\n## One\n\nWords.\n")
+    assert whole.summary == title.summary == one.summary == "Words."
+
+
 def test_a_reference_definition_is_no_part_of_a_summary() -> None:
     (whole, *_) = entities("a.md", "# T\n\nSee [it].\n\n[it]: https://example.org/\n")
     assert whole.summary == "See it."
@@ -253,7 +258,13 @@ def test_a_recorded_decision_is_one_as_a_whole() -> None:
     assert document.record.kind == "document"
     assert document.record.attrs["status"] == "Accepted, see 11"
     assert document.record.attrs["id"] == "ADR-12"
-    assert {section.kind for section in sections} == {"section"}
+    title, *others = sections
+    assert (title.kind, title.summary, title.attrs) == (
+        "decision",
+        whole.summary,
+        {"id": "ADR-12"},
+    )
+    assert {section.kind for section in others} == {"section"}
 
 
 def test_elsewhere_only_the_section_is_a_decision() -> None:

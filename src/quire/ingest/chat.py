@@ -48,7 +48,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
         title=_title(sessions[0]) if single else "",
         modified=max(talk.times, default=None),
         kind=KIND,
-        nature="session" if single else "document",
+        nature="session" if single else "",
         summary=_first_words(opening) if opening else "",
         parts=tuple(talk.parts),
         marks=tuple(talk.marks),

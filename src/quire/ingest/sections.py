@@ -76,6 +76,7 @@ def about(
     title = title or next(iter(headings), "")
     if labels.decides(path, title, headings):
         return survey.decision(title)
+    survey.speak_for_the_whole(survey.summary)
     return About(title, survey.parts(), summary=survey.summary)
 
 
@@ -161,7 +162,7 @@ class _Survey:
         )
 
     def decision(self, title: str) -> About:
-        """Describe a document that records a decision: it is the decision, not its sections."""
+        """Describe a document that records a decision: it is the decision, not the parts of it."""
         said = status = ""
         for section in self.sections:
             name = section.name.lower()
@@ -171,12 +172,22 @@ class _Survey:
                 status = status or section.summary
             if section.kind == labels.DECISION:
                 section.kind = "section"
+        said = said or self.summary
         attrs = {
             "id": labels.decision_id(title),
             "status": clean_title(status or self.plain(labels.stated_status(self.text))),
         }
+        self.speak_for_the_whole(said, labels.DECISION, attrs["id"])
         stated = {key: value for key, value in attrs.items() if value}
-        return About(title, self.parts(), labels.DECISION, said or self.summary, stated)
+        return About(title, self.parts(), labels.DECISION, said, stated)
+
+    def speak_for_the_whole(self, said: str, kind: str = "", name: str = "") -> None:
+        """Let the section under the title, which holds all others, be what the whole is."""
+        first = self.sections[0] if self.sections else None
+        if first is not None and first.end == len(self.text):
+            first.summary = first.summary if first.summary and not kind else said
+            first.kind = kind or first.kind
+            first.id = name or first.id
 
     def _around(self) -> int | None:
         return next((place for _, place in reversed(self._open) if place is not None), None)

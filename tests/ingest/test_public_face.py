@@ -23,7 +23,17 @@ def test_importing_the_room_loads_no_heavy_library() -> None:
 
 
 def test_the_readers_have_names() -> None:
-    assert room.formats() == ("code", "html", "lines", "markdown", "pdf", "rst", "text")
+    assert room.formats() == (
+        "code",
+        "gherkin",
+        "html",
+        "json",
+        "lines",
+        "markdown",
+        "pdf",
+        "rst",
+        "text",
+    )
 
 
 def test_no_ending_has_two_rows() -> None:

@@ -37,6 +37,11 @@ HOSTILE = {
     "list": "- a\n",
     "decorators": "@a(\n",
     "roles": ":doc:`",
+    "requirements": "- REQ-1: a\n",
+    "deeper requirements": " - REQ-1: a\n  - b\n",
+    "decisions": "We decided *a* [b](c)\n\n",
+    "sections": "# a\n*b* [c](d) `e\n",
+    "scenarios": "@a\nScenario: b\n",
 }
 
 
@@ -59,7 +64,7 @@ def work(run: Callable[[], object]) -> int:
 
 
 @pytest.mark.parametrize(
-    "ending", [".txt", ".md", ".rst", ".html", ".json", ".py", ".js", ".c", ".sql"]
+    "ending", [".txt", ".md", ".rst", ".html", ".json", ".feature", ".py", ".js", ".c", ".sql"]
 )
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE.keys())
 def test_work_grows_no_faster_than_the_text(unit: str, ending: str) -> None:

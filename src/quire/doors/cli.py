@@ -146,7 +146,12 @@ def watch(
 @main.command()
 @click.argument("query")
 @click.option("--k", "-k", default=10, show_default=True, help="How many results.")
-@click.option("--kind", "kinds", multiple=True, help="Only this kind (document, code); repeatable.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    help="Only this kind (document, code, conversation); repeatable.",
+)
 @click.option("--path", "paths", multiple=True, help="Only paths that match this glob; repeatable.")
 @click.option("--since", metavar="DATE", help="Only what was modified at or after this date.")
 @click.option("--until", metavar="DATE", help="Only what was modified at or before this date.")

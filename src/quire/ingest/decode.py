@@ -30,6 +30,8 @@ CONTROL_CHARACTERS = re.compile(
     "[" + "".join(f"\\x{code:02x}" for code in CONTROLS) + "\\x80-\\x9f]"
 )
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+
 MAGIC = (
     (b"\x89PNG", "a PNG image"),
     (b"GIF8", "a GIF image"),
@@ -67,6 +69,21 @@ def text_of(data: bytes) -> str:
             raise NotText(f"binary: {meaning}")
     text = _decode(data)
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def clean_text(text: str) -> str:
+    """Make text that was taken out of another format fit to be kept.
+
+    Line ends become LF, zero characters go, and half a sign becomes U+FFFD: a sign outside the
+    basic plane may come as two halves, or as one half only.
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if SURROGATE.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _plain(data: bytes) -> bool:

@@ -2,7 +2,8 @@
 
 One table: a reader, the language that it is told, and the endings or names of the files. A
 format more is one function and one row. What a path is (`document` or `code`) follows from
-the path alone, so that a link can name its target without opening it.
+the path alone, so that a link can name its target without opening it; that a file of JSON is a
+`conversation` is told by its reader.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from quire.ingest import code, html, markdown, pdf, rst, text
+from quire.ingest import chat, code, gherkin, html, markdown, pdf, rst, text
 from quire.ingest.pieces import Reading, Source
 from quire.values import IngestSettings
 
@@ -29,9 +30,11 @@ class Format:
 
 MARKDOWN = Format("markdown", markdown.read)
 RST = Format("rst", rst.read)
+GHERKIN = Format("gherkin", gherkin.read)
 HTML = Format("html", html.read)
 PDF = Format("pdf", pdf.read, binary=True)
 TEXT = Format("text", text.read)
+JSON = Format("json", chat.read)
 LINES = Format("lines", text.read_lines)
 CODE = Format("code", code.read, kind="code")
 
@@ -39,10 +42,12 @@ TABLE = (
     # format, language, endings (with a dot) and names
     (MARKDOWN, "markdown", ".md .markdown .mdown .mdx .mkd .qmd .rmd"),
     (RST, "rst", ".rst .rest"),
+    (GHERKIN, "gherkin", ".feature"),
     (HTML, "html", ".html .htm .xhtml"),
     (PDF, "pdf", ".pdf"),
     (TEXT, "text", ".txt .text .adoc .asciidoc .org .tex .textile .wiki .po .pot .srt"),
-    (LINES, "json", ".json .jsonl .ndjson .json5 .jsonc .geojson .ipynb .webmanifest .har"),
+    (JSON, "json", ".json .jsonl .ndjson"),
+    (LINES, "json", ".json5 .jsonc .geojson .ipynb .webmanifest .har"),
     (LINES, "yaml", ".yaml .yml .clang-format .clang-tidy .cff"),
     (LINES, "toml", ".toml pipfile"),
     (

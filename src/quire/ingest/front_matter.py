@@ -2,7 +2,8 @@
 
 Front matter between `---` lines, and the header of mail-like fields that some
 reStructuredText documents begin with. Only what is flat is understood: `key: value`, a list
-in brackets, a list of `- item` lines; everything else is passed over. Nothing is evaluated.
+in brackets, a list of `- item` lines, an indented text behind `>` or `|`; everything else is
+passed over. Nothing is evaluated.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ FENCE = re.compile(r"---[ \t]*\n")
 FENCE_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 LONGEST = 20_000
 KEY = re.compile(r"([A-Za-z_][\w -]{0,40}?)[ \t]*:(?:[ \t]+(.*)|[ \t]*)\Z")
+BLOCK_TEXT = re.compile(r"[|>][+-]?\Z")
 ITEM = re.compile(r"[ \t]*-[ \t]+(.+)\Z")
 HEADER_LINE = re.compile(r"([A-Z][A-Za-z-]{1,30}):(?:[ \t]+(.*))?\Z")
 
 MODIFIED = ("updated", "last_modified", "lastmod", "modified", "date")
 AUTHOR = ("author", "authors")
+SUMMARY = ("description", "summary", "abstract")
 KEPT = ("status", "tags", "type", "category", "categories")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 OFFSET = re.compile(r"[ ]([+-]\d\d):?(\d\d)\Z")
@@ -36,6 +39,7 @@ class FrontMatter:
     title: str = ""
     author: str | None = None
     modified: int | None = None
+    summary: str = ""
     attrs: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -74,14 +78,19 @@ def parse_header(text: str) -> FrontMatter:
 def _fields(text: str) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
     key = ""
+    in_block = False
     for line in text.split("\n"):
         if match := KEY.match(line):
             key = match[1].lower().replace("-", "_").replace(" ", "_")
-            fields[key] = _values(match[2] or "")
+            in_block = bool(BLOCK_TEXT.match((match[2] or "").strip()))
+            fields[key] = [] if in_block else _values(match[2] or "")
+        elif in_block and line[:1] in (" ", "\t"):
+            fields[key] = [" ".join((*fields[key], line.strip()))]
         elif key and (match := ITEM.match(line)):
             fields[key].append(_scalar(match[1]))
         elif line.strip() and not line.startswith("#"):
             key = ""  # something nested: what follows belongs to it
+            in_block = False
     return fields
 
 
@@ -98,7 +107,7 @@ def _scalar(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
     value = value.partition(" #")[0].strip()
-    return "" if value in ("null", "~", "|", ">", "|-", ">-") else value
+    return "" if value in ("null", "~") else value
 
 
 def _front_matter(end: int, fields: dict[str, list[str]]) -> FrontMatter:
@@ -109,6 +118,7 @@ def _front_matter(end: int, fields: dict[str, list[str]]) -> FrontMatter:
         title=joined.get("title", ""),
         author=next((joined[key] for key in AUTHOR if key in joined), None),
         modified=next((moment for moment in moments if moment is not None), None),
+        summary=next((" ".join(fields[key]) for key in SUMMARY if fields.get(key)), ""),
         attrs={key: joined[key] for key in KEPT if joined.get(key)},
     )
 

@@ -12,8 +12,8 @@ from bisect import bisect_left
 from html import unescape
 from typing import TYPE_CHECKING
 
-from quire.ingest import outline
-from quire.ingest.pieces import Reading, Source, Unreadable, clean_title
+from quire.ingest import outline, sections
+from quire.ingest.pieces import Reading, Source, Unreadable, clean_title, one_line
 from quire.values import IngestSettings
 
 if TYPE_CHECKING:
@@ -65,12 +65,16 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     if tree.root is not None:
         _traverse(tree.root, page)
     text = "".join(page.out)
-    heading = next((block.name for block in page.blocks if block.level), "")
+    described = sections.about(source.path, text, page.blocks, _words_of, _title(tree))
     return Reading(
         text,
         tuple(outline.cut(text, page.blocks, settings)),
-        title=_title(tree) or heading,
+        title=described.title,
+        attrs=described.attrs,
         links=tuple(page.links),
+        nature=described.nature,
+        summary=_description(tree) or described.summary,
+        parts=described.parts,
         marks=_marks(source.text, page),
     )
 
@@ -154,7 +158,12 @@ class _Page:
             before = "\n\n" if self.length else ""
             start = self.length + len(before)
             self.blocks.append(
-                outline.Block(start, self.heading, by_lines=bool(self.by_lines or self.pre))
+                outline.Block(
+                    start,
+                    self.heading,
+                    by_lines=bool(self.by_lines or self.pre),
+                    shown=bool(self.pre),
+                )
             )
             self.firsts.append(raw)
         elif self.gap:
@@ -221,6 +230,15 @@ def _hidden(node: LexborNode) -> bool:
 def _title(tree: LexborHTMLParser) -> str:
     node = tree.css_first("head title")
     return clean_title(node.text()) if node is not None else ""
+
+
+def _description(tree: LexborHTMLParser) -> str:
+    node = tree.css_first('head meta[name="description"]')
+    return one_line(node.attributes.get("content") or "") if node is not None else ""
+
+
+def _words_of(words: str) -> str:
+    return one_line(words).removeprefix("- ")
 
 
 def _marks(source: str, page: _Page) -> tuple[tuple[int, int], ...]:

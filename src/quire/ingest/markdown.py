@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from quire.ingest import front_matter, outline
-from quire.ingest.pieces import Reading, Source, clean_title
+from quire.ingest import front_matter, outline, sections
+from quire.ingest.pieces import Reading, Source, clean_title, one_line
 from quire.values import IngestSettings
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 BY_LINES = frozenset(
     {"fence", "code_block", "bullet_list_open", "ordered_list_open", "table_open", "html_block"}
 )
+SHOWN = frozenset({"fence", "code_block", "html_block", "hr"})
+QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
+SIMPLE_LINK = re.compile(r"(?<![!\\\]])\[([^\[\]<>`\\!*_&]{1,200})\]\([^()<>\s]{1,400}\)")
+ITEM = re.compile(r"\A\s*(?:[-*+•]|\d{1,9}[.)]|\|)\s+(?:\[[ xX]\]\s+)?")
 MARKED_UP = re.compile(r"[\[\]*_`<&\\!]")
 
 
@@ -28,15 +32,20 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     environment: dict[str, Any] = {}
     tokens = _block_parser().parse(text[matter.end :], environment)
     blocks = _blocks(text, matter.end, tokens)
-    heading = next((block.name for block in blocks if block.level), "")
+    described = sections.about(
+        source.path, text, blocks, lambda words: _words(words, environment), matter.title
+    )
     return Reading(
         text,
         tuple(outline.cut(text, blocks, settings)),
-        title=matter.title or heading,
+        title=described.title,
         author=matter.author,
         modified=matter.modified,
-        attrs=matter.attrs,
+        attrs={**described.attrs, **matter.attrs},
         links=tuple(_links(tokens, environment)),
+        nature=described.nature,
+        summary=matter.summary or described.summary,
+        parts=described.parts,
     )
 
 
@@ -57,7 +66,7 @@ def _inline_parser() -> MarkdownIt:
 
 def _blocks(text: str, offset: int, tokens: list[Token]) -> list[outline.Block]:
     starts = _line_starts(text, offset)
-    blocks = [outline.Block(0)] if text else []
+    blocks = [outline.Block(0, shown=True)] if text else []
     for at, token in enumerate(tokens):
         if token.level or token.map is None or token.nesting < 0:
             continue
@@ -66,7 +75,7 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> list[outline.Block]:
             name = _plain(tokens[at + 1].content)
             block = outline.Block(start, int(token.tag[1:]), name)
         else:
-            block = outline.Block(start, by_lines=token.type in BY_LINES)
+            block = outline.Block(start, by_lines=token.type in BY_LINES, shown=token.type in SHOWN)
         if start == blocks[-1].start:
             blocks.pop()
         blocks.append(block)
@@ -82,15 +91,29 @@ def _line_starts(text: str, offset: int) -> list[int]:
 
 def _plain(content: str) -> str:
     """Give a heading's text without its marks."""
+    return clean_title(_unmarked(content, {}, ("text", "text_special", "code_inline", "image")))
+
+
+def _words(paragraph: str, environment: dict[str, Any]) -> str:
+    """Give the words of a paragraph or a list's item on one line, without marks and images."""
+    content = QUOTE.sub("", paragraph) if ">" in paragraph else paragraph
+    content = ITEM.sub("", content).strip(" \t\n|")
+    if "`" not in content:
+        content = SIMPLE_LINK.sub(r"\1", content)  # spares most paragraphs the parser
+    shown = _unmarked(content, environment, ("text", "text_special", "code_inline"))
+    return one_line(shown)
+
+
+def _unmarked(content: str, environment: dict[str, Any], kept: tuple[str, ...]) -> str:
     if not MARKED_UP.search(content):
-        return clean_title(content)
+        return content
     shown = []
-    for token in _inline(content, {}):
-        if token.type in ("text", "text_special", "code_inline", "image"):
+    for token in _inline(content, environment):
+        if token.type in kept:
             shown.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):
             shown.append(" ")
-    return clean_title("".join(shown))
+    return "".join(shown)
 
 
 def _links(tokens: Iterable[Token], environment: dict[str, Any]) -> Iterable[str]:

@@ -30,6 +30,8 @@ class Block:
     name: str = ""
     by_lines: bool = False
     """It is made of lines that belong together, not of sentences."""
+    shown: bool = False
+    """It is code, markup or front matter: shown, not said."""
 
 
 @dataclass(slots=True)

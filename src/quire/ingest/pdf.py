@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 from quire.ingest import outline, prose
+from quire.ingest.decode import clean_text
 from quire.ingest.pieces import Reading, Source, Unreadable, clean_title
 from quire.values import IngestSettings
 
@@ -60,12 +61,10 @@ def _pages(document: Any, settings: IngestSettings) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    text = clean_text(text)
     # Before a capital the hyphen is the word's own: `Anglo-Saxon`.
     text = HYPHENATED.sub(lambda match: match[1] if match[1].islower() else f"-{match[1]}", text)
-    text = text.replace("\ufffe", "-").replace("\x02", "-")
-    # A sign outside the basic plane may come as two halves, or as one half only.
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
+    return text.replace("\ufffe", "-").replace("\x02", "-").strip()
 
 
 def _joined(pages: list[str]) -> tuple[str, list[outline.Block]]:

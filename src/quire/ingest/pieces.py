@@ -19,6 +19,7 @@ class Source:
     text: str
     data: bytes
     language: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class Reading:
     attrs: Mapping[str, str] = field(default_factory=dict)
     links: tuple[str, ...] = ()
     """Addresses as they stand in the file."""
+    kind: str = ""
+    """What the record is, where the content decides (`conversation`); empty: the path does."""
     nature: str = ""
     """What the whole is (`module`, `session`); empty: a `file` of code, or a `document`."""
     summary: str = ""
@@ -86,9 +89,14 @@ def path_title(names: Iterable[str]) -> str:
     return " > ".join(name for name in names if name)
 
 
+def one_line(text: str) -> str:
+    """Bring a text onto one line."""
+    return " ".join(text.split())
+
+
 def clean_title(title: str) -> str:
     """Bring a heading onto one line of a bounded length."""
-    title = " ".join(title.split())
+    title = one_line(title)
     return title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1].rstrip() + "…"
 
 

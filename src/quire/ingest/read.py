@@ -60,21 +60,22 @@ def document_of(path: str, data: bytes, settings: IngestSettings) -> Document:
     format_, language = format_of_path(path)
     kind = format_.kind
     if format_.binary:
-        source = Source("", data, language)
+        source = Source("", data, language, path)
     else:
         text = text_of(data)
         if not settings.secrets and (reason := secrets.in_text(text)):
             raise Unreadable(reason)
         format_, language = format_of_text(path, text)
-        source = Source(text, data, language)
+        source = Source(text, data, language, path)
     reading = format_.read(source, settings)
     # What a reader brings to light (a PDF's text, an entity decoded) is looked at as well.
     brought_up = "" if settings.secrets or reading.text == source.text else reading.text
     if reason := secrets.in_text(brought_up):
         raise Unreadable(reason)
     record = Record(
+        # By the path's own kind: a link to it is made without opening it.
         id=hashes.record_id(kind, path),
-        kind=kind,
+        kind=reading.kind or kind,
         path=path,
         title=clean_title(reading.title) or path.rpartition("/")[2],
         modified=reading.modified,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from quire.ingest import front_matter, outline, prose
-from quire.ingest.pieces import Reading, Source, clean_title
+from quire.ingest import front_matter, outline, prose, sections
+from quire.ingest.pieces import Reading, Source, clean_title, one_line
 from quire.values import IngestSettings
 
 ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*\Z")
@@ -16,7 +16,12 @@ MADE_OF_LINES = re.compile(r"[ \t|+]|={3}|[-*#]\s")
 LITERAL = re.compile(r"::[ \t]*\n\s*\Z")
 DOC_ROLE = re.compile(r":doc:`(?:[^`<>]{0,500}<([^`<>\n]{1,500})>|([^`<>\n]{1,500}))`")
 EMBEDDED = re.compile(r"`[^`<>]{1,500}<([^`<>\s]{1,500})>`_")
-MARKS = re.compile(r":[a-z:+-]+:`([^`<]*?)(?:\s*<[^`>]*>)?`|``([^`]*)``|[*]{1,2}([^*]+)[*]{1,2}")
+MARKS = re.compile(
+    r":[a-z:+-]{1,40}:`([^`<]{0,400}?)(?:\s*<[^`>]{0,400}>)?`|``([^`]{0,400})``"
+    r"|[*]{1,2}([^*]{1,400})[*]{1,2}|`([^`<]{1,400}?)(?:\s*<[^`>]{0,400}>)?`_{0,2}"
+)
+NOT_SAID = re.compile(r"\.\. |__ |:[^:\n`]{1,60}:(?:\s|\Z)|([!-/:-@\[-`{-~])\1+[ \t]*(?:\n|\Z)")
+ITEM = re.compile(r"\A\s*(?:[-*+•]|\w{1,3}[.)]|\|)\s+")
 
 
 def read(source: Source, settings: IngestSettings) -> Reading:
@@ -25,26 +30,29 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     matter = front_matter.parse(text)
     if not matter.end:
         matter = front_matter.parse_header(text)
-    blocks = list(_blocks(text))
-    heading = next((block.name for block in blocks if block.level), "")
+    blocks = list(_blocks(text, matter.end))
+    described = sections.about(source.path, text, blocks, _words, matter.title)
     return Reading(
         text,
         tuple(outline.cut(text, blocks, settings)),
-        title=matter.title or heading,
+        title=described.title,
         author=matter.author,
         modified=matter.modified,
-        attrs=matter.attrs,
+        attrs={**described.attrs, **matter.attrs},
         links=tuple(_links(text)),
+        nature=described.nature,
+        summary=matter.summary or described.summary,
+        parts=described.parts,
     )
 
 
-def _blocks(text: str) -> Iterator[outline.Block]:
+def _blocks(text: str, matter_end: int) -> Iterator[outline.Block]:
     titles = _titles(text)
     for start, end, title in _stretches(text, titles):
         if title:
             yield title
         else:
-            yield from _paragraphs(text, start, end)
+            yield from _paragraphs(text, start, end, matter_end)
 
 
 def _stretches(
@@ -96,28 +104,37 @@ def _long_enough(adornment: str, title: str) -> bool:
 
 
 def _plain(title: str) -> str:
-    return clean_title(MARKS.sub(lambda match: next(filter(None, match.groups()), ""), title))
+    return clean_title(_unmarked(title))
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[outline.Block]:
+def _words(paragraph: str) -> str:
+    """Give the words of a paragraph or a list's item on one line, without marks."""
+    return one_line(_unmarked(ITEM.sub("", paragraph)).replace("\\ ", ""))
+
+
+def _unmarked(content: str) -> str:
+    return MARKS.sub(lambda match: next(filter(None, match.groups()), ""), content)
+
+
+def _paragraphs(text: str, start: int, end: int, matter_end: int) -> Iterator[outline.Block]:
     """Go through the paragraphs; what is indented below `::` or a directive stays with it."""
     head: int | None = None
-    by_lines = False
-    opens = False
+    by_lines = shown = opens = False
     for first, last in prose.paragraphs(text, start, end):
         indented = text[first] in " \t"
         if head is not None and opens and indented:
-            by_lines = True
+            by_lines = shown = True
             continue
         if head is not None:
-            yield outline.Block(head, by_lines=by_lines)
+            yield outline.Block(head, by_lines=by_lines, shown=shown)
         head = first
         by_lines = bool(MADE_OF_LINES.match(text, first))
+        shown = first < matter_end or bool(NOT_SAID.match(text, first))
         opens = text.startswith(".. ", first) or bool(
             LITERAL.search(text, max(first, last - 200), last)
         )
     if head is not None:
-        yield outline.Block(head, by_lines=by_lines)
+        yield outline.Block(head, by_lines=by_lines, shown=shown)
 
 
 def _links(text: str) -> Iterator[str]:

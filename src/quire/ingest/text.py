@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quire.ingest import outline, prose
+from quire.ingest import outline, prose, sections
 from quire.ingest.lines import cut_lines
-from quire.ingest.pieces import Piece, Reading, Source
+from quire.ingest.pieces import Piece, Reading, Source, one_line
 from quire.values import IngestSettings
 
 
@@ -12,7 +12,13 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     """Cut a plain text between its paragraphs."""
     text = source.text
     blocks = [outline.Block(start) for start, _ in prose.paragraphs(text, 0, len(text))]
-    return Reading(text, tuple(outline.cut(text, blocks, settings)))
+    described = sections.about(source.path, text, blocks, one_line)
+    return Reading(
+        text,
+        tuple(outline.cut(text, blocks, settings)),
+        summary=described.summary,
+        parts=described.parts,
+    )
 
 
 def read_lines(source: Source, settings: IngestSettings) -> Reading:

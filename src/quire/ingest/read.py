@@ -84,13 +84,14 @@ def document_of(path: str, data: bytes, settings: IngestSettings) -> Document:
     )
     return Document(
         record,
-        _chunks(record, reading),
+        chunks_of(record, reading),
         links_of(record.id, path, reading.links),
         outline_of(record, reading),
     )
 
 
-def _chunks(record: Record, reading: Reading) -> tuple[Chunk, ...]:
+def chunks_of(record: Record, reading: Reading) -> tuple[Chunk, ...]:
+    """Make the chunks of a record of the pieces that its reader cut."""
     chunks = []
     offset = 0
     line = 1

@@ -162,9 +162,9 @@ def _from_text(variable: str, kind: str, given: str) -> Any:
         value = [part.strip() for part in given.split(",") if part.strip()]
     elif kind == "bool":
         value = {"1": True, "true": True, "0": False, "false": False}.get(given.lower(), given)
-    elif kind in {"int", "float"}:
+    elif kind in {"int", "float", "Limit"}:
         try:
-            value = int(given) if kind == "int" else float(given)
+            value = float(given) if kind == "float" else int(given)
         except ValueError:
             value = given
     return tables.checked(variable, kind, value)

@@ -140,6 +140,9 @@ class Writer(Protocol):
     ) -> None:
         """Add a record with its chunks, outgoing links and outline, or replace it."""
 
+    def date(self, times: Mapping[str, int | None]) -> None:
+        """Say when these records were modified; all else of them stays, absent ones are passed."""
+
     def remove(self, ids: Iterable[str]) -> int:
         """Remove records with all that belongs to them; gives how many there were."""
 

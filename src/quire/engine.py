@@ -1,8 +1,8 @@
 """How does a directory become a store, and a question an answer?
 
-The whole flow on one screen. In: walk, read, cut, write, embed (`indexing`). Out: gather
-(`asking`), rank, fit, say (`assembling`), prove. Audit: verify, replay, why not (`auditing`).
-Rooms do the work; this is the only place that knows them all.
+The whole flow on one screen. In: follow git (`history`), walk, read, cut, write, embed
+(`indexing`). Out: gather (`asking`), rank, fit, say (`assembling`), prove. Audit: verify, replay,
+why not (`auditing`). Rooms do the work; this is the only place that knows them all.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from quire.errors import (
     StoreFullError,
     StoreVersionError,
 )
+from quire.history import follow
 from quire.lru import Recent
 from quire.mapping import Mapped
 from quire.project import CONFIG, INDEXED_AT, Project
@@ -103,27 +104,42 @@ class Quire(Project):
         *,
         embed: bool = True,
         reembed: bool = False,
+        history: int | None = None,
         report: Report = _silent,
     ) -> IndexResult:
-        """Bring the store up to date with files and folders; without any, with the whole root."""
+        """Bring the store up to date with files and folders; without any, with the whole root.
+
+        `history` limits git's commits for this time (-1: no limit); None: as the settings say.
+        """
         root = self._directory()
         result = self._index(
-            root, indexing.places(root, paths), embed=embed, reembed=reembed, report=report
+            root,
+            indexing.places(root, paths),
+            embed=embed,
+            reembed=reembed,
+            history=history,
+            report=report,
         )
         rules = self.rules()[CONFIG]
         return replace(result, notes=(*result.notes, *self.notes_on(rules))) if rules else result
 
     def _index(
-        self, root: Path, under: Sequence[str], *, embed: bool, reembed: bool, report: Report
+        self,
+        root: Path,
+        under: Sequence[str],
+        *,
+        embed: bool,
+        reembed: bool = False,
+        history: int | None = None,
+        report: Report = _silent,
     ) -> IndexResult:
         self._settle(root)
+        space, settings = self.config.space, self._ingest_settings(root)
+        if history is not None:
+            settings = replace(settings, history=history)
+        past = follow(self.store, space, root, settings=settings, report=report)
         tally = indexing.index_files(
-            self.store,
-            self.config.space,
-            root,
-            under,
-            settings=self._ingest_settings(root),
-            report=report,
+            self.store, space, root, under, settings=settings, times=past.times, report=report
         )
         made, notes = self._embed(embed=embed, reembed=reembed, report=report)
         with self.store.write(self.config.space) as writer:
@@ -134,12 +150,13 @@ class Quire(Project):
             indexed=tally.indexed,
             unchanged=tally.unchanged,
             removed=tally.removed,
-            skipped=tuple(tally.skipped),
+            skipped=(*past.skipped, *tally.skipped),
             chunks=status.chunks,
             vectors=made,
             missing_vectors=status.missing_vectors,
             state_root=status.roots.state,
-            notes=tuple(notes),
+            notes=(*past.notes, *notes),
+            commits=past.commits,
         )
 
     def watch(
@@ -158,7 +175,7 @@ class Quire(Project):
         for changed in chain([[root / part for part in whole]], indexing.changes(root, whole)):
             under = indexing.places(root, [*late, *changed], must_exist=False)
             try:
-                result = self._index(root, under, embed=embed, reembed=False, report=_silent)
+                result = self._index(root, under, embed=embed)
             except LASTING:
                 raise
             except awaited as error:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 
 from quire import hashes
 from quire.contracts import Embedder, Store
 from quire.errors import InputError, StoreError
 from quire.ingest import VERSION, digest_of, read, walk
 from quire.values import (
+    OWN_TIME,
     Document,
     FoundFile,
     IngestSettings,
@@ -41,6 +43,7 @@ MAY_PASS = ("cannot be read", "folder cannot be read", "changed while", "vanishe
 """How the reasons begin that say nothing of what a file is: the next run may read it."""
 
 Report = Callable[[Progress], None]
+NO_TIMES: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -93,15 +96,19 @@ def index_files(
     *,
     settings: IngestSettings,
     report: Report,
+    times: Mapping[str, int] = NO_TIMES,
 ) -> Tally:
     """Bring the store up to date with the files below some paths of a directory.
 
     What is there but cannot be read at the moment stays in the store as it was last read.
+    `times` tells when files were modified that do not say so themselves.
     """
     tally = Tally()
-    known = {path: stamp for part in under for path, stamp in store.stamps(space, part).items()}
+    known = {path: stamp for part in under for path, stamp in _stamps(store, space, part).items()}
     seen: set[str] = set()
-    changed = _changed(walk(root, under, settings), known, seen, tally, settings)
+    changed = _changed(
+        walk(root, under, settings), known, seen, tally, settings=settings, times=times
+    )
     for batch in _batches(changed):
         _write(store, space, batch, known)
         paths = tuple(stamp.path for _, stamp in batch)
@@ -115,9 +122,18 @@ def index_files(
     return tally
 
 
+def _stamps(store: Store, space: str, under: str = "") -> dict[str, Stamp]:
+    """Tell what files looked like; what stands under `.git` is not found by walking."""
+    return {
+        path: stamp
+        for path, stamp in store.stamps(space, under).items()
+        if not is_under(path, ".git")
+    }
+
+
 def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dict[str, int]:
     """Count the files that are new, changed or gone since they were indexed."""
-    known, cut = store.stamps(space), _cut_by(settings)
+    known, cut = _stamps(store, space), _cut_by(settings)
     counts = {"new": 0, "changed": 0, "gone": 0}
     seen: set[str] = set()
     skipped: list[Skipped] = []
@@ -132,7 +148,7 @@ def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dic
             elif not stamp.digest.startswith(cut):
                 counts["changed"] += 1
             elif (stamp.size, stamp.mtime) != (file.size, file.mtime):
-                counts["changed"] += f"{cut}{digest_of(file)}" != stamp.digest
+                counts["changed"] += f"{cut}{digest_of(file)}" != _digest(stamp)
     counts["gone"] = sum(1 for _ in _lost(known, seen, root, skipped))
     return counts
 
@@ -194,7 +210,9 @@ def _changed(
     known: dict[str, Stamp],
     seen: set[str],
     tally: Tally,
+    *,
     settings: IngestSettings,
+    times: Mapping[str, int],
 ) -> Iterator[tuple[Document | None, Stamp]]:
     """Read the files that are not as they were; None: only the time has changed."""
     cut = _cut_by(settings)
@@ -212,7 +230,7 @@ def _changed(
         now = time.time_ns()
         mtime = file.mtime if file.mtime < now - FRESH else -1
         same_time = not settings.use_mtime  # else a file with another time is another file
-        if stamp is not None and same_time and f"{cut}{digest_of(file)}" == stamp.digest:
+        if stamp is not None and same_time and f"{cut}{digest_of(file)}" == _digest(stamp):
             seen.add(file.path)
             tally.unchanged += 1
             if mtime != stamp.mtime:
@@ -223,12 +241,19 @@ def _changed(
             tally.skipped.append(found)
             continue
         document, digest = found
-        if settings.use_mtime and document.record.modified is None:
-            record = replace(document.record, modified=file.mtime // 1_000_000_000)
+        own_time = "" if document.record.modified is None else OWN_TIME
+        if not own_time:
+            from_disk = file.mtime // 1_000_000_000 if settings.use_mtime else None
+            record = replace(document.record, modified=times.get(file.path, from_disk))
             document = replace(document, record=record)
         seen.add(file.path)
         tally.indexed += 1
-        yield document, Stamp(file.path, file.size, mtime, f"{cut}{digest}", document.record.id)
+        digest = f"{cut}{digest}{own_time}"
+        yield document, Stamp(file.path, file.size, mtime, digest, document.record.id)
+
+
+def _digest(stamp: Stamp) -> str:
+    return stamp.digest.removesuffix(OWN_TIME)
 
 
 def _lost(

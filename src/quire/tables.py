@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from quire.errors import ConfigError
+from quire.values import ALL
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -54,21 +55,32 @@ def checked(place: str, kind: str, value: Any) -> Any:
     elif kind == "bool":
         if isinstance(value, bool):
             return value
-    elif kind in {"int", "float"}:
-        right = isinstance(value, int if kind == "int" else int | float)
-        if right and not isinstance(value, bool):
-            if value < 0:
-                raise ConfigError(f"{place} is {value}: it must not be negative")
-            return value
+    elif kind in {"int", "float", "Limit"}:
+        if (number := _number(place, kind, value)) is not None:
+            return number
     elif kind.startswith("str") and isinstance(value, str):
         return value
     wanted = {
         "int": "a whole number",
         "float": "a number",
+        "Limit": 'a whole number or "all"',
         "bool": "true or false",
         "tuple[str, ...]": "a list of texts",
     }.get(kind, "a text")
     raise ConfigError(f"{place} is {value!r}: expected {wanted}")
+
+
+def _number(place: str, kind: str, value: Any) -> int | float | None:
+    """Read a number; None: it is none."""
+    if kind == "Limit" and value == "all":
+        return ALL
+    right = isinstance(value, int | float if kind == "float" else int)
+    if not right or isinstance(value, bool):
+        return None
+    if value < 0:
+        raise ConfigError(f"{place} is {value}: it must not be negative")
+    found: int | float = value
+    return found
 
 
 def listed(place: str, value: Any) -> tuple[str, ...]:

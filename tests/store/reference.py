@@ -333,6 +333,14 @@ class ReferenceWriter:
             self._space.outlines[record.id] = outline
         self._space.carry(before)
 
+    def date(self, times: Mapping[str, int | None]) -> None:
+        check_texts(*times)
+        check_numbers(*(time for time in times.values() if time is not None))
+        for name, modified in times.items():
+            if name in self._space.records:
+                record = self._space.records[name]
+                self._space.records[name] = replace(record, modified=modified)
+
     def remove(self, ids: Iterable[str]) -> int:
         space = self._space
         removed = 0

@@ -21,7 +21,7 @@ from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
 from quire.doors.maps import map_
 from quire.doors.naming import as_typed
-from quire.doors.options import CONTEXT, asked, common, filtered, opened, viewed
+from quire.doors.options import CONTEXT, asked, common, filtered, limit, opened, viewed
 from quire.errors import InputError, QuireError
 from quire.values import Failure
 
@@ -95,20 +95,26 @@ def init(*, folder: str, as_json: bool) -> None:
 @click.argument("paths", nargs=-1)
 @click.option("--no-embed", is_flag=True, help="Index the words only; vectors can follow later.")
 @click.option("--reembed", is_flag=True, help="Forget all vectors and make them anew.")
+@click.option(
+    "--history",
+    metavar="N|all|none",
+    help="Keep the newest N commits of git (default: [ingest] history, or 1000).",
+)
 @common
 def index(
     *,
     paths: tuple[str, ...],
     no_embed: bool,
     reembed: bool,
+    history: str | None,
     store: str | None,
     space: str | None,
     as_json: bool,
 ) -> None:
     """Bring the store up to date with files and folders (default: the whole project).
 
-    Only what changed is read again; what is gone is taken out. Interrupted, it keeps what it has
-    and goes on the next time.
+    Only what changed is read again, and of git's history only what is new; what is gone is taken
+    out. Interrupted, it keeps what it has and goes on the next time.
     """
     from quire.doors.progress import shown
 
@@ -117,7 +123,13 @@ def index(
         opened(store, space, create=True, start=start) as quire,
         shown() as report,
     ):
-        result = quire.index(paths, embed=not no_embed, reembed=reembed, report=report)
+        result = quire.index(
+            paths,
+            embed=not no_embed,
+            reembed=reembed,
+            history=limit("--history", history),
+            report=report,
+        )
     printing.indexed(result, as_json=as_json)
 
 
@@ -150,7 +162,7 @@ def watch(
     "--kind",
     "kinds",
     multiple=True,
-    help="Only this kind (document, code, conversation); repeatable.",
+    help="Only this kind (document, code, conversation, commit); repeatable.",
 )
 @click.option("--path", "paths", multiple=True, help="Only paths that match this glob; repeatable.")
 @click.option("--since", metavar="DATE", help="Only what was modified at or after this date.")

@@ -10,7 +10,7 @@ import click
 
 from quire.doors.dates import seconds
 from quire.errors import InputError
-from quire.values import Filter
+from quire.values import ALL, Filter
 
 if TYPE_CHECKING:
     from quire.engine import Quire
@@ -36,6 +36,17 @@ def viewed(command: Command) -> Command:
     return click.option(
         "--viewer", metavar="NAME", help="Read as this user (default: the owner, who reads all)."
     )(command)
+
+
+def limit(option: str, given: str | None) -> int | None:
+    """Read how many are wanted: a number, `all` or `none`."""
+    if given is None:
+        return None
+    if given in {"all", "none"}:
+        return ALL if given == "all" else 0
+    if not (given.isascii() and given.isdigit()):
+        raise InputError(f"{option} is {given!r}: give a number, `all` or `none`")
+    return int(given)
 
 
 def opened(

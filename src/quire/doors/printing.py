@@ -15,6 +15,8 @@ from quire.doors.naming import setting, spoken
 from quire.values import AccessRule, Context, IndexResult, Problem, SearchResult, Skipped, Status
 
 PATHS_SHOWN = 3
+COMMITS = ".git/commit/"
+SHA_SHOWN = 10
 TEXT_LINES = 6
 TAB = 4
 
@@ -30,6 +32,7 @@ TEMPLATE = """\
 # max_bytes = 16777216      # larger files are skipped and listed
 # secrets = false           # files that look like secrets are skipped and listed
 # ignore = ["*.lock"]       # more patterns to leave out, as in .gitignore
+# history = 1000            # so many of git's newest commits are kept; "all"; 0: none
 
 [embed]
 # provider = "local"        # "http": an OpenAI-compatible endpoint; "none": words only
@@ -58,7 +61,9 @@ def shown(text: str) -> str:
 
 
 def place(path: str, lines: Sequence[int]) -> str:
-    """Name a place in a file; lines that mean nothing (in a PDF) are left out."""
+    """Name a place in a file, or a commit; lines that mean nothing (in a PDF) are left out."""
+    if path.startswith(COMMITS):
+        return f"commit {path.removeprefix(COMMITS)[:SHA_SHOWN]}"
     first, last = lines
     return f"{path}:{first}-{last}" if first else path
 
@@ -84,6 +89,7 @@ def indexed(result: IndexResult, *, as_json: bool) -> None:
     say(
         f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "
         f"{len(result.skipped)} skipped; {result.chunks} chunks, {result.vectors} new vectors"
+        f"{f', {result.commits} new commits' if result.commits else ''}"
     )
     if result.missing_vectors:
         say(f"{result.missing_vectors} chunks have no vector yet")

@@ -31,6 +31,7 @@ def shown() -> Iterator[Callable[[Progress], None]]:
         transient=True,
     ) as bars:
         tasks = {
+            "history": bars.add_task("reading history", total=None, visible=False),
             "read": bars.add_task("reading files", total=None),
             "embed": bars.add_task("making vectors", total=None, visible=False),
             "ask": bars.add_task("asking", total=None, visible=False),

@@ -25,6 +25,9 @@ FOLDER = ".git/commit"
 """Commits stand where no file can: a walk never enters `.git`."""
 TOUCHES = "touches"
 RENAMED = "renamed"
+"""The attribute with what a commit moved, from where to where."""
+TODAY = "today"
+"""The attribute with names that its files only got later."""
 FILES_NAMED = 50
 """So many files are named in a commit's text, and the others counted."""
 FILES_LINKED = 200
@@ -86,17 +89,30 @@ class Names:
     def __init__(self) -> None:
         self._today: dict[str, str] = {}
 
-    def links(self, record: Record) -> tuple[Link, ...]:
-        """Link a commit with its files, and keep in mind which of them it has renamed."""
+    def follow(self, record: Record) -> tuple[Record, tuple[Link, ...]]:
+        """Link a commit with its files as they are called today; its own renames are kept in mind.
+
+        The record tells of these names too: who may not read a file where it stands today gets no
+        hint of that place from an older commit.
+        """
         moved = dict(json.loads(str(record.attrs.get(RENAMED, "[]"))))
+        later = set(json.loads(str(record.attrs.get(TODAY, "[]"))))
+        touched = [path for path in record.paths if path not in later]
         today = {old: self._today.get(new, new) for old, new in moved.items()}
-        touched = record.paths[:FILES_LINKED]
-        targets = {today.get(path) or self._today.get(path, path) for path in touched}
+        targets = {
+            today.get(path) or self._today.get(path, path) for path in touched[:FILES_LINKED]
+        }
         for path in moved.values():
             self._today.pop(path, None)  # before this commit another file may have had the name
         self._today |= today
+        attrs = {name: value for name, value in record.attrs.items() if name != TODAY}
+        if later := targets.difference(touched):
+            attrs[TODAY] = json.dumps(sorted(later), ensure_ascii=False)
         ids = {hashes.record_id(kind_of_path(path), path) for path in targets}
-        return tuple(Link(record.id, target, TOUCHES) for target in sorted(ids))
+        return (
+            replace(record, attrs=attrs, paths=tuple(sorted({*touched, *targets}))),
+            tuple(Link(record.id, target, TOUCHES) for target in sorted(ids)),
+        )
 
 
 def _subject(commit: Commit) -> str:

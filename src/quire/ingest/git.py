@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,6 +55,10 @@ DUBIOUS = re.compile(r"dubious ownership in repository at '(.*)'")
 
 class NoHistoryError(Exception):
     """A history that is there cannot be read; says why and what to do."""
+
+
+class NoCommitError(NoHistoryError):
+    """There is a repository, and nothing in it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ def repository(root: Path) -> Repository | None:
     if bare == "true":
         raise NoHistoryError(f"{root} is a bare repository: index a checkout of it")
     if len(rest) < 3:
-        raise NoHistoryError("there is no commit yet")
+        raise NoCommitError("there is no commit yet")
     head, name, folder = rest
     found = Repository(git_dir, folder.removesuffix("\n"), head, name == "HEAD")
     return replace(found, boundary=_boundary(found)) if shallow == "true" else found
@@ -124,7 +128,7 @@ def newest(found: Repository, limit: int | None) -> Iterator[str]:
     return _listed(found, *wanted, *below)
 
 
-def commits(found: Repository, shas: Iterable[str]) -> Iterator[Commit]:
+def commits(found: Repository, shas: Iterable[str]) -> Generator[Commit, None, None]:
     """Read commits one by one, in the given order.
 
     Only what they did below the directory is told: of what lies beside it a store knows nothing,

@@ -26,7 +26,18 @@ from quire.values.found import (
     Roots,
     category_of,
 )
-from quire.values.kept import MAIN, NO_ATTRS, PUBLIC, AccessRule, Chunk, Event, Link, Record, Stamp
+from quire.values.kept import (
+    MAIN,
+    NO_ATTRS,
+    OWN_TIME,
+    PUBLIC,
+    AccessRule,
+    Chunk,
+    Event,
+    Link,
+    Record,
+    Stamp,
+)
 from quire.values.outline import (
     CATEGORIES,
     OTHER,
@@ -38,10 +49,11 @@ from quire.values.outline import (
     category,
 )
 from quire.values.recipe import Budget, FitSpec, RankSpec, Recipe, RenderSpec, SourceSpec
-from quire.values.settings import EmbedSettings, IngestSettings, SearchSettings
+from quire.values.settings import ALL, EmbedSettings, IngestSettings, SearchSettings
 from quire.values.told import IndexResult, Problem, Progress, SearchResult, Status
 
 __all__ = [
+    "ALL",
     "CATEGORIES",
     "CUT",
     "FULL",
@@ -52,6 +64,7 @@ __all__ = [
     "OTHER",
     "OUTLINE",
     "OWNER",
+    "OWN_TIME",
     "PUBLIC",
     "SIGNATURE",
     "WHOLE",

@@ -10,6 +10,8 @@ from quire import hashes
 
 MAIN = "main"
 PUBLIC = "public"
+OWN_TIME = "+"
+"""Ends the digest in the stamp of a file that says itself when it was modified."""
 NO_ATTRS: Mapping[str, str | int] = MappingProxyType({})
 
 
@@ -27,7 +29,7 @@ class Record:
     parent: str | None = None
     position: int = 0
     modified: int | None = None
-    """Seconds since 1970, UTC; from front matter or the caller; from the disk only if asked."""
+    """Seconds since 1970, UTC; from front matter, git or the caller; from the disk if asked."""
     author: str | None = None
     acl: tuple[str, ...] | None = None
     """Who may read it (`public`, `user:NAME`, `group:NAME`); None: the space's rules decide."""

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
+
+ALL = -1
+"""A limit that is none; written `all`."""
+Limit: TypeAlias = int
+"""How many at most; ALL: without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,8 @@ class IngestSettings:
     """A piece of source code has at most about so many characters."""
     use_mtime: bool = False
     """Let the file system's time stand for a record that has no other; part of the state then."""
+    history: Limit = 1000
+    """So many of git's newest commits are kept (or `all`); 0: git is not asked for anything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class IndexResult:
     missing_vectors: int
     state_root: str
     notes: tuple[str, ...] = ()
+    commits: int = 0
+    """How many commits are new in the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Progress:
     """How far a long piece of work has come."""
 
     stage: str
-    """`read`, `embed` or `check`."""
+    """`history`, `read`, `embed` or `check`."""
     done: int
     total: int | None = None
     paths: tuple[str, ...] = ()

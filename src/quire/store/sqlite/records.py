@@ -6,7 +6,8 @@ file only the chunks that differ are written, indexed and hashed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from quire import hashes, merkle
 from quire.errors import InputError
@@ -50,6 +51,25 @@ def put(
         outlines.put(change, number, outline)
     _put_links(change, record.id, links, old, new)
     _put_chunks(change, number, chunks, old, new)
+
+
+def date(change: Change, times: Mapping[str, int | None]) -> None:
+    """Say when records were modified; what is not there is passed over."""
+    for record_id, modified in times.items():
+        rows.check_values(f"record {record_id!r}", (record_id, modified))
+        found = change.connection.row(
+            f"SELECT {rows.RECORD}, r.number, r.class FROM record r WHERE r.space = ? AND r.id = ?",
+            (change.space.id, record_id),
+        )
+        if found is None:
+            continue
+        *row, number, held = found
+        record = replace(rows.record_of(row), modified=modified)
+        change.connection.execute(
+            "UPDATE record SET modified = ? WHERE number = ?", (modified, number)
+        )
+        outline = outlines.held(change, number)
+        change.trees.set(held, *merkle.record_leaf(record, change.rules.reach(record), outline))
 
 
 def remove(change: Change, ids: Iterable[str]) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quire import config, globs, hashes, indexing, remarks
+from quire import config, globs, hashes, history, indexing, remarks
 from quire.config import Config
 from quire.contracts import Embedder, Store, View
 from quire.embed import open_embedder
@@ -96,6 +96,10 @@ class Project:
         """Tell when `index` last ran to its end, in seconds since 1970."""
         at = self.store.note(INDEXED_AT, self.config.space)
         return None if at is None else int(at)
+
+    def history(self) -> tuple[str, int] | None:
+        """Tell up to which commit of git the store goes, and how many it holds."""
+        return history.held(self.store, self.config.space)
 
     def stale(self) -> dict[str, int]:
         """Count the files that are new, changed or gone since the last `index`."""

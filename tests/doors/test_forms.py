@@ -46,6 +46,7 @@ def test_index(tree: Tree) -> None:
         "missing_vectors",
         "state_root",
         "notes",
+        "commits",
     ]
     assert (told["indexed"], told["unchanged"], told["removed"]) == (2, 0, 0)
     assert told["skipped"] == [{"path": "photo.png", "reason": "binary, by its ending"}]

@@ -208,8 +208,9 @@ def status(
             )
         told = quire.status(viewer)
         at = quire.indexed_at() if owner else None
+        history = quire.history() if owner else None
         stale = quire.stale() if fresh else None
-    printing.status(told, at, stale, as_json=as_json)
+    printing.status(told, at, history, stale, as_json=as_json)
 
 
 @main.command()

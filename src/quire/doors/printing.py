@@ -217,7 +217,12 @@ def held(wrong: Sequence[str], well: str, *, as_json: bool) -> None:
 
 
 def status(
-    told: Status, indexed_at: int | None, stale: Mapping[str, int] | None, *, as_json: bool
+    told: Status,
+    indexed_at: int | None,
+    history: tuple[str, int] | None,
+    stale: Mapping[str, int] | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Show what a store holds."""
     values: dict[str, Any] = {
@@ -232,6 +237,8 @@ def status(
     }
     if indexed_at is not None:
         values["indexed_at"] = datetime.fromtimestamp(indexed_at, UTC).isoformat()
+    if history is not None:
+        values["head"], values["commits"] = history
     if stale is not None:
         values["stale"] = dict(stale)
     if as_json:

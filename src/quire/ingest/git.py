@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -21,6 +22,8 @@ from typing import IO
 from quire import hashes
 
 READ_BYTES = 1 << 16
+SLICE = 500
+MERGES = "--diff-merges=first-parent"
 LAST_TIME = 253_402_300_799
 """The end of the year 9999: what claims to be later (a broken clock) is taken for that."""
 RENAME_LIMIT = 1000
@@ -119,13 +122,11 @@ def repository(root: Path) -> Repository | None:
 
 
 def newest(found: Repository, limit: int | None) -> Iterator[str]:
-    """Name the newest commits that touch the directory, newest first; None: all of them.
-
-    A merge that leaves the directory as all of its parents have it is left out.
-    """
-    wanted = [] if limit is None else [f"--max-count={limit}"]
-    below = ["--full-history", found.head, "--", found.folder] if found.folder else [found.head]
-    return _listed(found, *wanted, *below)
+    """Name the newest commits that touch the directory, newest first; None: all of them."""
+    if not found.folder:
+        return _listed(found, found.head, *([] if limit is None else [f"--max-count={limit}"]))
+    below = _listed(found, found.head, "--full-history", "--", found.folder)
+    return islice(_touching(found, below), limit)
 
 
 def commits(found: Repository, shas: Iterable[str]) -> Generator[Commit, None, None]:
@@ -135,7 +136,7 @@ def commits(found: Repository, shas: Iterable[str]) -> Generator[Commit, None, N
     not even who may read it.
     """
     shown = f"--format={'%x00'.join(HEADER)}"
-    told = ("--always", "--diff-merges=first-parent", "--numstat", "--encoding=UTF-8", shown)
+    told = ("--always", MERGES, "--numstat", "--encoding=UTF-8", shown)
     fields = _differences(found, shas, "-M", f"-l{RENAME_LIMIT}", *told)
     sha = next(fields, None)
     while sha is not None:
@@ -144,8 +145,8 @@ def commits(found: Repository, shas: Iterable[str]) -> Generator[Commit, None, N
         following = next(fields, None)
         while following is not None and b"\t" in following:  # counts have tabs, names have none
             insertions, deletions, path = following.removeprefix(b"\n").split(b"\t", 2)
-            old = None if path else _path(next(fields, b""))
-            new = _path(path or next(fields, b""))
+            old = None if path else _path(found, next(fields, b""))
+            new = _path(found, path or next(fields, b""))
             changes.append(Change(new, _number(insertions), _number(deletions), old))
             following = next(fields, None)
         yield Commit(
@@ -166,17 +167,17 @@ def touched(found: Repository, since: str | None = None) -> Iterator[tuple[int, 
     together was changed before.
     """
     shas = _listed(found, found.head, *([f"^{since}"] if since else []))
-    fields = _differences(found, shas, "-c", "--name-only", "--format=%x00%ct")
-    time, paths, begins = 0, list[str](), False
+    fields = _differences(found, shas, "-c", "--name-only", "--format=/%ct")
+    time, paths, first = 0, list[str](), False
     for field in fields:
-        if not field:  # no path is empty: a commit's time follows
-            begins = True
-        elif begins:
+        if field.startswith(b"/"):  # no path below a directory begins so: it is a time
             if paths:
                 yield time, paths
-            time, paths, begins = min(_number(field), LAST_TIME), [], False
+            time, paths, first = min(_number(field[1:]), LAST_TIME), [], True
         else:
-            paths.append(_path(field if paths else field.removeprefix(b"\n")))
+            if field:
+                paths.append(_path(found, field.removeprefix(b"\n") if first else field))
+            first = False
     if paths:
         yield time, paths
 
@@ -186,7 +187,7 @@ def tracked(found: Repository) -> Iterator[str]:
     below = ["--", found.folder] if found.folder else []
     with _running(found, "ls-tree", "-r", "-z", "--name-only", found.head, *below) as output:
         for field in _fields(output):
-            yield _path(field.removeprefix(os.fsencode(found.folder)))
+            yield _path(found, field)
 
 
 def is_behind(found: Repository, sha: str) -> bool:
@@ -263,14 +264,23 @@ def _listed(found: Repository, *arguments: str) -> Iterator[str]:
                 yield sha
 
 
+def _touching(found: Repository, shas: Iterator[str]) -> Iterator[str]:
+    """Leave out the merges that bring nothing into the directory: they differ elsewhere only."""
+    while part := list(islice(shas, SLICE)):
+        yield from (
+            sha.decode() for sha in _differences(found, part, MERGES, "-s", "--format=%H") if sha
+        )
+
+
 def _differences(found: Repository, shas: Iterable[str], *arguments: str) -> Iterator[bytes]:
     """Compare commits with their parents; gives the fields of git's answer."""
-    below = [f"--relative={found.folder}"] if found.folder else []
-    plain = ("--no-ext-diff", "--no-textconv", "--no-color", "-r", "-z", "--root", *below)
+    plain = ("--no-ext-diff", "--no-textconv", "--no-color", "-r", "-z", "--root")
+    below = ("--", found.folder) if found.folder else ()
     with TemporaryFile() as feed:  # a pipe would have to be filled while the answer is read
         feed.writelines(f"{sha}\n".encode() for sha in shas)
         feed.seek(0)
-        with _running(found, "diff-tree", "--stdin", *plain, *arguments, feed=feed) as output:
+        asked = ("diff-tree", "--stdin", *plain, *arguments, *below)
+        with _running(found, *asked, feed=feed) as output:
             yield from _fields(output)
 
 
@@ -320,7 +330,9 @@ def _sealed(found: Repository) -> dict[str, str]:
     return {**own, **SEALED, "LC_ALL": "C", "GIT_DIR": found.git_dir}
 
 
-def _path(field: bytes) -> str:
+def _path(found: Repository, field: bytes) -> str:
+    """Give a path below the directory."""
+    field = field.removeprefix(os.fsencode(found.folder))
     # Spelled as a walk spells it: names are UTF-8, other bytes are written out (`\\xff`).
     return field.decode("utf-8", "backslashreplace")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from quire.values import ALL
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAMES = ("a.md", "b.py", "deep/c.md", "deep/d.txt")
+PLACES = (*NAMES, "e.md", "deep/f.py", "deep/g.md")
 numbers = count()
 
 Deed = Callable[..., None]
@@ -67,14 +68,18 @@ def clock(repository: Repository, *_: str) -> None:
     repository.time -= 1000
 
 
-DEEDS = (write, move, delete, branch, merge, amend, back, rebase, clock)
+DEEDS = (write, move, move, move, delete, branch, merge, amend, back, rebase, clock)
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=10,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink takes minutes
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     deeds=st.lists(
-        st.tuples(st.sampled_from(DEEDS), st.sampled_from(NAMES), st.sampled_from(NAMES)),
-        min_size=4,
+        st.tuples(st.sampled_from(DEEDS), st.sampled_from(PLACES), st.sampled_from(PLACES)),
+        min_size=6,
         max_size=12,
     ),
     limits=st.lists(st.sampled_from([ALL, ALL, 0, 2, 5, None]), min_size=12, max_size=12),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire.ingest import commits, git
+from quire import hashes
+from quire.ingest import commits, git, kind_of_path
 from quire.values import OWNER, IngestSettings, Skipped
 
 if TYPE_CHECKING:
@@ -245,3 +246,21 @@ def test_text_is_skipped_or_made_of_a_commit_alone() -> None:
     assert not isinstance(document, Skipped)
     assert (record.title, record.author) == ("Title", None)
     assert document.chunks[0].text == "Title\nrest\n"
+
+
+def test_names_are_followed_from_the_newest_commit_back() -> None:
+    names = commits.Names()
+
+    def targets(*changes: git.Change) -> set[str]:
+        record, links = names.follow(commits.record_of(git.Commit("1", 1, "A", 7, "", changes)))
+        known = {hashes.record_id(kind_of_path(path), path): path for path in record.paths}
+        return {known[link.target] for link in links}
+
+    assert targets(git.Change("d.md", 0, 0, "b.md"), git.Change("x.md", 1, 0)) == {"d.md", "x.md"}
+    assert targets(git.Change("b.md", 1, 0)) == {"d.md"}
+    assert targets(git.Change("b.md", 0, 0, "a.md")) == {"d.md"}
+    assert targets(git.Change("a.md", 1, 1)) == {"d.md"}
+    assert targets(git.Change("b.md", 0, 5)) == {"b.md"}, "another file had that name then"
+    swap = (git.Change("p.md", 0, 0, "q.md"), git.Change("q.md", 0, 0, "p.md"))
+    assert targets(*swap) == {"p.md", "q.md"}
+    assert targets(git.Change("p.md", 1, 0)) == {"q.md"}

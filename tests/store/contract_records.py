@@ -125,6 +125,28 @@ class TestRecords:
         fill(store, FULL, document("other", "x"), embed=True)
         assert root(store) == before
 
+    def test_a_record_is_dated_and_stays_what_it_was(self, store: Store) -> None:
+        fill(store, FULL, document("other", "x"), embed=True)
+        with store.write() as writer:
+            writer.date({"full": 5, "other": 6, "absent": 7})
+        with store.view(OWNER) as view:
+            assert view.records(["full"]) == [replace(FULL.record, modified=5)]
+            assert view.chunks_of("full") == list(FULL.chunks)
+            assert view.coverage().vectors == view.coverage().chunks
+            assert [record.id for record in view.listing(Filter(since=6))] == ["other"]
+        dated = root(store)
+        with store.write() as writer:
+            writer.put(replace(FULL.record, modified=5), FULL.chunks, FULL.links)
+        assert root(store) == dated, "links to what is not there were kept as well"
+        with store.write() as writer:
+            writer.date({"full": FULL.record.modified, "other": None})
+        assert store.check() == []
+        fill(store, FULL, document("other", "x"))
+        before = root(store)
+        with store.write() as writer:
+            writer.date({"full": FULL.record.modified})
+        assert root(store) == before
+
     def test_a_record_needs_no_chunks(self, store: Store) -> None:
         fill(store, document("a"))
         with store.view(OWNER) as view:

@@ -96,6 +96,8 @@ BAD_WRITES: dict[str, Callable[[Writer], object]] = {
     "an event of no name": lambda w: w.put_events([Event("a b", "view", "known", 1)]),
     "half a surrogate pair in an event": lambda w: w.put_events([Event("a", HALF, "known", 1)]),
     "an event too far away": lambda w: w.put_events([Event("a", "view", "known", 2**63)]),
+    "half a surrogate pair to be dated": lambda w: w.date({HALF: 1}),
+    "a date too far away": lambda w: w.date({"known": 2**63}),
     "rules of an unknown origin": lambda w: w.set_rules("elsewhere", []),
     "groups of an unknown origin": lambda w: w.set_groups("elsewhere", {}),
     "a rule without a glob": lambda w: w.set_rules("config", [AccessRule(" ", ("bob",))]),

@@ -9,7 +9,7 @@ import pytest
 
 from quire import config
 from quire.errors import ConfigError
-from quire.values import AccessRule, EmbedSettings, IngestSettings, SearchSettings
+from quire.values import ALL, AccessRule, EmbedSettings, IngestSettings, SearchSettings
 
 SECTIONS = {"ingest": IngestSettings, "embed": EmbedSettings, "search": SearchSettings}
 
@@ -26,6 +26,7 @@ whole = 100
 target = 50
 code_max = 70
 use_mtime = true
+history = "all"
 
 [embed]
 provider = "http"
@@ -93,6 +94,7 @@ def test_every_setting_can_be_set(project: Path) -> None:
         target=50,
         code_max=70,
         use_mtime=True,
+        history=ALL,
     )
     assert found.embed == EmbedSettings(
         provider="http",
@@ -270,7 +272,7 @@ def test_a_wrong_variable_is_named(project: Path, variable: str, value: str, sai
 
 def _wrong_types() -> list[tuple[str, str]]:
     """Give a wrong value for each setting of each section."""
-    wrong = {"int": '"x"', "float": '"x"', "bool": "1", "tuple[str, ...]": '"x"'}
+    wrong = {"int": '"x"', "float": '"x"', "bool": "1", "tuple[str, ...]": '"x"', "Limit": '"x"'}
     return [
         (section, f"{item.name} = {wrong.get(str(item.type), '1')}")
         for section, kind in SECTIONS.items()

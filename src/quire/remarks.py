@@ -18,7 +18,10 @@ from quire.values import AccessRule, Filter
 
 COUNTED = 20_000
 """In a view of more chunks than this, records without a date are not counted for a note's sake."""
-DATED = "a file gets one from its front matter, or from the disk with [ingest] use_mtime = true"
+DATED = (
+    "a file gets one from its front matter, from git, or from the disk with "
+    "[ingest] use_mtime = true"
+)
 
 
 def check(where: Filter) -> None:

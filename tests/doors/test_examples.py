@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -12,6 +13,13 @@ from .examples import Example, Step, examples, fits, run
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = Path(__file__).parent / "sample"
+GIT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "Ada",
+    "GIT_AUTHOR_EMAIL": "ada@example.org",
+    "GIT_COMMITTER_NAME": "Ada",
+    "GIT_COMMITTER_EMAIL": "ada@example.org",
+}
 BIN = str(Path(sys.executable).parent)
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FOUND = [
@@ -33,7 +41,7 @@ def sample(tmp_path: Path) -> Path:
 @pytest.mark.model
 @pytest.mark.parametrize("example", FOUND)
 def test_a_document_says_what_happens(example: Example, sample: Path) -> None:
-    wrong = run(example, sample, BIN, {})
+    wrong = run(example, sample, BIN, GIT)
     assert wrong is None, wrong
 
 
@@ -115,7 +123,7 @@ def test_what_fits(expected: str, printed: str, held: bool) -> None:
 )
 def test_a_wrong_example_is_shown(sample: Path, block: str, said: str | None) -> None:
     (example,) = examples(f"```console\n# runs\n{block}\n```\n")
-    wrong = run(example, sample, BIN, {})
+    wrong = run(example, sample, BIN, GIT)
     assert wrong is None if said is None else said in str(wrong)
 
 
@@ -124,5 +132,5 @@ def test_a_wrong_example_is_shown(sample: Path, block: str, said: str | None) ->
 )
 def test_a_program_must_succeed(sample: Path, line: str, said: str | None) -> None:
     (example,) = examples(f"```python\n# runs\n{line}\n```\n")
-    wrong = run(example, sample, BIN, {})
+    wrong = run(example, sample, BIN, GIT)
     assert wrong is None if said is None else said in str(wrong)

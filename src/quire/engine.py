@@ -54,6 +54,7 @@ from quire.project import CONFIG, INDEXED_AT, Project
 from quire.proof import Receipt
 from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, check_budget, decide
 from quire.values import (
+    ALL,
     NO_FILTER,
     OWNER,
     Budget,
@@ -111,6 +112,8 @@ class Quire(Project):
 
         `history` limits git's commits for this time (-1: no limit); None: as the settings say.
         """
+        if history is not None and history < ALL:
+            raise InputError(f"history is {history}: give a number of commits, or -1 for all")
         root = self._directory()
         result = self._index(
             root,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quire.errors import InputError
+
 from .conftest import COMMITS
 
 if TYPE_CHECKING:
@@ -43,6 +45,11 @@ def test_an_option_that_is_none(three: Repository, wrong: str) -> None:
     told = three.tree.call("index", "--no-embed", "--history", wrong)
     assert told.returncode == 2
     assert told.stderr == f"quire: --history is {wrong!r}: give a number, `all` or `none`\n"
+
+
+def test_a_limit_below_none(three: Repository) -> None:
+    with three.tree.open() as opened, pytest.raises(InputError, match="history is -2"):
+        opened.index(history=-2)
 
 
 def test_status(three: Repository) -> None:

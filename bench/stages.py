@@ -1,7 +1,8 @@
-"""Where does the time of indexing go?
+"""Where does the time go?
 
 Functions are wrapped while a stopwatch runs; each second is charged to the innermost one, so the
-stages add up to the whole. A wrapped call costs about a microsecond.
+stages add up to the whole. A wrapped call costs about a microsecond. What other threads do is
+not charged: they must call nothing that is wrapped.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ OTHER = "other"
 EMBED = "embed"
 COMMIT = "commit"
 
-_STAGES: tuple[tuple[str, Any, str], ...] = (
+Stages = tuple[tuple[str, Any, str], ...]
+"""Which functions belong to which stage: its name, their owner, their name there."""
+
+_INDEXING: Stages = (
     ("walk", indexing, "walk"),
     ("read and chunk", indexing, "read"),
     ("words", words, "of_chunk"),
@@ -68,22 +72,38 @@ class Stopwatch:
 
 
 @contextmanager
-def watched() -> Iterator[dict[str, float]]:
-    """Charge what happens inside to its stages; the dictionary is filled when it ends."""
+def charged(stages: Stages) -> Iterator[dict[str, float]]:
+    """Charge what happens inside to these stages; the dictionary is filled when it ends."""
     watch = Stopwatch()
-    kept = [(owner, name, getattr(owner, name)) for _, owner, name in _STAGES]
-    for stage, owner, name in _STAGES:
-        setattr(owner, name, _timed(watch, stage, getattr(owner, name)))
-    execute = Connection.execute
-    setattr(Connection, "execute", _commit_timed(watch, execute))  # noqa: B010 - a slot of apsw
-    try:
+    with _wrapped(watch, stages):
         yield watch.seconds
+
+
+@contextmanager
+def watched() -> Iterator[dict[str, float]]:
+    """Charge what happens inside to the stages of indexing."""
+    watch = Stopwatch()
+    execute = Connection.execute
+    with _wrapped(watch, _INDEXING):
+        setattr(Connection, "execute", _commit_timed(watch, execute))  # noqa: B010 - a slot of apsw
+        try:
+            yield watch.seconds
+        finally:
+            del Connection.execute
+
+
+@contextmanager
+def _wrapped(watch: Stopwatch, stages: Stages) -> Iterator[None]:
+    kept = [(owner, name, getattr(owner, name)) for _, owner, name in stages]
+    for stage, owner, name in stages:
+        setattr(owner, name, _timed(watch, stage, getattr(owner, name)))
+    try:
+        yield
     finally:
         watch.enter(OTHER)
         watch.leave()
         for owner, name, plain in kept:
             setattr(owner, name, plain)
-        del Connection.execute
 
 
 def _timed(watch: Stopwatch, stage: str, plain: Callable[..., Any]) -> Callable[..., Any]:

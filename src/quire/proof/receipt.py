@@ -19,6 +19,7 @@ from quire.values import Chunk, Context, Proof, Recipe, Request, Roots, Viewer
 
 VERSION = 1
 UNHASHED = ("hash", "created")
+_PLAIN = (str, int, float, type(None))
 
 Receipt = dict[str, Any]
 
@@ -61,7 +62,7 @@ def make(
 
 def plain(value: Any) -> Any:
     """Give a value as JSON would give it back: dictionaries, lists, texts and numbers."""
-    if isinstance(value, str | int | float | None):
+    if isinstance(value, _PLAIN):
         return value
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]

@@ -32,6 +32,7 @@ MANY = 1000
 MANY_ASKED = 20
 BUDGETS = (4_000, 32_000)
 AGAIN = 500
+IN_A_ROW = 200
 PEERS_UP_TO = 100_000
 PEERS = {
     "langchain": "LangChain EnsembleRetriever",
@@ -225,7 +226,7 @@ def _many(quire: Quire, fresh: Fresh, size: int) -> Table:
 
 
 def _memory(path: Path, size: int) -> Table:
-    told = process.measured("assembly-memory", str(path))
+    told = process.measured("assembly-memory", str(path), str(IN_A_ROW))
     table = Table(f"memory of assembling from {size:,} chunks", ("what", "MiB"))
     table.add("one assembly, at its peak (traced)", told["peak_of_one_mib"])
     table.add("of that kept when it is done: context and receipt", told["kept_of_one_mib"])
@@ -243,7 +244,7 @@ def _three(found: Times) -> tuple[float, float, float]:
     return found.p50, found.p95, found.cpu
 
 
-def memory(store: str, asked: int = 200) -> dict[str, Any]:
+def memory(store: str, asked: int) -> dict[str, Any]:
     """Tell what assembling takes in this process."""
     import gc
     import json

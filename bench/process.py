@@ -137,11 +137,11 @@ def _embed(store: str, count: str) -> dict[str, Any]:
     }
 
 
-def _assembly_memory(store: str) -> dict[str, Any]:
+def _assembly_memory(store: str, asked: str) -> dict[str, Any]:
     """Assemble many contexts, and tell what that took."""
     from bench import assemble
 
-    return assemble.memory(store)
+    return assemble.memory(store, int(asked))
 
 
 def peak_mib() -> float:

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from bench import process, stores
-from bench.fresh import SHAPE, WARM, Fresh
+from bench.fresh import MOST, SHAPE, WARM, Fresh
 from bench.question_model import QuestionModel
 from bench.report import Table, Times, timed, times
 from bench.stages import OTHER, Stages, charged
@@ -56,12 +56,11 @@ class Measured(Quire):
 def tables(sizes: Sequence[int], asked: int, *, slow: bool) -> Iterator[Table]:
     """Assemble from made-up stores of each size."""
     for size in sizes:
-        count = WARM + len(WAYS) * (PER_ASKED * asked + WARM + WATCHED)
-        fresh = Fresh(count + len(BUDGETS) * MANY_ASKED)
+        fresh = Fresh()
         model = QuestionModel(fresh.all)
         path, _ = stores.ours(size)
         with opened(path, model) as quire:
-            yield _beside_peers(quire, model, fresh, size, PER_ASKED * asked, slow=slow)
+            yield _beside_peers(quire, model, fresh, size, asked, slow=slow)
             yield _by_step(quire, model, fresh, size)
             yield _many(quire, fresh, size)
         model.close()
@@ -96,9 +95,10 @@ def _beside_peers(
     for question in fresh.take(WARM):
         ask(quire, question)
     ours: dict[str, Times] = {}
+    many = min(PER_ASKED * asked, MOST)
     for way, name in WAYS.items():
         model.at_work = way == "embedded"
-        questions = fresh.take(asked)
+        questions = fresh.take(many, MOST)
         found = timed([partial(ask, quire, question) for question in questions], warm=0)
         used = [ask(quire, question).tokens for question in questions[-WARM:]]
         ours[way] = found
@@ -107,7 +107,8 @@ def _beside_peers(
     table.add("quire, the same question again", *_three(again), None, None, None)
     available = recipe.load("documents").budget.available
     table.notes = [
-        f"{asked} questions ({SHAPE}) each; {DEPTH} of each search, {available:,} tokens to fill",
+        f"{many} questions ({SHAPE}), the peers the first {min(asked, MOST)} of them",
+        f"{DEPTH} chunks of each search, {available:,} tokens to fill",
         "ratio: how much faster Quire is, the vector treated alike",
     ]
     python = peers_python()
@@ -118,7 +119,7 @@ def _beside_peers(
     else:
         for name, shown in PEERS.items():
             told = process.measured(
-                *(name, str(size), str(asked), str(DEPTH), str(available)),
+                *(name, str(size), str(min(asked, MOST)), str(DEPTH), str(available)),
                 module="bench.peers",
                 python=python,
             )
@@ -250,7 +251,7 @@ def memory(store: str, asked: int) -> dict[str, Any]:
     import json
     import tracemalloc
 
-    fresh = Fresh(WARM + 2 * asked + 5)
+    fresh = Fresh()
     model = QuestionModel(fresh.all)
     with opened(Path(store), model) as quire:
         for question in fresh.take(WARM):

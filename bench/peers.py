@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bench import synthetic, synthetic_vectors
-from bench.fresh import WARM, Fresh
+from bench.fresh import MOST, WARM, Fresh
 from bench.process import peak_mib
 from bench.question_model import QuestionModel
 from quire import tokens
@@ -135,7 +135,7 @@ def joined(found: Sequence[tuple[str, str]], budget: int) -> tuple[str, int]:
 def measure(name: str, size: int, asked: int, depth: int, budget: int) -> dict[str, Any]:
     """Build a peer and ask it, first with vectors at hand, then with the model at work."""
     start = time.perf_counter()
-    questions = Fresh(WARM + 2 * asked)
+    questions = Fresh()
     model = QuestionModel(questions.all)
     chunks = [chunk for made in synthetic.documents(size) for chunk in made.chunks]
     vectors = np.frombuffer(b"".join(synthetic_vectors.World().texts(size)), np.int8).reshape(
@@ -149,7 +149,7 @@ def measure(name: str, size: int, asked: int, depth: int, budget: int) -> dict[s
     for way, at_work in (("known", False), ("embedded", True)):
         model.at_work = at_work
         seconds, cpu, used = [], [], []
-        for question in questions.take(asked):
+        for question in questions.take(asked, MOST):
             begin, busy = time.perf_counter(), time.process_time()
             _, spent = joined(ask(question), budget)
             seconds.append(time.perf_counter() - begin)

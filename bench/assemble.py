@@ -16,7 +16,7 @@ from bench import process, stores
 from bench.fresh import MOST, SHAPE, WARM, Fresh
 from bench.question_model import QuestionModel
 from bench.report import Table, Times, timed, times
-from bench.stages import OTHER, Stages, charged
+from bench.stages import Stages, Stopwatch, charged
 from quire import asking, assembling, config, engine, proof, recipe
 from quire.contracts import Embedder
 from quire.engine import Quire
@@ -35,10 +35,13 @@ AGAIN = 500
 IN_A_ROW = 200
 PEERS_UP_TO = 100_000
 PEERS = {
-    "langchain": "LangChain EnsembleRetriever",
-    "llamaindex": "LlamaIndex QueryFusionRetriever",
+    "langchain": ("LangChain EnsembleRetriever, FAISS", 1),
+    "llamaindex": ("LlamaIndex QueryFusionRetriever, FAISS", 1),
+    "llamaindex-default": ("LlamaIndex QueryFusionRetriever, its own store", 8),
 }
+"""How a peer is shown, and how many times fewer questions it is asked: seconds each."""
 WAYS = {"known": "its vector at hand", "embedded": "the question embedded"}
+KINDS = ("mean", "cpu")
 
 
 class Measured(Quire):
@@ -62,7 +65,7 @@ def tables(sizes: Sequence[int], asked: int, *, slow: bool) -> Iterator[Table]:
         with opened(path, model) as quire:
             yield _beside_peers(quire, model, fresh, size, asked, slow=slow)
             yield _by_step(quire, model, fresh, size)
-            yield _many(quire, fresh, size)
+            yield _many(quire, model, fresh, size)
         model.close()
         yield _memory(path, size)
 
@@ -107,7 +110,7 @@ def _beside_peers(
     table.add("quire, the same question again", *_three(again), None, None, None)
     available = recipe.load("documents").budget.available
     table.notes = [
-        f"{many} questions ({SHAPE}), the peers the first {min(asked, MOST)} of them",
+        f"{many} questions ({SHAPE}), the peers the first of them",
         f"{DEPTH} chunks of each search, {available:,} tokens to fill",
         "ratio: how much faster Quire is, the vector treated alike",
     ]
@@ -117,9 +120,10 @@ def _beside_peers(
     elif size > PEERS_UP_TO and not slow:
         table.notes.append("no peers: only with --slow at this size, they take long to build")
     else:
-        for name, shown in PEERS.items():
+        for name, (shown, fewer) in PEERS.items():
+            few = max(1, min(asked, MOST) // fewer)
             told = process.measured(
-                *(name, str(size), str(min(asked, MOST)), str(DEPTH), str(available)),
+                *(name, str(size), str(few), str(DEPTH), str(available)),
                 module="bench.peers",
                 python=python,
             )
@@ -128,7 +132,8 @@ def _beside_peers(
                 faster = (found.p50 / ours[way].p50, found.p95 / ours[way].p95)
                 table.add(f"{shown}, {said}", *_three(found), *faster, told[way]["tokens"])
             table.notes.append(
-                f"{shown}: built in {told['build_seconds']:.0f} s, {told['peak_mib']:,.0f} MiB"
+                f"{shown}: {few} questions, built in {told['build_seconds']:.0f} s, "
+                f"{told['peak_mib']:,.0f} MiB"
             )
         table.notes.append(
             "the peers rank and join; Quire also leaves out repeats, counts the whole, decides "
@@ -147,32 +152,34 @@ def peers_python() -> str | None:
 def _by_step(quire: Quire, model: QuestionModel, fresh: Fresh, size: int) -> Table:
     table = Table(
         f"assembling from {size:,} chunks, by step",
-        ("step", *(f"{name}, mean ms" for name in WAYS.values()), "share"),
+        ("step", *(f"{name}: {kind} ms" for name in WAYS.values() for kind in KINDS)),
         notes=[
-            f"{WATCHED} questions each",
+            f"{WATCHED} questions each; cpu: of the thread that assembles, the mean as well",
             "what is left of `gather` is waiting for the model: it works while words are searched",
         ],
     )
-    spent: dict[str, Mapping[str, float]] = {}
+    columns: list[Mapping[str, float]] = []
     for way in WAYS:
         model.at_work = way == "embedded"
         for question in fresh.take(WARM):
             ask(quire, question)
-        with steps() as seconds:
+        with steps() as watch:
             for question in fresh.take(WATCHED):
                 ask(quire, question)
-        spent[way] = {step: 1000 * one / WATCHED for step, one in seconds.items()}
-    whole = sum(spent["embedded"].values())
-    for step in spent["embedded"]:
-        each = [spent[way].get(step, 0.0) for way in WAYS]
-        table.add(step, *each, f"{each[-1] / whole:.1%}")
-    table.add("all", *(sum(spent[way].values()) for way in WAYS), "100%")
+        columns += [watch.seconds, watch.cpu]
+    _add_steps(table, columns, WATCHED)
     return table
 
 
+def _add_steps(table: Table, columns: Sequence[Mapping[str, float]], asked: int) -> None:
+    for step in columns[0]:
+        table.add(step, *(1000 * spent.get(step, 0.0) / asked for spent in columns))
+    table.add("all", *(1000 * sum(spent.values()) / asked for spent in columns))
+
+
 @contextmanager
-def steps() -> Iterator[dict[str, float]]:
-    """Charge what happens inside to the steps of assembling, in their order."""
+def steps() -> Iterator[Stopwatch]:
+    """Charge what happens inside to the steps of assembling."""
     kept = assembling.STEPS
     functions = SimpleNamespace(**dict(kept))
     assembling.STEPS = tuple(
@@ -189,24 +196,22 @@ def steps() -> Iterator[dict[str, float]]:
         ("prove", SqliteView, "prove"),
         ("receipt", proof, "make"),
     )
-    order = [OTHER, *(stage for stage, _, _ in watched)]
-    found: dict[str, float] = {}
     try:
-        with charged(watched) as seconds:
-            yield found
+        with charged(watched) as watch:
+            yield watch
     finally:
         assembling.STEPS = kept
-        found.update((stage, seconds[stage]) for stage in order if stage in seconds)
 
 
-def _many(quire: Quire, fresh: Fresh, size: int) -> Table:
+def _many(quire: Quire, model: QuestionModel, fresh: Fresh, size: int) -> Table:
     """Assemble with far more candidates than a context can hold."""
     table = Table(
         f"{MANY:,} candidates of {size:,} chunks, by step",
-        ("step", *(f"{budget:,} tokens, mean ms" for budget in BUDGETS)),
+        ("step", *(f"{budget:,} tokens: {kind} ms" for budget in BUDGETS for kind in KINDS)),
         notes=[f"{MANY_ASKED} questions each, their vectors at hand"],
     )
-    spent: list[dict[str, float]] = []
+    model.at_work = False
+    columns: list[Mapping[str, float]] = []
     for budget in BUDGETS:
         plain = recipe.load("documents")
         wanted = replace(
@@ -215,14 +220,12 @@ def _many(quire: Quire, fresh: Fresh, size: int) -> Table:
             rank=replace(plain.rank, top=MANY),
             budget=replace(plain.budget, total=budget),
         )
-        with steps() as seconds:
+        with steps() as watch:
             for question in fresh.take(MANY_ASKED):
                 made = ask(quire, question, wanted)
                 assert len(made.decisions) >= MANY, "as many as are measured"
-        spent.append({step: 1000 * one / MANY_ASKED for step, one in seconds.items()})
-    for step in spent[0]:
-        table.add(step, *(one[step] for one in spent))
-    table.add("all", *(sum(one.values()) for one in spent))
+        columns += [watch.seconds, watch.cpu]
+    _add_steps(table, columns, MANY_ASKED)
     return table
 
 

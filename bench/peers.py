@@ -4,8 +4,9 @@
 it measured as JSON. The peers want other versions of packages than Quire does, so that they live
 in an environment of their own (bench/peers.txt); BENCH_PEERS names its Python.
 
-Both get the fastest parts that they offer: FAISS over all vectors, and their own BM25. What was
-found is joined in its order, each piece under its path, until the next would pass the budget.
+They get their own BM25 and the fastest exact search that they offer, FAISS; LlamaIndex also runs
+with the vector store that it takes by default. What was found is joined in its order, each piece
+under its path, until the next would pass the budget.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,9 +64,15 @@ def langchain(chunks: Sequence[Chunk], vectors: Vectors, model: QuestionModel, d
     ]
 
 
-def llamaindex(chunks: Sequence[Chunk], vectors: Vectors, model: QuestionModel, depth: int) -> Ask:
-    """LlamaIndex: QueryFusionRetriever (reciprocal rank) over BM25Retriever and FAISS."""
-    import faiss
+def llamaindex(
+    chunks: Sequence[Chunk],
+    vectors: Vectors,
+    model: QuestionModel,
+    depth: int,
+    *,
+    with_faiss: bool = True,
+) -> Ask:
+    """LlamaIndex: QueryFusionRetriever (reciprocal rank) over BM25Retriever and vectors."""
     from llama_index.core import StorageContext, VectorStoreIndex
     from llama_index.core.embeddings import BaseEmbedding
     from llama_index.core.llms import MockLLM
@@ -72,7 +80,6 @@ def llamaindex(chunks: Sequence[Chunk], vectors: Vectors, model: QuestionModel, 
     from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
     from llama_index.core.schema import TextNode
     from llama_index.retrievers.bm25 import BM25Retriever
-    from llama_index.vector_stores.faiss import FaissVectorStore
 
     class Questions(BaseEmbedding):  # type: ignore[misc]  # installed elsewhere
         def _get_query_embedding(self, query: str) -> list[float]:
@@ -93,12 +100,14 @@ def llamaindex(chunks: Sequence[Chunk], vectors: Vectors, model: QuestionModel, 
         )
         for chunk, vector in zip(chunks, vectors, strict=True)
     ]
-    store = FaissVectorStore(faiss_index=faiss.IndexFlatIP(synthetic_vectors.DIMS))
-    index = VectorStoreIndex(
-        nodes,
-        storage_context=StorageContext.from_defaults(vector_store=store),
-        embed_model=Questions(),
-    )
+    kept = StorageContext.from_defaults()
+    if with_faiss:
+        import faiss
+        from llama_index.vector_stores.faiss import FaissVectorStore
+
+        store = FaissVectorStore(faiss_index=faiss.IndexFlatIP(synthetic_vectors.DIMS))
+        kept = StorageContext.from_defaults(vector_store=store)
+    index = VectorStoreIndex(nodes, storage_context=kept, embed_model=Questions())
     words = BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=depth)
     both = QueryFusionRetriever(
         [index.as_retriever(similarity_top_k=depth), words],
@@ -114,7 +123,11 @@ def llamaindex(chunks: Sequence[Chunk], vectors: Vectors, model: QuestionModel, 
     ]
 
 
-PEERS = {"langchain": langchain, "llamaindex": llamaindex}
+PEERS: dict[str, Callable[[Sequence[Chunk], Vectors, QuestionModel, int], Ask]] = {
+    "langchain": langchain,
+    "llamaindex": llamaindex,
+    "llamaindex-default": partial(llamaindex, with_faiss=False),
+}
 
 
 def joined(found: Sequence[tuple[str, str]], budget: int) -> tuple[str, int]:

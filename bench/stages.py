@@ -49,12 +49,13 @@ _INDEXING: Stages = (
 
 
 class Stopwatch:
-    """Seconds by stage."""
+    """Seconds by stage, and how many of them this thread was at work."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.cpu: dict[str, float] = {}
         self._stack = [OTHER]
-        self._since = time.perf_counter()
+        self._since, self._worked = time.perf_counter(), time.thread_time()
 
     def enter(self, stage: str) -> None:
         self._charge()
@@ -65,18 +66,19 @@ class Stopwatch:
         self._stack.pop()
 
     def _charge(self) -> None:
-        now = time.perf_counter()
+        now, worked = time.perf_counter(), time.thread_time()
         stage = self._stack[-1]
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
-        self._since = now
+        self.cpu[stage] = self.cpu.get(stage, 0.0) + worked - self._worked
+        self._since, self._worked = now, worked
 
 
 @contextmanager
-def charged(stages: Stages) -> Iterator[dict[str, float]]:
-    """Charge what happens inside to these stages; the dictionary is filled when it ends."""
+def charged(stages: Stages) -> Iterator[Stopwatch]:
+    """Charge what happens inside to these stages; read the stopwatch when it has ended."""
     watch = Stopwatch()
     with _wrapped(watch, stages):
-        yield watch.seconds
+        yield watch
 
 
 @contextmanager

@@ -7,11 +7,11 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import cache, index, lexical, opening, report, vectors, writing
+from bench import assemble, cache, index, lexical, opening, report, vectors, writing
 from bench.report import Table
 
 OUT = Path(__file__).parent / "out"
-PARTS = ("lexical", "vectors", "index", "open", "write")
+PARTS = ("lexical", "vectors", "index", "open", "write", "assemble")
 UNITS = {"k": 1000, "m": 1_000_000}
 
 
@@ -26,6 +26,7 @@ def main() -> None:
         "index": lambda: index.tables(sizes),
         "open": lambda: opening.tables(sizes),
         "write": lambda: writing.tables(sizes),
+        "assemble": lambda: assemble.tables(sizes, asked, slow=given.slow),
     }
     about = report.circumstances()
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)
@@ -49,14 +50,14 @@ def _arguments() -> argparse.Namespace:
         f"(now: {'set' if cache.is_named() else 'not set, so all is made anew'}).",
     )
     parser.add_argument("--quick", action="store_true", help="10k chunks and few questions alone")
-    parser.add_argument("--sizes", type=_sizes, help="chunks of made-up text; 100k,1M")
+    parser.add_argument("--sizes", type=_sizes, help="chunks of made-up text; 10k,100k,1M")
     parser.add_argument("--only", type=_parts, default=list(PARTS), help=",".join(PARTS))
     parser.add_argument("--asked", type=int, default=40, help="questions of each shape")
     parser.add_argument("--real", type=int, default=10_000, help="real texts to embed")
-    parser.add_argument("--slow", action="store_true", help="sqlite-vec at every size")
+    parser.add_argument("--slow", action="store_true", help="slow peers at every size")
     parser.add_argument("--json", type=Path, help="where the figures go as JSON")
     given = parser.parse_args()
-    given.sizes = given.sizes or ([10_000] if given.quick else [100_000, 1_000_000])
+    given.sizes = given.sizes or ([10_000] if given.quick else [10_000, 100_000, 1_000_000])
     return given
 
 
@@ -67,7 +68,7 @@ def _sizes(text: str) -> list[int]:
             for part in text.lower().split(",")
         ]
     except (ValueError, IndexError) as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: write sizes as in 100k,1M") from error
+        raise argparse.ArgumentTypeError(f"{text!r}: write sizes as in 10k,100k,1M") from error
 
 
 def _parts(text: str) -> list[str]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -16,11 +17,15 @@ from typing import Any
 TOP = 50
 
 
-def measured(job: str, *arguments: str) -> dict[str, Any]:
+def measured(
+    job: str, *arguments: str, module: str = "bench.process", python: str = sys.executable
+) -> dict[str, Any]:
     """Run a job in a fresh process; gives what it told, and the seconds until it had ended."""
     start = time.perf_counter()
+    here = Path(__file__).parent.parent  # another Python has no Quire installed
     done = subprocess.run(
-        [sys.executable, "-m", "bench.process", job, *arguments],
+        [python, "-m", module, job, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(here), str(here / "src")))},
         capture_output=True,
         text=True,
         check=False,
@@ -132,10 +137,28 @@ def _embed(store: str, count: str) -> dict[str, Any]:
     }
 
 
-def _peak_mib() -> float:
+def _assembly_memory(store: str, asked: str) -> dict[str, Any]:
+    """Assemble many contexts, and tell what that took."""
+    from bench import assemble
+
+    return assemble.memory(store, int(asked))
+
+
+def peak_mib() -> float:
+    """Tell how much memory this process has held at most."""
+    return _mib("VmHWM")
+
+
+def resident_mib() -> float:
+    """Tell how much memory this process holds now."""
+    return _mib("VmRSS")
+
+
+def _mib(wanted: str) -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
+        name, _, value = line.partition(":")
+        if name == wanted:
+            return int(value.split()[0]) / 1024
     return float("nan")
 
 
@@ -145,9 +168,10 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "index": _index,
     "again": _again,
     "embed": _embed,
+    "assembly-memory": _assembly_memory,
 }
 
 
 if __name__ == "__main__":
     told = JOBS[sys.argv[1]](*sys.argv[2:])
-    print(json.dumps({**told, "peak_mib": _peak_mib()}))
+    print(json.dumps({**told, "peak_mib": peak_mib()}))

@@ -1,7 +1,8 @@
-"""Where does the time of indexing go?
+"""Where does the time go?
 
 Functions are wrapped while a stopwatch runs; each second is charged to the innermost one, so the
-stages add up to the whole. A wrapped call costs about a microsecond.
+stages add up to the whole. A wrapped call costs about a microsecond. What other threads do is
+not charged: they must call nothing that is wrapped.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ OTHER = "other"
 EMBED = "embed"
 COMMIT = "commit"
 
-_STAGES: tuple[tuple[str, Any, str], ...] = (
+Stages = tuple[tuple[str, Any, str], ...]
+"""Which functions belong to which stage: its name, their owner, their name there."""
+
+_INDEXING: Stages = (
     ("walk", indexing, "walk"),
     ("read and chunk", indexing, "read"),
     ("words", words, "of_chunk"),
@@ -45,12 +49,13 @@ _STAGES: tuple[tuple[str, Any, str], ...] = (
 
 
 class Stopwatch:
-    """Seconds by stage."""
+    """Seconds by stage, and how many of them this thread was at work."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.cpu: dict[str, float] = {}
         self._stack = [OTHER]
-        self._since = time.perf_counter()
+        self._since, self._worked = time.perf_counter(), time.thread_time()
 
     def enter(self, stage: str) -> None:
         self._charge()
@@ -61,29 +66,46 @@ class Stopwatch:
         self._stack.pop()
 
     def _charge(self) -> None:
-        now = time.perf_counter()
+        now, worked = time.perf_counter(), time.thread_time()
         stage = self._stack[-1]
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
-        self._since = now
+        self.cpu[stage] = self.cpu.get(stage, 0.0) + worked - self._worked
+        self._since, self._worked = now, worked
+
+
+@contextmanager
+def charged(stages: Stages) -> Iterator[Stopwatch]:
+    """Charge what happens inside to these stages; read the stopwatch when it has ended."""
+    watch = Stopwatch()
+    with _wrapped(watch, stages):
+        yield watch
 
 
 @contextmanager
 def watched() -> Iterator[dict[str, float]]:
-    """Charge what happens inside to its stages; the dictionary is filled when it ends."""
+    """Charge what happens inside to the stages of indexing."""
     watch = Stopwatch()
-    kept = [(owner, name, getattr(owner, name)) for _, owner, name in _STAGES]
-    for stage, owner, name in _STAGES:
-        setattr(owner, name, _timed(watch, stage, getattr(owner, name)))
     execute = Connection.execute
-    setattr(Connection, "execute", _commit_timed(watch, execute))  # noqa: B010 - a slot of apsw
+    with _wrapped(watch, _INDEXING):
+        setattr(Connection, "execute", _commit_timed(watch, execute))  # noqa: B010 - a slot of apsw
+        try:
+            yield watch.seconds
+        finally:
+            del Connection.execute
+
+
+@contextmanager
+def _wrapped(watch: Stopwatch, stages: Stages) -> Iterator[None]:
+    kept = [(owner, name, getattr(owner, name)) for _, owner, name in stages]
+    for stage, owner, name in stages:
+        setattr(owner, name, _timed(watch, stage, getattr(owner, name)))
     try:
-        yield watch.seconds
+        yield
     finally:
         watch.enter(OTHER)
         watch.leave()
         for owner, name, plain in kept:
             setattr(owner, name, plain)
-        del Connection.execute
 
 
 def _timed(watch: Stopwatch, stage: str, plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,12 +9,14 @@ which they came, and a change touches one bucket, one node and the root.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from quire import hashes
 from quire.hashes import DIGEST_BYTES, EMPTY
 from quire.values import Chunk, Event, Link, Outline, Proof, Record
 
 FAN = 256
+_NO_CHILDREN = dict.fromkeys(range(FAN), EMPTY)
 
 
 def record_key(record_id: str) -> bytes:
@@ -122,19 +124,17 @@ def bucket_of(key: bytes) -> int:
 
 def bucket_hash(leaves: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Hash the leaves of a bucket, given in the order of their keys."""
-    data = b"".join(key + value for key, value in leaves)
+    data = b"".join(chain.from_iterable(leaves))
     return hashes.digest_bytes(b"bucket" + data) if data else EMPTY
 
 
 def node_hash(children: Mapping[int, bytes]) -> bytes:
     """Hash up to 256 children by their positions; absent ones count as empty."""
-    present = {place: value for place, value in children.items() if value != EMPTY}
-    if not present:
-        return EMPTY
-    data = bytearray(FAN * DIGEST_BYTES)
-    for place, value in present.items():
-        data[place * DIGEST_BYTES : (place + 1) * DIGEST_BYTES] = value
-    return hashes.digest_bytes(b"node" + bytes(data))
+    cells = {**_NO_CHILDREN, **children}
+    if len(cells) != FAN or {*map(len, cells.values())} != {DIGEST_BYTES}:
+        raise ValueError(f"a node has {FAN} places, each for one hash")
+    data = b"".join(cells.values())
+    return hashes.digest_bytes(b"node" + data) if any(data) else EMPTY
 
 
 def view_root(class_roots: Iterable[bytes]) -> bytes:

@@ -104,3 +104,17 @@ def test_what_is_sealed_reads_as_before() -> None:
     assert found | {"e": 2} == {**data, "e": 2}
     data["d"]["later"] = 1
     assert found["d"] == {}
+
+
+def test_receipts_share_what_their_proofs_have_in_common(kept: Quire) -> None:
+    first, other = (kept.assemble(QUERY, budget=budget).receipt for budget in (3000, 3500))
+    assert first is not other
+    mine, theirs = (
+        [pair for top in cast("Receipt", receipt)["proofs"]["tops"].values() for pair in top]
+        for receipt in (first, other)
+    )
+    assert len(mine) == len(theirs) > 5
+    assert all(one is another for one, another in zip(mine, theirs, strict=True))
+    copied = cast("Receipt", copy.deepcopy(first))
+    assert copied == first
+    assert not any(pair is mine[0] for top in copied["proofs"]["tops"].values() for pair in top)

@@ -161,6 +161,10 @@ def altered_pairs(held: Pairs, wrong: str) -> Iterator[Pairs]:
         yield (*rest, (place, wrong))
         yield (*rest, (place, value[:-2]))
         yield (*rest, (free, value))
+        yield (*rest, (place - 256, value))
+    if len(held) > 1:  # one hash a byte too short, the next one a byte too long
+        (left, first), (right, second) = held[:2]
+        yield ((left, first[:-2]), (right, first[-2:] + second), *held[2:])
 
 
 def altered(proof: Proof, random: Random) -> Iterator[Proof]:

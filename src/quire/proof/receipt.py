@@ -10,17 +10,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 from quire import hashes, merkle
 from quire.errors import InputError
-from quire.proof.sealed import sealed
+from quire.proof.sealed import SealedList, sealed
 from quire.values import Chunk, Context, Proof, Recipe, Request, Roots, Viewer
 
 VERSION = 1
 UNHASHED = ("hash", "created")
+PAIRS = 1 << 16
+"""As many nodes stand below the top of one tree."""
+_PLAIN = (str, int, float, type(None))
 
 Receipt = dict[str, Any]
+Pairs = SealedList[SealedList[int | str]]
 
 
 def make(
@@ -61,7 +66,7 @@ def make(
 
 def plain(value: Any) -> Any:
     """Give a value as JSON would give it back: dictionaries, lists, texts and numbers."""
-    if isinstance(value, str | int | float | None):
+    if isinstance(value, _PLAIN):
         return value
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
@@ -155,19 +160,30 @@ def _chunk(chunk: Chunk) -> dict[str, Any]:
     return told
 
 
+@lru_cache(PAIRS)
+def _shared_pair(pair: tuple[int, str]) -> SealedList[int | str]:
+    """Give a node's place and hash, as one object to all receipts: they hold thousands of them.
+
+    Each that is made anew is one more for the garbage collector to look at, as long as any
+    context that holds it is kept.
+    """
+    return SealedList(pair)
+
+
 def _shared(proofs: Sequence[Proof]) -> dict[str, Any]:
     """Write proofs without repeating what they share: the class roots and the tops of trees."""
-    tops: dict[str, list[list[int | str]]] = {}
+    tops: dict[str, Pairs] = {}
     chunks: dict[str, Any] = {}
     for proof in proofs:
         top = merkle.whole_top(proof)
         root = merkle.node_hash(top).hex()
         if root not in tops:
-            tops[root] = [[place, top[place].hex()] for place in sorted(top)]
+            nodes = ((place, top[place].hex()) for place in sorted(top))
+            tops[root] = SealedList(map(_shared_pair, nodes))
         chunks[proof.chunk_id] = {
             "leaf": proof.leaf,
             "bucket": [list(pair) for pair in proof.bucket],
-            "nodes": [list(pair) for pair in proof.nodes],
+            "nodes": SealedList(map(_shared_pair, proof.nodes)),
             "class": root,
         }
     classes = list(proofs[0].classes) if proofs else []

@@ -43,6 +43,8 @@ class SealedList(list[Item]):
 
 def sealed(value: Any) -> Any:
     """Give the same data so that no part of it can be altered."""
+    if isinstance(value, SealedDict | SealedList):
+        return value
     if isinstance(value, dict):
         return SealedDict({name: sealed(item) for name, item in value.items()})
     if isinstance(value, list):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import apsw
+
 from quire import merkle
 from quire.errors import InputError
 from quire.store.sqlite import outlines, rows, search
@@ -28,6 +30,9 @@ from quire.values import (
     Viewer,
 )
 
+Children = tuple[tuple[int, str], ...]
+"""The places and hashes of what stands side by side in a tree."""
+
 
 class SqliteView:
     """A snapshot of a space, limited to the access classes that the viewer may read."""
@@ -37,6 +42,8 @@ class SqliteView:
         self._open: Snapshot | None = snapshot
         self._file_bytes = file_bytes
         self._classes = ",".join(map(str, sorted(snapshot.classes))) or "NULL"
+        self._tops: dict[int, Children] = {}
+        """The nodes at the top of a class's tree: the same for every proof of this snapshot."""
 
     def end(self) -> None:
         """Read no more: the snapshot is gone, and its connection serves others."""
@@ -72,15 +79,17 @@ class SqliteView:
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Fetch chunks by id, in that order; what is absent or not readable is left out."""
-        found: dict[str, Chunk] = {}
-        for name in dict.fromkeys(ids):
-            row = self._connection.row(
-                f"SELECT {rows.CHUNK} FROM {rows.CHUNK_TABLES} "
-                f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
-                (self._space.id, _as_id(name)),
-            )
-            if row is not None:
-                found[name] = rows.chunk_of(row)
+        wanted = tuple({bytes.fromhex(name) for name in ids if rows.ID.fullmatch(name)})
+        if not wanted:
+            return []
+        fetched = self._connection.rows(
+            f"SELECT {rows.CHUNK} FROM carray(?) v "
+            "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
+            "JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind "
+            f"WHERE r.class IN ({self._classes})",
+            (apsw.carray(wanted), self._space.id),
+        )
+        found = {chunk.id: chunk for chunk in map(rows.chunk_of, fetched)}
         return [found[name] for name in ids if name in found]
 
     def records(self, ids: Sequence[str]) -> list[Record]:
@@ -263,15 +272,18 @@ class SqliteView:
             "AND bucket BETWEEN ? AND ? ORDER BY bucket",
             (*at, place * merkle.FAN, place * merkle.FAN + merkle.FAN - 1),
         )
-        top = self._connection.rows(
-            "SELECT node, content FROM node WHERE space = ? AND class = ? ORDER BY node", at
-        )
+        if held not in self._tops:
+            self._tops[held] = _in_hex(
+                self._connection.rows(
+                    "SELECT node, content FROM node WHERE space = ? AND class = ? ORDER BY node", at
+                )
+            )
         return Proof(
             chunk_id=chunk_id,
             leaf=leaf.hex(),
             bucket=tuple((name.hex(), content.hex()) for name, content in bucket),
-            nodes=_beside(nodes, within),
-            top=_beside(top, place),
+            nodes=_beside(_in_hex(nodes), within),
+            top=_beside(self._tops[held], place),
             classes=tuple(sorted(content.hex() for content, _ in self._class_roots())),
         )
 
@@ -297,5 +309,9 @@ def _as_id(name: str) -> bytes:
     return bytes.fromhex(name) if rows.ID.fullmatch(name) else b""
 
 
-def _beside(children: Iterable[Sequence[Any]], own: int) -> tuple[tuple[int, str], ...]:
-    return tuple((place, content.hex()) for place, content in children if place != own)
+def _in_hex(children: Iterable[Sequence[Any]]) -> Children:
+    return tuple([(place, content.hex()) for place, content in children])
+
+
+def _beside(children: Children, own: int) -> Children:
+    return tuple([child for child in children if child[0] != own])

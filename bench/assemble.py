@@ -1,0 +1,291 @@
+"""How fast is a context assembled, beside LangChain and LlamaIndex, and where does the time go?"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from bench import process, stores
+from bench.fresh import MOST, SHAPE, WARM, Fresh
+from bench.question_model import QuestionModel
+from bench.report import Table, Times, timed, times
+from bench.stages import Stages, Stopwatch, charged
+from quire import asking, assembling, config, engine, proof, recipe
+from quire.contracts import Embedder
+from quire.engine import Quire
+from quire.store.sqlite.view import SqliteView
+from quire.values import Context, Recipe
+
+DEPTH = 50
+"""How many chunks each of the two searches gives."""
+PER_ASKED = 5
+"""So many questions for each of `--asked`: the 95th percentile of few says little."""
+WATCHED = 60
+MANY = 1000
+MANY_ASKED = 20
+BUDGETS = (4_000, 32_000)
+AGAIN = 500
+IN_A_ROW = 200
+PEERS_UP_TO = 100_000
+PEERS = {
+    "langchain": ("LangChain EnsembleRetriever, FAISS", 1),
+    "llamaindex": ("LlamaIndex QueryFusionRetriever, FAISS", 1),
+    "llamaindex-default": ("LlamaIndex QueryFusionRetriever, its own store", 8),
+}
+"""How a peer is shown, and how many times fewer questions it is asked: seconds each."""
+WAYS = {"known": "its vector at hand", "embedded": "the question embedded"}
+KINDS = ("mean", "cpu")
+
+
+class Measured(Quire):
+    """A store of made-up vectors, opened with the model that gives such vectors to questions."""
+
+    def __init__(self, path: Path, root: Path, model: QuestionModel) -> None:
+        self._model = model
+        super().__init__(config.load(root, store=path), create=False)
+
+    def embedder(self) -> Embedder | None:
+        """Give the made-up model."""
+        return self._model
+
+
+def tables(sizes: Sequence[int], asked: int, *, slow: bool) -> Iterator[Table]:
+    """Assemble from made-up stores of each size."""
+    for size in sizes:
+        fresh = Fresh()
+        model = QuestionModel(fresh.all)
+        path, _ = stores.ours(size)
+        with opened(path, model) as quire:
+            yield _beside_peers(quire, model, fresh, size, asked, slow=slow)
+            yield _by_step(quire, model, fresh, size)
+            yield _many(quire, model, fresh, size)
+        model.close()
+        yield _memory(path, size)
+
+
+@contextmanager
+def opened(path: Path, model: QuestionModel) -> Iterator[Quire]:
+    """Open a made-up store as a user's."""
+    with (
+        tempfile.TemporaryDirectory(prefix="quire-bench-") as root,
+        Measured(path, Path(root), model) as quire,
+    ):
+        yield quire
+
+
+def ask(quire: Quire, question: str, wanted: Recipe | None = None) -> Context:
+    """Assemble, and see that all of it was done."""
+    made = quire.assemble(question, recipe=wanted or recipe.load("documents"))
+    assert made.sources, "something was found"
+    assert not made.failed, made.failed
+    return made
+
+
+def _beside_peers(
+    quire: Quire, model: QuestionModel, fresh: Fresh, size: int, asked: int, *, slow: bool
+) -> Table:
+    table = Table(
+        f"assembling from {size:,} chunks, each question for the first time",
+        ("who", "p50 ms", "p95", "cpu", "ratio p50", "ratio p95", "tokens"),
+    )
+    for question in fresh.take(WARM):
+        ask(quire, question)
+    ours: dict[str, Times] = {}
+    many = min(PER_ASKED * asked, MOST)
+    for way, name in WAYS.items():
+        model.at_work = way == "embedded"
+        questions = fresh.take(many, MOST)
+        found = timed([partial(ask, quire, question) for question in questions], warm=0)
+        used = [ask(quire, question).tokens for question in questions[-WARM:]]
+        ours[way] = found
+        table.add(f"quire, {name}", *_three(found), 1.0, 1.0, sum(used) / len(used))
+    again = timed([partial(ask, quire, questions[-1])] * AGAIN)
+    table.add("quire, the same question again", *_three(again), None, None, None)
+    available = recipe.load("documents").budget.available
+    table.notes = [
+        f"{many} questions ({SHAPE}), the peers the first of them",
+        f"{DEPTH} chunks of each search, {available:,} tokens to fill",
+        "ratio: how much faster Quire is, the vector treated alike",
+    ]
+    python = peers_python()
+    if python is None:
+        table.notes.append("no peers: `make bench` installs them, or BENCH_PEERS names a Python")
+    elif size > PEERS_UP_TO and not slow:
+        table.notes.append("no peers: only with --slow at this size, they take long to build")
+    else:
+        for name, (shown, fewer) in PEERS.items():
+            few = max(1, min(asked, MOST) // fewer)
+            told = process.measured(
+                *(name, str(size), str(few), str(DEPTH), str(available)),
+                module="bench.peers",
+                python=python,
+            )
+            for way, said in WAYS.items():
+                found = times(told[way]["seconds"], told[way]["cpu"])
+                faster = (found.p50 / ours[way].p50, found.p95 / ours[way].p95)
+                table.add(f"{shown}, {said}", *_three(found), *faster, told[way]["tokens"])
+            table.notes.append(
+                f"{shown}: {few} questions, built in {told['build_seconds']:.0f} s, "
+                f"{told['peak_mib']:,.0f} MiB"
+            )
+        table.notes.append(
+            "the peers rank and join; Quire also leaves out repeats, counts the whole, decides "
+            "over every candidate, proves each source and writes a receipt"
+        )
+    return table
+
+
+def peers_python() -> str | None:
+    """Tell which Python has the peers installed."""
+    named = os.environ.get("BENCH_PEERS")
+    usual = Path(__file__).parent.parent / ".venv-peers" / "bin" / "python"
+    return named or (str(usual) if usual.exists() else None)
+
+
+def _by_step(quire: Quire, model: QuestionModel, fresh: Fresh, size: int) -> Table:
+    table = Table(
+        f"assembling from {size:,} chunks, by step",
+        ("step", *(f"{name}: {kind} ms" for name in WAYS.values() for kind in KINDS)),
+        notes=[
+            f"{WATCHED} questions each; cpu: of the thread that assembles, the mean as well",
+            "what is left of `gather` is waiting for the model: it works while words are searched",
+        ],
+    )
+    columns: list[Mapping[str, float]] = []
+    for way in WAYS:
+        model.at_work = way == "embedded"
+        for question in fresh.take(WARM):
+            ask(quire, question)
+        with steps() as watch:
+            for question in fresh.take(WATCHED):
+                ask(quire, question)
+        columns += [watch.seconds, watch.cpu]
+    _add_steps(table, columns, WATCHED)
+    return table
+
+
+def _add_steps(table: Table, columns: Sequence[Mapping[str, float]], asked: int) -> None:
+    for step in columns[0]:
+        table.add(step, *(1000 * spent.get(step, 0.0) / asked for spent in columns))
+    table.add("all", *(1000 * sum(spent.values()) / asked for spent in columns))
+
+
+@contextmanager
+def steps() -> Iterator[Stopwatch]:
+    """Charge what happens inside to the steps of assembling."""
+    kept = assembling.STEPS
+    functions = SimpleNamespace(**dict(kept))
+    assembling.STEPS = tuple(
+        (name, partial(lambda name, draft: getattr(functions, name)(draft), name))
+        for name, _ in kept
+    )
+    watched: Stages = (
+        ("decide what is asked", engine, "decide"),
+        ("gather", asking, "gather"),
+        ("gather: words", SqliteView, "lexical"),
+        ("gather: meaning", SqliteView, "semantic"),
+        ("gather: chunks", SqliteView, "chunks"),
+        *((name, functions, name) for name, _ in kept),
+        ("prove", SqliteView, "prove"),
+        ("receipt", proof, "make"),
+    )
+    try:
+        with charged(watched) as watch:
+            yield watch
+    finally:
+        assembling.STEPS = kept
+
+
+def _many(quire: Quire, model: QuestionModel, fresh: Fresh, size: int) -> Table:
+    """Assemble with far more candidates than a context can hold."""
+    table = Table(
+        f"{MANY:,} candidates of {size:,} chunks, by step",
+        ("step", *(f"{budget:,} tokens: {kind} ms" for budget in BUDGETS for kind in KINDS)),
+        notes=[f"{MANY_ASKED} questions each, their vectors at hand"],
+    )
+    model.at_work = False
+    columns: list[Mapping[str, float]] = []
+    for budget in BUDGETS:
+        plain = recipe.load("documents")
+        wanted = replace(
+            plain,
+            sources={name: replace(one, k=MANY) for name, one in plain.sources.items()},
+            rank=replace(plain.rank, top=MANY),
+            budget=replace(plain.budget, total=budget),
+        )
+        with steps() as watch:
+            for question in fresh.take(MANY_ASKED):
+                made = ask(quire, question, wanted)
+                assert len(made.decisions) >= MANY, "as many as are measured"
+        columns += [watch.seconds, watch.cpu]
+    _add_steps(table, columns, MANY_ASKED)
+    return table
+
+
+def _memory(path: Path, size: int) -> Table:
+    told = process.measured("assembly-memory", str(path), str(IN_A_ROW))
+    table = Table(f"memory of assembling from {size:,} chunks", ("what", "MiB"))
+    table.add("one assembly, at its peak (traced)", told["peak_of_one_mib"])
+    table.add("of that kept when it is done: context and receipt", told["kept_of_one_mib"])
+    table.add(f"the process before {told['asked']} assemblies", told["before_mib"])
+    table.add("more after them", told["grown_mib"])
+    table.add(f"more after {told['asked']} others", told["grown_again_mib"])
+    table.notes = [
+        f"the last {engine.KEPT_CONTEXTS} contexts are kept",
+        f"a receipt is {told['receipt_kib']:.0f} KiB as JSON",
+    ]
+    return table
+
+
+def _three(found: Times) -> tuple[float, float, float]:
+    return found.p50, found.p95, found.cpu
+
+
+def memory(store: str, asked: int) -> dict[str, Any]:
+    """Tell what assembling takes in this process."""
+    import gc
+    import json
+    import tracemalloc
+
+    fresh = Fresh()
+    model = QuestionModel(fresh.all)
+    with opened(Path(store), model) as quire:
+        for question in fresh.take(WARM):
+            ask(quire, question)
+        gc.collect()
+        before = process.resident_mib()
+        grown = []
+        for _ in range(2):
+            for question in fresh.take(asked):
+                made = ask(quire, question)
+            gc.collect()
+            grown.append(process.resident_mib())
+        receipt = len(json.dumps(made.receipt))
+        peaks, kept = [], []
+        tracemalloc.start()
+        for question in fresh.take(5):
+            gc.collect()
+            tracemalloc.reset_peak()
+            at, _ = tracemalloc.get_traced_memory()
+            ask(quire, question)
+            after, peak = tracemalloc.get_traced_memory()
+            peaks.append(peak - at)
+            kept.append(after - at)
+        tracemalloc.stop()
+    model.close()
+    return {
+        "asked": asked,
+        "peak_of_one_mib": max(peaks) / 2**20,
+        "kept_of_one_mib": max(kept) / 2**20,
+        "before_mib": before,
+        "grown_mib": grown[0] - before,
+        "grown_again_mib": grown[1] - grown[0],
+        "receipt_kib": receipt / 2**10,
+    }

@@ -1,0 +1,63 @@
+"""Does the benchmark still measure what it says?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bench import assemble, cache, peers
+from bench.report import Table
+
+from quire import tokens
+
+CHUNKS = 300
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Table]:
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(assemble, "peers_python", lambda: None)
+    for name in ("WATCHED", "MANY_ASKED", "AGAIN", "IN_A_ROW"):
+        monkeypatch.setattr(assemble, name, 2)
+    monkeypatch.setattr(assemble, "MANY", 60)
+    return list(assemble.tables([CHUNKS], 1, slow=False))
+
+
+@pytest.mark.model
+def test_assembling_is_measured(found: list[Table]) -> None:
+    whole, by_step, many, memory = found
+    rows = {str(row[0]): row for row in whole.rows}
+    assert set(rows) == {
+        "quire, its vector at hand",
+        "quire, the question embedded",
+        "quire, the same question again",
+    }
+    assert any("no peers" in note for note in whole.notes)
+    for table in (by_step, many):
+        steps = [row[0] for row in table.rows]
+        assert {"gather: words", "gather: meaning", "dedup", "prove", "receipt"} <= set(steps)
+        for column in (1, 2, 3, 4):
+            *parts, whole_of_it = [row[column] for row in table.rows]
+            assert all(isinstance(part, float) and part >= 0 for part in parts)
+            assert sum(map(float, map(str, parts))) == pytest.approx(whole_of_it)
+    assert {row[0] for row in memory.rows} >= {"one assembly, at its peak (traced)"}
+    assert all(0 < float(str(row[1])) < 2000 for row in memory.rows[:3])
+
+
+def test_the_steps_are_put_back() -> None:
+    from quire import assembling
+
+    before = assembling.STEPS
+    with pytest.raises(ZeroDivisionError), assemble.steps():
+        raise ZeroDivisionError
+    assert assembling.STEPS is before
+
+
+def test_peers_join_what_fits() -> None:
+    found = [("a.md", "one two three\n"), ("b.md", "four five six\n"), ("c.md", "seven\n")]
+    cost = [tokens.open_counter().count(f"# {path}\n{text}\n") for path, text in found]
+    text, used = peers.joined(found, sum(cost))
+    assert (text.count("# "), used) == (3, sum(cost))
+    text, used = peers.joined(found, cost[0] + cost[1] - 1)
+    assert (text, used) == ("# a.md\none two three\n\n", cost[0])
+    assert peers.joined(found, 0) == ("", 0)

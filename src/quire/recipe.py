@@ -1,7 +1,8 @@
 """Which recipe is meant, and does it say only what a recipe may?
 
 A recipe is looked up among the shipped ones by its name, or read from a TOML file. `extends` names
-the one that it starts from; what it does not say stays as it is there.
+the one that it starts from; what it does not say stays as it is there, and a source that is `false`
+is not asked.
 """
 
 from __future__ import annotations
@@ -100,11 +101,17 @@ def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
     if "about" in table:
         changes["about"] = tables.checked(f"{place}: about", "str", table["about"])
     if "sources" in table:
+        given = tables.mapping(f"{place}: [sources]", table["sources"])
+        dropped = {name for name, spec in given.items() if spec is False}
+        if unknown := sorted(dropped - set(base.sources)):
+            raise ConfigError(f"{place}: [sources] {unknown[0]} = false: it was not asked anyway")
         named = {
             name: tables.filled(
                 f"{place}: [sources.{name}]", base.sources.get(name, SourceSpec()), spec
             )
-            for name, spec in tables.mapping(f"{place}: [sources]", table["sources"]).items()
+            for name, spec in given.items()
+            if name not in dropped
         }
-        changes["sources"] = {**base.sources, **named}
+        kept = {name: spec for name, spec in base.sources.items() if name not in dropped}
+        changes["sources"] = {**kept, **named}
     return replace(base, **changes)

@@ -151,6 +151,16 @@ def test_a_recipe_from_the_command_line(tree: Tree) -> None:
     assert '"available": 33' in done.stdout
 
 
+def test_a_recipe_may_leave_out_a_source(tree: Tree) -> None:
+    tree.write("mine.toml", 'extends = "documents"\n[sources]\nsemantic = false\n')
+    recipe = recipes.load(str(tree.root / "mine.toml"))
+    assert "semantic" not in recipe.sources
+    assert recipe.sources["lexical"] == recipes.load("documents").sources["lexical"]
+    tree.write("mine.toml", 'extends = "documents"\n[sources]\nsematic = false\n')
+    with pytest.raises(ConfigError, match="sematic = false: it was not asked anyway"):
+        recipes.load(str(tree.root / "mine.toml"))
+
+
 def test_a_recipe_that_extends_nothing_has_the_defaults(tree: Tree) -> None:
     path = tree.write("own.toml", "[sources.lexical]\nk = 5\n")
     own = recipes.load(str(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -158,7 +159,9 @@ def context(made: Context, *, as_json: bool) -> None:
         note(f"note: the budget of {made.available} tokens is passed by {made.limit_exceeded}")
     if not made.text:
         note("nothing found" if not made.decisions else "nothing fits")
-    click.echo(made.text, nl=False)
+    # To the byte in a pipe; on a terminal what follows begins on a line of its own.
+    open_line = bool(made.text) and not made.text.endswith("\n")
+    click.echo(made.text, nl=open_line and sys.stdout.isatty())
     note(
         f"{made.tokens} of {made.available} tokens, {len(made.sources)} pieces, "
         f"{made.omitted} did not fit{', truncated' if made.truncated else ''}"

@@ -102,7 +102,8 @@ def _in_markdown(block: Block, spec: RenderSpec) -> str:
     piece = block.first
     entity = entity_of(piece.candidate)
     lines = [f"### {one_line(entity.qualified)}", f"*{_begun(_place(block))}*", ""]
-    if piece.level == OUTLINE:
+    bare = piece.level == SIGNATURE and not (entity.summary or piece.text)
+    if piece.level == OUTLINE or bare:
         return "\n".join(lines[:2])
     if entity.summary:
         lines.append(_BLOCK.sub(r"\1\\", entity.summary))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from quire.ingest.prose import cut_anywhere
 
@@ -10,6 +11,9 @@ CLOSER = re.compile(
     r"[)}\]]|</|(?:end|else|elif|elsif|except|finally|catch|rescue|ensure|fi|done|esac)\b"
 )
 """A line that begins so belongs to the one before it."""
+BestLine = Callable[[int, int, int], int | None]
+"""Finds the best place to cut behind the first one, if possible behind the second (low), at
+latest before the third (high)."""
 OPEN_LIST = "[({,:;}\n"
 TAB = 4
 
@@ -20,16 +24,21 @@ def indent_of(line: str) -> int:
     return len(space.expandtabs(TAB)) if "\t" in space else len(space)
 
 
-def cut_lines(text: str, start: int, end: int, size: int) -> list[tuple[int, int]]:
+def cut_lines(
+    text: str, start: int, end: int, size: int, best: BestLine | None = None
+) -> list[tuple[int, int]]:
     """Cut before the line with the least indentation, if possible behind a blank one.
 
     A part is between half the size and the size, and the last one not much shorter; a line
-    that is longer than the size is cut in itself.
+    that is longer than the size is cut in itself. Who knows better lines gives `best`.
     """
     size = max(1, size)
     parts = []
     while end - start > size:
-        at = _best_line(text, start, start + size // 2, min(start + size, end - size // 4))
+        low, high = start + size // 2, min(start + size, end - size // 4)
+        at = best(start, low, high) if best else None
+        if at is None:
+            at = _best_line(text, start, low, high)
         if at is None:
             at = cut_anywhere(text, start, min(end, start + 2 * size), size)[0][1]
         parts.append((start, at))

@@ -1,0 +1,100 @@
+"""What does a grammar see in a file of code?
+
+Its definitions with their names, signatures and comments; what they call, use and import; and
+where the file may be cut. Broken syntax gives what can be had; a text in which the grammar finds
+no order at all is left to the lines (`code.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from quire.ingest.cutting import Definition, long_stretches, pieces_of
+from quire.ingest.grammar.captured import MARGIN, Captured, begins_line, captured
+from quire.ingest.grammar.described import Places, part_around, parts_of, summary_of_file
+from quire.ingest.grammar.parse import loaded, tree_of
+from quire.ingest.grammar.statements import best_statement
+from quire.ingest.grammar.table import GRAMMARS, grammar_name
+from quire.ingest.grammar.tested import tested_by_file, tested_by_name
+from quire.ingest.lines import cut_lines
+from quire.ingest.pieces import Part, Piece, Reading, Source, Use, clean_title
+from quire.values import IngestSettings
+
+SPACES = re.compile("[\x00\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u3000\ufeff]")
+BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
+LINE_REST = re.compile(r"[ \t]*[;,]?[ \t]*(?:(?://|#|--)[^\n]*)?\n(?:[ \t]*\n)*")
+
+
+def missing(language: str) -> bool:
+    """Tell whether there is a grammar for a language that is not installed."""
+    return language in GRAMMARS and loaded(language) is None
+
+
+def read(source: Source, settings: IngestSettings) -> Reading | None:
+    """Read a file by its grammar; None: there is none, or it finds no order in the file."""
+    name = grammar_name(source.language, source.path, source.text)
+    grammar = loaded(name) if name else None
+    if name is None or grammar is None:
+        return None
+    from tree_sitter import QueryCursor
+
+    text, (language, query) = source.text, grammar
+    tree = tree_of(language, _one_byte_each(text))
+    if tree is None:
+        return None
+    found = captured(text, QueryCursor(query).captures(tree.root_node))
+    parts, places = parts_of(text, found)
+    size = max(1, settings.code_max)
+    pieces = [Piece(0, len(text))]
+    if len(text) > size:
+        whole = _definitions(text, parts)
+        best = best_statement(text, tree.root_node, list(long_stretches(whole, size)), size)
+        pieces = pieces_of(whole, size, lambda start, end: cut_lines(text, start, end, size, best))
+    return Reading(
+        text,
+        tuple(pieces),
+        nature=GRAMMARS[name].nature,
+        summary=summary_of_file(text, found, parts),
+        parts=tuple(parts),
+        uses=tuple(_uses(source.path, found, parts, places)),
+    )
+
+
+def _one_byte_each(text: str) -> bytes:
+    """Put a letter for each character beyond ASCII: a place in the bytes is one in the text."""
+    if not text.isascii() or "\0" in text:
+        text = SPACES.sub(" ", text)
+        text = BEYOND_ASCII.sub(lambda run: "x" * len(run[0]), text)
+    return text.encode("ascii")
+
+
+def _definitions(text: str, parts: list[Part]) -> Definition:
+    """Make whole lines of the parts, and nest them for cutting."""
+    whole = Definition(0, "", len(text))
+    made: list[Definition] = []
+    for part in parts:
+        around = whole if part.parent is None else made[part.parent]
+        start, end = part.start, part.end
+        if begins_line(text, start):
+            start = text.rfind("\n", max(0, start - MARGIN), start) + 1
+        if rest := LINE_REST.match(text, end):
+            end = rest.end()
+        start = max(start, around.parts[-1].end if around.parts else around.start)
+        end = max(start, min(end, around.end))
+        made.append(Definition(start, clean_title(part.signature), end))
+        around.parts.append(made[-1])
+    return whole
+
+
+def _uses(path: str, found: Captured, parts: list[Part], places: Places) -> Iterator[Use]:
+    """Go through the names that are used, and in a file of tests those that are tested."""
+    for one in (found.whole, *found.definitions):
+        within = part_around(one, places)
+        for name, kind in one.uses:
+            yield Use(name, kind, within)
+    if tested := tested_by_file(path):
+        yield Use(tested, "test")
+        for place, part in enumerate(parts):
+            for name in tested_by_name(part.name):
+                yield Use(name, "test", place)

@@ -368,7 +368,7 @@ def _left_out(draft: Draft) -> list[str]:
     budget = draft.recipe.budget
     room = max(0, budget.available - draft.tokens)
     tried = len(draft.left)
-    if not budget.hard or not all(piece.whole for piece in draft.pieces):
+    if not budget.hard or any(piece.level == CUT for piece in draft.pieces):
         tried = 0
     elif _overflow(draft.recipe) != "skip":
         tried = 1

@@ -13,6 +13,8 @@ from quire.ingest.pieces import Piece, path_title
 
 DEEPEST = 20
 """Definitions nested deeper than this are plain lines of the one around them."""
+SHORT = 4
+"""Of two neighbours that are joined one is at most this part of a piece: others stand alone."""
 TINY = 16
 """A remainder of less than this part of a piece (a closing brace) goes with what is before it."""
 
@@ -57,7 +59,8 @@ def pieces_of(
             pieces[-1] = Piece(last.start, end, last.title)
             continue
         room = size + size // 4 if joined < 0 else size
-        if last and joined and end - last.start <= room:
+        short = min(end - start, last.end - last.start if last else 0) * SHORT <= size
+        if last and joined and short and end - last.start <= room:
             pieces[-1] = Piece(last.start, end, here)
         else:
             title = path_title((*path, part.title)) if part else here

@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PEERS := .venv-peers
 WORKERS ?= 2
 
-.PHONY: install demo test check bench soak clean
+.PHONY: install demo test check bench bench-evidence soak clean
 
 install: $(STAMP)
 
@@ -47,6 +47,11 @@ $(PEERS)/.installed: bench/peers.txt
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/peers.txt
 	touch $@
+
+# How much evidence a context holds, on the data in the folder BENCH_DATA; more with ARGS="--help".
+bench-evidence: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	BENCH_DATA="$(BENCH_DATA)" $(BIN)/python -m bench.evidence $(ARGS)
 
 soak: install
 	QUIRE_CASES=100000 $(BIN)/pytest -n $(WORKERS) tests/store -k "interference"

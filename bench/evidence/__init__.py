@@ -1,0 +1,1 @@
+"""How much of the evidence does a context hold, for the tokens that it may use?"""

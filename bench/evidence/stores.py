@@ -1,0 +1,94 @@
+"""How does a corpus become a store?
+
+As it would for a user: its documents are written as files, and `index` reads the folder. What
+takes long is kept in BENCH_CACHE: a store under a name that changes with the code that makes it,
+and vectors by their text, so that cutting the text in another way embeds only what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+import quire
+from bench import cache
+from quire import hashes
+
+MADE_BY = ("ingest", "store", "embed", "values", "indexing.py", "hashes.py", "globs.py")
+"""What decides over the content of a store."""
+BATCH = 256
+
+
+@contextmanager
+def opened(task: str, corpus: str, documents: Iterable[Any], *, embed: bool) -> Iterator[Any]:
+    """Open the store of a corpus; it is made when it is not there."""
+    home = cache.folder() / "evidence" / f"{task}-{_code()}-{'vectors' if embed else 'words'}"
+    folder = home / hashes.name("corpus", corpus)[:16]
+    done = folder.with_suffix(".done")
+    if not done.exists():
+        for document in documents:
+            _write(folder, document.path, document.text)
+        (folder / ".quire").mkdir(parents=True, exist_ok=True)  # the root, whatever is above
+    with quire.open(folder) as store:
+        if not done.exists():
+            store.index(embed=False)
+            if embed:
+                _embed(store)
+            told = store.index(embed=embed)
+            lines = [f"{one.path}: {one.reason}\n" for one in told.skipped]
+            done.write_text("".join(lines), "utf-8", errors="backslashreplace")
+        yield store
+
+
+def _write(folder: Path, path: str, text: str) -> None:
+    file = folder / path
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"a document's path leads out of its corpus: {path}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def _embed(store: Any) -> None:
+    """Give every text its vector: a kept one, else a new one that is kept from now on."""
+    embedder = store.embedder()
+    kept = apsw.Connection(str(cache.folder() / "evidence-vectors.db"))
+    kept.set_busy_timeout(60_000)
+    kept.execute(
+        "CREATE TABLE IF NOT EXISTS vector (model TEXT, key TEXT, made BLOB, "
+        "PRIMARY KEY (model, key)) WITHOUT ROWID"
+    )
+    for batch in store.store.missing_vectors():
+        for at in range(0, len(batch), BATCH):
+            part = batch[at : at + BATCH]
+            known = {
+                key: made
+                for key, _ in part
+                for (made,) in kept.execute(
+                    "SELECT made FROM vector WHERE model = ? AND key = ?", (embedder.model, key)
+                )
+            }
+            fresh = [(key, text) for key, text in part if key not in known]
+            made = embedder.embed([text for _, text in fresh])
+            known.update(zip((key for key, _ in fresh), made, strict=True))
+            kept.executemany(
+                "INSERT OR IGNORE INTO vector VALUES (?, ?, ?)",
+                [(embedder.model, key, known[key]) for key, _ in fresh],
+            )
+            with store.store.write() as writer:
+                writer.put_vectors(embedder.model, known)
+    kept.close()
+
+
+def _code() -> str:
+    """Name the code that makes stores by its content."""
+    home = Path(quire.__file__).parent
+    files = sorted(
+        file
+        for name in MADE_BY
+        for file in ([home / name] if name.endswith(".py") else (home / name).rglob("*.py"))
+    )
+    return hashes.name("code", *(file.read_text("utf-8") for file in files))[:12]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quire.ingest.read import document_of
 from quire.values import Chunk, Document, Entity, IngestSettings
 
-SMALL = IngestSettings(whole=120, target=80, code_max=160)
+SMALL = IngestSettings(whole=120, paragraph=120, target=80, join=80, code_max=160)
 
 
 def read_text(path: str, text: str, settings: IngestSettings = SMALL) -> Document:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from quire.graphemes import may_cut
 from quire.ingest import prose
 from quire.ingest.lines import cut_lines
+from quire.values import IngestSettings
 
 from .reading import chunks
 
@@ -120,3 +121,24 @@ def test_data_is_cut_before_the_least_indented_line() -> None:
     text = "".join(entry.format(number) for number in range(8))
     for chunk in chunks("data.yaml", text):
         assert chunk.text.startswith("key-")
+
+
+def test_a_document_of_one_paragraph_stays_whole_for_longer() -> None:
+    settings = IngestSettings(whole=100, paragraph=300, target=80, join=80)
+    text = "This is one of many sentences. " * 8
+    assert len(chunks("a.txt", text, settings)) == 1
+    assert len(chunks("a.txt", text * 2, settings)) > 1  # too long even for one paragraph
+    parted = text[:124].rstrip() + "\n\n" + text[124:]
+    assert len(chunks("a.txt", parted, settings)) > 1
+    heading = "# Sentences\n\n" + text
+    assert len(chunks("a.md", heading, settings)) > 1
+
+
+def test_short_paragraphs_are_joined_and_longer_ones_stand_alone() -> None:
+    settings = IngestSettings(whole=50, paragraph=50, target=400, join=60)
+    turns = [f"Ann: turn {number} says a little something here." for number in range(6)]
+    found = [chunk.text.strip() for chunk in chunks("chat.txt", "\n\n".join(turns), settings)]
+    assert found == turns
+    joined = chunks("chat.txt", "\n\n".join("Bob: yes, I do." for _ in range(6)), settings)
+    assert 1 < len(joined) < 6
+    assert all(len(chunk.text.rstrip()) <= 60 for chunk in joined)

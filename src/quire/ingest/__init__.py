@@ -6,5 +6,5 @@ from quire.ingest.walk import walk
 
 __all__ = ["VERSION", "digest_of", "formats", "kind_of_path", "read", "walk"]
 
-VERSION = 3
+VERSION = 4
 """Counts the changes in how files are read and cut; a higher one reads everything again."""

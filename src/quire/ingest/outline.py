@@ -1,8 +1,9 @@
 """How is a document with headings cut?
 
-Section by section: a heading stays with the text below it, paragraphs are joined up to the
-target, blocks that read badly in halves (code, tables, lists) stay whole up to twice the
-target. Sections are joined only when the first is very short and both stand under the same
+Section by section: a heading stays with the text below it, short paragraphs are joined, long ones
+cut to about the target, blocks that read badly in halves (code, tables, lists) stay whole up to
+twice the target. What is small can be chosen finely; that a piece is understood by what stands
+around it is the ranking's business. Sections are joined only when the first is very short and both stand under the same
 heading, or when a heading has no text of its own.
 """
 
@@ -53,7 +54,8 @@ class _Carried:
 
 def cut(text: str, blocks: Sequence[Block], settings: IngestSettings) -> list[Piece]:
     """Cut a text along its blocks, which cover it from its first character on."""
-    if len(text) <= settings.whole:
+    longest = settings.paragraph if _is_one_paragraph(blocks) else settings.whole
+    if len(text) <= max(longest, settings.whole):
         heading = next((block.name for block in blocks if block.level), "")
         return [Piece(0, len(text), heading)]
     target = max(1, settings.target)
@@ -61,7 +63,7 @@ def cut(text: str, blocks: Sequence[Block], settings: IngestSettings) -> list[Pi
     sections = _sections(text, blocks)
     carried: _Carried | None = None
     for section, following in zip(sections, [*sections[1:], None], strict=True):
-        first, *rest = _spans(text, section, target)
+        first, *rest = _spans(text, section, target, min(settings.join, target))
         path = section.path
         bare = not section.blocks or not path
         if carried:
@@ -112,7 +114,12 @@ def _sections(text: str, blocks: Sequence[Block]) -> list[_Section]:
     return sections
 
 
-def _spans(text: str, section: _Section, target: int) -> list[tuple[int, int]]:
+def _is_one_paragraph(blocks: Sequence[Block]) -> bool:
+    """Tell whether nothing in a document says where it could be cut."""
+    return len(blocks) == 1 and not blocks[0].level and not blocks[0].by_lines
+
+
+def _spans(text: str, section: _Section, target: int, join: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for start, end, by_lines in _with_introductions(text, section.blocks, target):
         if end - start <= target or (by_lines and end - start <= 2 * target):
@@ -129,7 +136,7 @@ def _spans(text: str, section: _Section, target: int) -> list[tuple[int, int]]:
             spans[0] = (start, spans[0][1])
         else:
             spans = [(start, end)]
-    return _with_short_tail(prose.fill(spans, target), target)
+    return _with_short_tail(prose.fill(spans, join), target, join)
 
 
 def _with_introductions(
@@ -148,10 +155,10 @@ def _with_introductions(
     return joined
 
 
-def _with_short_tail(spans: list[tuple[int, int]], target: int) -> list[tuple[int, int]]:
+def _with_short_tail(spans: list[tuple[int, int]], target: int, join: int) -> list[tuple[int, int]]:
     """Join a last stretch that would be too short to say anything."""
     if len(spans) > 1:
         (start, middle), (_, end) = spans[-2:]
-        if (end - middle) * 4 < target and (end - start) * 4 <= target * 5:
+        if (end - middle) * 4 < join and (end - start) * 4 <= target * 5:
             return [*spans[:-2], (start, end)]
     return spans

@@ -23,8 +23,12 @@ class IngestSettings:
     """More patterns to leave out, as in .gitignore."""
     whole: int = 1600
     """A document of at most so many characters stays in one piece."""
-    target: int = 800
-    """A piece of prose is filled up to about so many characters."""
+    paragraph: int = 3200
+    """A document of a single paragraph stays in one piece up to so many characters."""
+    target: int = 600
+    """A longer paragraph is cut into pieces of about so many characters."""
+    join: int = 300
+    """Short paragraphs of a section are joined up to about so many characters."""
     code_max: int = 1500
     """A piece of source code has at most about so many characters."""
     use_mtime: bool = False

@@ -13,6 +13,7 @@ from quire.values import (
     Coverage,
     Event,
     Filter,
+    Hit,
     Hits,
     Link,
     Mention,
@@ -86,8 +87,18 @@ class View(Protocol):
     def status(self) -> Status:
         """How much is here."""
 
-    def lexical(self, query: str, k: int, where: Filter = NO_FILTER) -> Hits:
-        """Find the k chunks whose words match best (integer BM25)."""
+    def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
+        """Find the k chunks whose words match best (integer BM25).
+
+        With a reach (up to 3), the chunks around the k best of a record count, too: each word is
+        taken where it is worth most, and loses a quarter of its worth with each chunk further
+        away. Code stands alone.
+        """
+
+    def holding(
+        self, names: Sequence[str], most: int, where: Filter = NO_FILTER
+    ) -> list[tuple[Hit, ...]]:
+        """Find for each name the chunks that hold all its words; none if more than `most` do."""
 
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False

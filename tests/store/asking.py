@@ -90,6 +90,18 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
             for where in asked.filters
             for k in asked.ks
         ],
+        "nearby": [
+            told(view.lexical, query, k, where, reach=reach)
+            for query in asked.queries
+            for where in asked.filters
+            for k in asked.ks
+            for reach in (1, 3)
+        ],
+        "holding": [
+            told(view.holding, asked.queries, most, where)
+            for where in asked.filters
+            for most in (0, 2, 100)
+        ],
         "semantic": [
             told(view.semantic, vector, k, where, exact=exact)
             for vector in asked.vectors
@@ -113,6 +125,9 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
         "errors": [
             told(view.lexical, "alpha", 0),
             told(view.lexical, "alpha", 1, Filter(paths=(" ",))),
+            told(view.lexical, "alpha", 1, reach=4),
+            told(view.lexical, "alpha", 1, reach=-1),
+            told(view.holding, ["alpha"], 1, Filter(paths=(" ",))),
             told(view.semantic, b"\1", 1),
             told(view.semantic, bytes(8), -1),
             told(view.semantic, bytes(8), 1, Filter(paths=("",))),

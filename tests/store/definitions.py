@@ -207,6 +207,11 @@ class Tree:
 # --- what is refused -------------------------------------------------------------------------
 
 
+def check_reach(reach: int) -> None:
+    if reach not in range(4):
+        raise InputError("a reach goes from 0 to 3")
+
+
 def check_k(k: int) -> None:
     if k < 1:
         raise InputError(f"k is {k}: ask for at least one result")

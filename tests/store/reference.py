@@ -51,6 +51,7 @@ from .definitions import (
     check_numbers,
     check_origin,
     check_outline,
+    check_reach,
     check_rule,
     check_texts,
     check_vector,
@@ -131,9 +132,59 @@ class ReferenceView:
     def _counted(self) -> dict[str, tuple[Counter[str], int]]:
         return {name: words.of_chunk(chunk) for name, chunk in self._chunks.items()}
 
-    def lexical(self, query: str, k: int, where: Filter = NO_FILTER) -> Hits:
+    def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
         check_k(k)
         check_filter(where)
+        check_reach(reach)
+        worth = self._worth(query)
+        own = {name: sum(each.values()) for name, each in worth.items()}
+        best = self._best({name: score for name, score in own.items() if score}, k, where)
+        if not reach:
+            return Hits(best)
+        around: dict[str, int] = {}
+        for seed in best:
+            for name in self._around(seed.id, reach):
+                around[name] = sum(
+                    max(
+                        worth.get(other, {}).get(word, 0) * (4 - apart) // 4
+                        for other, apart in self._around(name, reach).items()
+                    )
+                    for word in {word for each in worth.values() for word in each}
+                )
+        return Hits(self._best(around, k, where))
+
+    def holding(
+        self, names: Sequence[str], most: int, where: Filter = NO_FILTER
+    ) -> list[tuple[Hit, ...]]:
+        check_filter(where)
+        found = []
+        for name in names:
+            wanted = set(words.words(name))
+            held = [
+                chunk
+                for chunk, (counts, _) in self._counted.items()
+                if wanted and wanted <= counts.keys()
+            ]
+            rare = rarity(len(self._counted), len(held))
+            told = dict.fromkeys(held, rare) if len(held) <= most else {}
+            found.append(self._best(told, len(held), where))
+        return found
+
+    def _around(self, name: str, reach: int) -> dict[str, int]:
+        """Name a chunk and those near it in its record, with how far away each is."""
+        chunk = self._chunks[name]
+        if chunk.kind == "code":
+            return {name: 0}
+        return {
+            other.id: abs(other.sequence - chunk.sequence)
+            for other in self._chunks.values()
+            if other.record_id == chunk.record_id
+            and other.kind != "code"
+            and abs(other.sequence - chunk.sequence) <= reach
+        }
+
+    def _worth(self, query: str) -> dict[str, dict[str, int]]:
+        """Tell what each word of a question is worth to each chunk that holds it."""
         counted = self._counted
         total = sum(length for _, length in counted.values())
         average = max(1, 16 * total // max(1, len(counted)))
@@ -142,13 +193,14 @@ class ReferenceView:
             holding = sum(word in counts for counts, _ in counted.values())
             if holding:
                 terms.append((holding, word, asked))
-        scores: Counter[str] = Counter()
+        worth: dict[str, dict[str, int]] = {}
         for holding, word, asked in sorted(terms)[:1024]:
             rare = rarity(len(counted), holding)
             for name, (counts, length) in counted.items():
                 if word in counts:
-                    scores[name] += weight(counts[word], length, asked, rare, average)
-        return Hits(self._best({name: score for name, score in scores.items() if score}, k, where))
+                    held = weight(counts[word], length, asked, rare, average)
+                    worth.setdefault(name, {})[word] = held
+        return worth
 
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False

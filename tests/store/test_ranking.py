@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from quire.contracts import Store
 from quire.store import open_store, vectors
-from quire.store.sqlite import search
+from quire.store.sqlite import search, terms
 from quire.values import NO_FILTER, OWNER, Document, Filter
 
 from .reference import Limits, ReferenceStore
@@ -124,15 +124,15 @@ def paired(folder: Path, random: Random, limits: Limits, most: int, dims: int) -
 def pruned(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Makes long lists short, and notes each time that a list is only looked into."""
     times: list[int] = []
-    whole: Any = search.Term.among
+    whole: Any = terms.Term.among
 
     def noted(*given: object) -> Any:
         times.append(1)
         return whole(*given)
 
     monkeypatch.setattr(search, "PRUNE_FROM", request.param[0])
-    monkeypatch.setattr(search, "FEW", request.param[1])
-    monkeypatch.setattr(search.Term, "among", noted)
+    monkeypatch.setattr(terms, "FEW", request.param[1])
+    monkeypatch.setattr(terms.Term, "among", noted)
     yield times
     assert times, "no list was pruned, so nothing was tested"
 

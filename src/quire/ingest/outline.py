@@ -3,8 +3,8 @@
 Section by section: a heading stays with the text below it, short paragraphs are joined, long ones
 cut to about the target, blocks that read badly in halves (code, tables, lists) stay whole up to
 twice the target. What is small can be chosen finely; that a piece is understood by what stands
-around it is the ranking's business. Sections are joined only when the first is very short and both stand under the same
-heading, or when a heading has no text of its own.
+around it is the ranking's business. Sections are joined only when the first is very short and
+both stand under the same heading, or when a heading has no text of its own.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ row numbers behind them depend on the store's history; nothing that is returned 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
@@ -14,72 +14,61 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.errors import InputError
-from quire.store import access, bm25, top, vectors, words
-from quire.store.sqlite import rows
+from quire.store import access, bm25, top, vectors
+from quire.store.sqlite import nearby, rows
 from quire.store.sqlite.columns import KIND, RECORD, SLOT
 from quire.store.sqlite.snapshot import Snapshot
+from quire.store.sqlite.terms import Places, Term, holding_all, terms_of
 from quire.values import Filter, Hit, Hits
 
 Mask = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
 
-MOST_WORDS = 1024
-"""So many different words of a question are looked up, the rarest ones."""
 PRUNE_FROM = 20_000
 """Long posting lists are only looked into where a row can still win; from this length on."""
-STRIP = 1 << 15
-"""So many rows are scored at once: what is computed for them stays in the cache."""
 FEW_OF_ALL = 64
 """If fewer than one row in so many holds any of the words, only those rows are looked at."""
-FEW = 32
-"""Searching a list for a row costs as much as looking at so many of its rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A word of the question with the readable rows that hold it."""
-
-    rows: npt.NDArray[np.int32]
-    times: npt.NDArray[np.uint8]
-    asked: int
-    rarity: int
-
-    @property
-    def most(self) -> int:
-        """What the word can add to a row at most."""
-        return bm25.most(self.asked, self.rarity)
-
-    def add_to(self, scores: npt.NDArray[Any], norms: npt.NDArray[np.int32]) -> None:
-        """Add to each row that holds the word what it is worth there."""
-        for at in range(0, self.rows.size, STRIP):
-            held = self.rows[at : at + STRIP]
-            times = self.times[at : at + STRIP]
-            worth = bm25.weights(times, np.take(norms, held), self.asked, self.rarity)
-            # No row stands twice in a list; this is `scores[held] += worth`, only faster.
-            np.add.at(scores, held, worth)
-
-    def within(self, held: Places) -> Term:
-        """Count the rows by their places among these, which hold them all."""
-        places = np.searchsorted(held, self.rows).astype(np.int32)
-        return Term(places, self.times, self.asked, self.rarity)
-
-    def among(self, able: Places, scores: npt.NDArray[Any]) -> Term:
-        """Keep only the rows that can still win (and maybe some that a filter leaves out)."""
-        if able.size * FEW < self.rows.size:
-            at = np.searchsorted(self.rows, able)
-            at[at == self.rows.size] = 0
-            hit = at[self.rows[at] == able]
-        else:  # whoever is not able has less than the least of those who are
-            hit = np.flatnonzero(np.take(scores, self.rows) >= scores[able].min())
-        return Term(self.rows[hit], self.times[hit], self.asked, self.rarity)
-
-
-def lexical(snapshot: Snapshot, query: str, k: int, where: Filter) -> Hits:
+def lexical(snapshot: Snapshot, query: str, k: int, where: Filter, reach: int = 0) -> Hits:
     """Find the k chunks whose words match best."""
     _check_k(k)
     check_filter(where)
-    terms = _terms(snapshot, query)
-    norms, allowed = snapshot.readable.norms, _allowed(snapshot, where)
+    nearby.check_reach(reach)
+    terms = terms_of(snapshot, query)
+    allowed = _allowed(snapshot, where)
+    best = _matching(snapshot, terms, allowed, k)
+    if reach and best:
+        rows_met, scores = nearby.scored(snapshot, terms, [row for row, _ in best], reach)
+        if allowed is not None:
+            rows_met, scores = rows_met[allowed[rows_met]], scores[allowed[rows_met]]
+        best = _best(snapshot, rows_met, scores, k)
+    return Hits(tuple(hit for _, hit in best))
+
+
+def holding(
+    snapshot: Snapshot, names: Sequence[str], most: int, where: Filter
+) -> list[tuple[Hit, ...]]:
+    """Find for each name the chunks that hold all its words; none if more than `most` do."""
+    check_filter(where)
+    allowed = _allowed(snapshot, where)
+    found: list[tuple[Hit, ...]] = []
+    for name in names:
+        held = holding_all(snapshot, name)
+        rarity = bm25.rarity(snapshot.readable.chunks, held.size)
+        if held.size > most:
+            held = held[:0]
+        elif allowed is not None:
+            held = held[allowed[held]]
+        best = _best(snapshot, held, np.full(held.size, rarity), max(1, held.size))
+        found.append(tuple(hit for _, hit in best))
+    return found
+
+
+def _matching(
+    snapshot: Snapshot, terms: list[Term], allowed: Mask | None, k: int
+) -> list[tuple[int, Hit]]:
+    """Find the k best rows by their own words."""
+    norms = snapshot.readable.norms
     if sum(term.rows.size for term in terms) * FEW_OF_ALL >= norms.size:
         found, scores = _scored(terms, norms, allowed, k)
     else:  # rare words: all that follows looks at the rows that hold them, and at no others
@@ -88,7 +77,7 @@ def lexical(snapshot: Snapshot, query: str, k: int, where: Filter) -> Hits:
         kept = None if allowed is None else allowed[held]
         places, scores = _scored([term.within(held) for term in terms], norms[held], kept, k)
         found = held[places]
-    return Hits(_best(snapshot, found, scores, k))
+    return _best(snapshot, found, scores, k)
 
 
 def _scored(
@@ -112,17 +101,6 @@ def _scored(
     least = top.kth_best(reached, k) if reached.size > k else 0
     picked = np.flatnonzero(reached >= max(1, least))
     return picked if able is None else able[picked], reached[picked]
-
-
-def _terms(snapshot: Snapshot, query: str) -> list[Term]:
-    """Look up the words of a question, the rarest first."""
-    found = [(word, asked, *snapshot.posting(word)) for word, asked in words.asked(query).items()]
-    found.sort(key=lambda term: (term[2].size, term[0]))
-    return [
-        Term(held, times, asked, bm25.rarity(snapshot.readable.chunks, held.size))
-        for _, asked, held, times in found
-        if held.size
-    ][:MOST_WORDS]
 
 
 def semantic(
@@ -156,7 +134,8 @@ def semantic(
         scores = vectors.dot(matrix[places], vector)
     else:
         scores = np.take(vectors.dot(matrix, vector), places)
-    return Hits(_best(snapshot, able, scores, k), exact=scanned)
+    best = _best(snapshot, able, scores, k)
+    return Hits(tuple(hit for _, hit in best), exact=scanned)
 
 
 def check_filter(where: Filter) -> None:
@@ -220,22 +199,22 @@ def _allowed(snapshot: Snapshot, where: Filter) -> Mask | None:
 
 def _best(
     snapshot: Snapshot, found: npt.NDArray[np.int64], scores: npt.NDArray[Any], k: int
-) -> tuple[Hit, ...]:
+) -> list[tuple[int, Hit]]:
     """Give the best k of the scored rows in their total order."""
     picked = top.contenders(scores, k)
     found, scores = found[picked], scores[picked]
     if not found.size:
-        return ()
+        return []
     least = scores.min()
     sure = scores > least
     hits = _hits(snapshot, found[sure], scores[sure], k)
     hits += _hits(snapshot, found[~sure], scores[~sure], k - len(hits))
-    return tuple(sorted(hits, key=lambda hit: hit.order))
+    return sorted(hits, key=lambda met: met[1].order)
 
 
 def _hits(
     snapshot: Snapshot, found: npt.NDArray[np.int64], scores: npt.NDArray[Any], most: int
-) -> list[Hit]:
+) -> list[tuple[int, Hit]]:
     """Fetch what the order needs to know; of more rows than wanted, the first by path."""
     if not found.size or most <= 0:
         return []
@@ -248,6 +227,6 @@ def _hits(
         (apsw.carray(found + first), min(most, found.size)),
     )
     return [
-        Hit(chunk_id.hex(), known[key], path, sequence, start)
+        (rows.row_of(key), Hit(chunk_id.hex(), known[key], path, sequence, start))
         for key, chunk_id, path, sequence, start in fetched
     ]

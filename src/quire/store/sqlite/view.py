@@ -19,6 +19,7 @@ from quire.values import (
     Coverage,
     Event,
     Filter,
+    Hit,
     Hits,
     Link,
     Mention,
@@ -65,9 +66,15 @@ class SqliteView:
 
     # --- search ------------------------------------------------------------------------------
 
-    def lexical(self, query: str, k: int, where: Filter = NO_FILTER) -> Hits:
-        """Find the k chunks whose words match best (integer BM25)."""
-        return search.lexical(self._snapshot, query, k, where)
+    def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
+        """Find the k chunks whose words match best, alone or with those around them."""
+        return search.lexical(self._snapshot, query, k, where, reach)
+
+    def holding(
+        self, names: Sequence[str], most: int, where: Filter = NO_FILTER
+    ) -> list[tuple[Hit, ...]]:
+        """Find for each name the chunks that hold all its words; none if more than `most` do."""
+        return search.holding(self._snapshot, names, most, where)
 
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from quire import collect, render
-from quire.collect.search import SEMANTIC
+from quire import collect, rank, render
+from quire.collect import LEADS, LINKED, SEMANTIC, Collected
 from quire.contracts import Embedder, View
-from quire.errors import EmbedError, QuireError
+from quire.errors import EmbedError, InputError, QuireError
 from quire.lru import Recent
 from quire.request import Asked, Recorded
 from quire.values import FULL, Chunk, Coverage, Failure, Filter, Hits, Outline, Recipe, Request
@@ -102,7 +102,9 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
     elif make is not None and SEMANTIC in depths:
         make = _begun(make)
     where = filter_of(request)
-    collected = collect.search(view, request.query, make, depths, where, exact=request.exact)
+    collected = ask(
+        view, request.query, recipe, make, depths=depths, where=where, exact=request.exact
+    )
     if not all(hits.exact for hits in collected.found.values()):
         notes = [*notes, "vectors were compared approximately; `exact` compares them all"]
     ids = sorted({hit.id for hits in collected.found.values() for hit in hits.hits})
@@ -128,6 +130,50 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
         ),
         notes=tuple(notes),
     )
+
+
+def ask(
+    view: View,
+    query: str,
+    recipe: Recipe,
+    make: MakeVector | None,
+    *,
+    depths: Mapping[str, int],
+    where: Filter,
+    exact: bool,
+) -> Collected:
+    """Ask the searches, then follow the names in the best of what they found."""
+    reach = recipe.rank.reach
+    first = {name: depth for name, depth in depths.items() if name != LINKED}
+    found = collect.search(view, query, make, first, where, exact=exact, reach=reach)
+    if LINKED not in depths:
+        return found
+    best = rank.fuse(found.found, weights_of(recipe), recipe.rank)[:LEADS]
+    chunks = view.chunks([one.hit.id for one in best])
+    leads = [(chunk, one.hit.score) for chunk, one in zip(chunks, best, strict=True)]
+    try:
+        linked = collect.follow(view, query, leads, depths[LINKED], where)
+    except InputError:
+        raise
+    except QuireError as error:
+        failure = Failure(LINKED, str(error))
+        return replace(found, failed=(*found.failed, failure))
+    return replace(found, found={**found.found, LINKED: linked})
+
+
+def deepened(recipe: Recipe, k: int) -> Recipe:
+    """Let the k best go on, of sources that are asked for at least twice as many."""
+    if k < 1:
+        raise InputError(f"k is {k}: ask for at least one result")
+    sources = {
+        name: replace(source, k=max(source.k, 2 * k)) for name, source in recipe.sources.items()
+    }
+    return replace(recipe, sources=sources, rank=replace(recipe.rank, top=k))
+
+
+def weights_of(recipe: Recipe) -> dict[str, int]:
+    """Tell what each source's ranking weighs."""
+    return {name: source.weight for name, source in recipe.sources.items()}
 
 
 def needs_outlines(recipe: Recipe) -> bool:

@@ -10,17 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from quire import collect, proof, tokens
+from quire import proof, tokens
 from quire import recipe as recipes
-from quire.asking import filter_of
+from quire.asking import ask, filter_of
 from quire.assembling import STEPS, Draft, assemble
-from quire.collect.search import SEMANTIC
+from quire.collect import SEMANTIC
 from quire.contracts import View
 from quire.errors import InputError
 from quire.request import LARGEST_BUDGET, Asked, Recorded
 from quire.values import NO_FILTER, Chunk, Decision, Failure, Recipe, Request, Viewer
 
 TRIES = 8
+MOST_TIMES = 1 << 20
 THOUSANDTHS = 1000
 """Overlaps are compared in thousandths."""
 
@@ -42,6 +43,10 @@ _SETTINGS: dict[str, tuple[str, Changed]] = {
     "rank": (
         "rank.top",
         lambda recipe, value: replace(recipe, rank=replace(recipe.rank, top=value)),
+    ),
+    "depth": (
+        "rank.times",
+        lambda recipe, value: replace(recipe, rank=replace(recipe.rank, times=value)),
     ),
     "dedup": (
         "fit.dedup",
@@ -146,7 +151,9 @@ def places(
     where = filter_of(request) if filtered else NO_FILTER
     depths = dict.fromkeys(asked.recipe.sources, max(1, view.coverage().chunks))
     make = None if vector is None else lambda: vector
-    found = collect.search(view, request.query, make, depths, where, exact=True).found
+    found = ask(
+        view, request.query, asked.recipe, make, depths=depths, where=where, exact=True
+    ).found
     return {
         name: place
         for name, hits in found.items()
@@ -194,6 +201,7 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
     setting, changed = _SETTINGS[step]
     low, most = {
         "rank": (recipe.rank.top, found),
+        "depth": (recipe.rank.times, MOST_TIMES),
         "dedup": (round(recipe.fit.dedup * THOUSANDTHS), THOUSANDTHS),
         "group": (recipe.fit.per_document, found),
         "pack": (recipe.budget.total, LARGEST_BUDGET),
@@ -232,8 +240,8 @@ def _deeper(recipe: Recipe, ranks: Ranks) -> _Way:
     place, asked = found[name], recipe.sources[name].k
     told = ", ".join(f"{where} by {source}" for source, where in sorted(found.items()))
     reason = f"not among the first {asked}: it ranks {told}"
-    if place <= asked:
-        return _Way("collect", reason)
+    # Who is asked for more may rank in another way: then so much more that it is found.
+    place = place if place > asked else 2 * asked
     sources = {**recipe.sources, name: replace(recipe.sources[name], k=place)}
     return _Way("collect", reason, f"sources.{name}.k", place, replace(recipe, sources=sources))
 

@@ -21,13 +21,12 @@ from quire.values import (
     AccessRule,
     EmbedSettings,
     IngestSettings,
-    SearchSettings,
 )
 
 FILE = "quire.toml"
 MARKS = (FILE, ".quire", ".git")
 """A directory that holds one of these is a project's root."""
-SECTIONS = ("ingest", "embed", "search")
+SECTIONS = ("ingest", "embed")
 DEFAULT_STORE = Path(".quire") / "store.db"
 
 
@@ -42,7 +41,6 @@ class Config:
     viewer: str | None = None
     ingest: IngestSettings = field(default_factory=IngestSettings)
     embed: EmbedSettings = field(default_factory=EmbedSettings)
-    search: SearchSettings = field(default_factory=SearchSettings)
     rules: tuple[AccessRule, ...] = ()
     access_default: tuple[str, ...] = (PUBLIC,)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

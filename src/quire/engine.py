@@ -21,18 +21,15 @@ from quire import (
     asking,
     assembling,
     auditing,
-    collect,
     config,
     indexing,
     mapping,
     proof,
-    rank,
     remarks,
     tokens,
 )
 from quire.asking import QueryVectors
 from quire.auditing import WhyNot
-from quire.collect.search import LEXICAL, SEMANTIC
 from quire.config import Config
 from quire.contracts import Embedder
 from quire.errors import (
@@ -58,7 +55,6 @@ from quire.values import (
     NO_FILTER,
     OWNER,
     Budget,
-    Candidate,
     Context,
     Decision,
     Failure,
@@ -73,8 +69,6 @@ from quire.values import (
 
 Report = Callable[[Progress], None]
 
-LEAST_DEPTH = 20
-"""Each ranking is asked for twice what was asked for, and at least for so much."""
 EMBEDDED_BY = "embedded_by"
 KEPT_CONTEXTS = 256
 MAP_BUDGET = 1024
@@ -231,25 +225,19 @@ class Quire(Project):
         if not query.strip():
             raise InputError("the query is empty: say what to look for")
         remarks.check(where)
-        settings = self.config.search
-        weights = {LEXICAL: settings.lexical, SEMANTIC: settings.semantic}
-        depths = dict.fromkeys(weights, max(LEAST_DEPTH, 2 * k) if k > 0 else k)
+        asked = decide(query, {"viewer": viewer, "where": where, "exact": exact})
+        asked = replace(asked, recipe=asking.deepened(asked.recipe, k))
         with self._view(viewer) as view:
-            vector, notes = self._vectors.plan(query, view.coverage())
-            found = collect.search(view, query, vector, depths, where, exact=exact)
-            fused = rank.fuse(found.found, weights, settings.constant)[:k]
-            chunks = view.chunks([one.hit.id for one in fused])
-            notes += remarks.on_filter(view, where, {chunk.kind for chunk in chunks})
+            gathered = asking.gather(view, asked, self._vectors)
+            found = assembling.ranked(assembling.start(asked, gathered)).candidates
+            notes = remarks.on_filter(view, where, {each.chunk.kind for each in found})
             roots = view.roots()
         return SearchResult(
-            results=tuple(
-                Candidate(chunk, one.hit.score, one.signals)
-                for chunk, one in zip(chunks, fused, strict=True)
-            ),
+            results=found,
             state_root=roots.state,
-            failed=found.failed,
-            notes=tuple(notes),
-            exact=all(hits.exact for hits in found.found.values()),
+            failed=gathered.failed,
+            notes=(*gathered.notes, *notes),
+            exact=all(hits.exact for hits in gathered.found.values()),
         )
 
     def assemble(self, query: str, **options: Unpack[Options]) -> Context:

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
-from quire import fit, render, tables, tokens
+from quire import fit, rank, render, tables, tokens
 from quire import recipe as recipes
-from quire.collect.search import LEXICAL, SEMANTIC
+from quire.collect import LEXICAL, LINKED, SEMANTIC
 from quire.contracts import Counter
 from quire.errors import BudgetError, ConfigError, InputError
 from quire.values import (
@@ -104,7 +104,9 @@ DEFAULT_MODEL = "o200k"
 LARGEST_BUDGET = 100_000_000
 MOST_WEIGHT = 1000
 MOST_RECENT = 1000
-SOURCES = (LEXICAL, SEMANTIC)
+SOURCES = (LEXICAL, SEMANTIC, LINKED)
+FARTHEST = 3
+"""Further away than so many chunks nothing is left of what a word is worth."""
 
 _BUDGET = {"budget": "total", "reserve": "reserved", "overflow": "overflow", "hard": "hard"}
 _FIT = ("pack", "order", "dedup", "per_document", "levels")
@@ -180,7 +182,10 @@ def check(recipe: Recipe) -> None:
     if FULL not in recipe.fit.levels:
         raise InputError(f"levels: {FULL!r} is missing: what fits is shown in full")
     _within("rank.top", recipe.rank.top, 1)
+    _within("rank.times", recipe.rank.times, 0)
+    _one_of("fusion", "fusion", recipe.rank.fusion, rank.FUSIONS)
     _within("rank.constant", recipe.rank.constant, 0)
+    _within("rank.reach", recipe.rank.reach, 0, FARTHEST)
     _within("rank.recent", recipe.rank.recent, 0, MOST_RECENT)
     if not recipe.sources:
         raise ConfigError(

@@ -1,5 +1,6 @@
 """What could help?"""
 
-from quire.collect.search import Collected, search
+from quire.collect.linked import LEADS, LINKED, follow
+from quire.collect.search import LEXICAL, SEMANTIC, Collected, search
 
-__all__ = ["Collected", "search"]
+__all__ = ["LEADS", "LEXICAL", "LINKED", "SEMANTIC", "Collected", "follow", "search"]

@@ -35,11 +35,13 @@ class Question:
     vector: bytes | None
     where: Filter
     exact: bool = False
+    reach: int = 0
+    """How far around a chunk words count for it."""
 
 
 def lexical(view: View, asked: Question, depth: int) -> Hits:
     """Ask by words."""
-    return view.lexical(asked.query, depth, asked.where)
+    return view.lexical(asked.query, depth, asked.where, reach=asked.reach)
 
 
 def semantic(view: View, asked: Question, depth: int) -> Hits:
@@ -64,11 +66,12 @@ def search(
     where: Filter,
     *,
     exact: bool = False,
+    reach: int = 0,
 ) -> Collected:
     """Ask each source for as many as its depth says; one that fails is told, the rest answers."""
     found: dict[str, Hits] = {}
     failed: list[Failure] = []
-    asked = Question(query, None, where, exact)
+    asked = Question(query, None, where, exact, reach)
     # The words first: meanwhile the model is at work.
     for name in sorted(depths):
         try:

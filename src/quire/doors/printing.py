@@ -106,8 +106,6 @@ def found(result: SearchResult, *, as_json: bool) -> None:
         note(f"FAILED: {failure.source}: {failure.reason}")
     for text in result.notes:
         note(f"note: {text}")
-    if not result.exact:
-        note("note: vectors were compared approximately; --exact compares them all")
     if not result.results:
         note("nothing found")
     for number, candidate in enumerate(result.results, start=1):

@@ -82,7 +82,14 @@ _RECIPE = {
         "overflow": str,
         "hard": bool,
     },
-    "rank": {EACH: int},
+    "rank": {
+        "top": int,
+        "times": int,
+        "fusion": str,
+        "constant": int,
+        "reach": int,
+        "recent": int,
+    },
     "fit": {
         "dedup": (int, float),
         "pack": str,

@@ -1,18 +1,28 @@
 """How do several rankings become one?
 
-Reciprocal rank fusion in whole numbers: a place r in a list of weight w is worth
-w * UNIT / (constant + r), rounded down. How deep the lists go is the caller's choice and should
-follow the request: in lists much deeper than what is asked for, two poor places outweigh the best.
+By adding up, in whole numbers. `sum` adds scores, each as a share of the best one of its source: so
+how much better a hit is than the next counts, too. `rrf` adds places (reciprocal rank fusion): a
+place r in a list of weight w is worth w * UNIT / (constant + r), rounded down. How deep lists go
+should follow the request then: in lists much deeper than what is asked for, two poor places
+outweigh the best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from quire.values import Hit, Hits
+from quire.errors import InputError
+from quire.values import Hit, Hits, RankSpec
 
 UNIT = 1_000_000_000
+SHARE = 1_000_000
+"""What the best of a source is worth when scores are added, by its weight."""
+SIMILARITIES = ("semantic",)
+"""Sources whose scores have no zero: what counts is how far a hit is above the last one."""
+
+Worth = Callable[[str, Sequence[Hit], RankSpec], Iterator[int]]
+"""Gives what each hit of a source is worth, for a weight of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +35,39 @@ class Fused:
     """Each ranking's own score, by the ranking's name."""
 
 
-def fuse(found: Mapping[str, Hits], weights: Mapping[str, int], constant: int) -> list[Fused]:
+def fuse(found: Mapping[str, Hits], weights: Mapping[str, int], spec: RankSpec) -> list[Fused]:
     """Merge rankings into one total order: fused score, path, sequence, offset, id."""
+    if spec.fusion not in FUSIONS:
+        raise InputError(f"{spec.fusion!r} is no fusion; there are {', '.join(FUSIONS)}")
     met: dict[str, Hit] = {}
     scores: dict[str, int] = {}
     signals: dict[str, dict[str, int]] = {}
     for name in sorted(found):
-        for place, hit in enumerate(found[name].hits, start=1):
+        hits = found[name].hits
+        for hit, worth in zip(hits, FUSIONS[spec.fusion](name, hits, spec), strict=True):
             met[hit.id] = hit
-            worth = weights[name] * UNIT // (constant + place)
-            scores[hit.id] = scores.get(hit.id, 0) + worth
+            scores[hit.id] = scores.get(hit.id, 0) + weights[name] * worth
             signals.setdefault(hit.id, {})[name] = hit.score
     fused = [
         Fused(Hit(hit.id, scores[hit.id], hit.path, hit.sequence, hit.start), signals[hit.id])
         for hit in met.values()
     ]
     return sorted(fused, key=lambda one: one.hit.order)
+
+
+def _shares(name: str, hits: Sequence[Hit], _: RankSpec) -> Iterator[int]:
+    if not hits:
+        return
+    zero = hits[-1].score - 1 if name in SIMILARITIES else 0
+    best = max(1, hits[0].score - zero)
+    for hit in hits:
+        yield max(0, hit.score - zero) * SHARE // best
+
+
+def _places(_: str, hits: Sequence[Hit], spec: RankSpec) -> Iterator[int]:
+    for place, _hit in enumerate(hits, start=1):
+        yield UNIT // (spec.constant + place)
+
+
+FUSIONS: dict[str, Worth] = {"sum": _shares, "rrf": _places}
+"""A way of fusing is one function and one row."""

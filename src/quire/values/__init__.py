@@ -49,7 +49,7 @@ from quire.values.outline import (
     category,
 )
 from quire.values.recipe import Budget, FitSpec, RankSpec, Recipe, RenderSpec, SourceSpec
-from quire.values.settings import ALL, EmbedSettings, IngestSettings, SearchSettings
+from quire.values.settings import ALL, EmbedSettings, IngestSettings
 from quire.values.told import IndexResult, Problem, Progress, SearchResult, Status
 
 __all__ = [
@@ -104,7 +104,6 @@ __all__ = [
     "Roots",
     "Run",
     "SearchResult",
-    "SearchSettings",
     "Skipped",
     "Source",
     "SourceSpec",

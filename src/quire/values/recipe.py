@@ -48,8 +48,14 @@ class RankSpec:
 
     top: int = 100
     """So many candidates go on to be fitted."""
+    times: int = 4
+    """Candidates go on until they fill the budget so many times over; 0: all of them do."""
+    fusion: str = "sum"
+    """What is added up: `sum` the shares of the best scores, `rrf` the inverted ranks."""
     constant: int = 60
-    """Added to each rank before it is inverted."""
+    """Added to each rank before it is inverted (`rrf`)."""
+    reach: int = 2
+    """Words so many chunks before and after one count for it, less with each; not in code."""
     recent: int = 0
     """What a record of this very moment gains, in percent; nothing after 30 days."""
 

@@ -61,15 +61,3 @@ class EmbedSettings:
     """http: further tries after a failure that may pass."""
     threads: int = 0
     """local: texts embedded at the same time; 0: as many as there are cores."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchSettings:
-    """How two rankings become one."""
-
-    lexical: int = 1
-    """The weight of the ranking by words."""
-    semantic: int = 1
-    """The weight of the ranking by meaning."""
-    constant: int = 60
-    """Added to each rank before it is inverted (reciprocal rank fusion)."""

@@ -9,9 +9,9 @@ import pytest
 
 from quire import config
 from quire.errors import ConfigError
-from quire.values import ALL, AccessRule, EmbedSettings, IngestSettings, SearchSettings
+from quire.values import ALL, AccessRule, EmbedSettings, IngestSettings
 
-SECTIONS = {"ingest": IngestSettings, "embed": EmbedSettings, "search": SearchSettings}
+SECTIONS = {"ingest": IngestSettings, "embed": EmbedSettings}
 
 EVERYTHING = """
 store = "data/knowledge.db"
@@ -41,11 +41,6 @@ batch = 8
 timeout = 2.5
 retries = 1
 threads = 2
-
-[search]
-lexical = 2
-semantic = 3
-constant = 10
 
 [access]
 default = "owner"
@@ -112,7 +107,6 @@ def test_every_setting_can_be_set(project: Path) -> None:
         retries=1,
         threads=2,
     )
-    assert found.search == SearchSettings(lexical=2, semantic=3, constant=10)
     assert found.access_default == ("owner",)
     assert found.rules == (
         AccessRule("docs/**", ("public",)),
@@ -173,18 +167,16 @@ def test_the_user_has_a_file_too_and_the_project_goes_before_it(
     home = tmp_path / "home"
     user = home / ".config" / "quire" / "config.toml"
     user.parent.mkdir(parents=True)
-    user.write_text(
-        'viewer = "me"\n[search]\nlexical = 5\nsemantic = 6\n[embed]\nprovider = "none"\n'
-    )
-    write(project, "[search]\nlexical = 7\n")
+    user.write_text('viewer = "me"\n[ingest]\nwhole = 5\ntarget = 6\n[embed]\nprovider = "none"\n')
+    write(project, "[ingest]\nwhole = 7\n")
 
     found = load(project, HOME=str(home))
-    assert (found.search.lexical, found.search.semantic) == (7, 6)
+    assert (found.ingest.whole, found.ingest.target) == (7, 6)
     assert (found.viewer, found.embed.provider) == ("me", "none")
-    assert load(project, XDG_CONFIG_HOME=str(home / ".config")).search.semantic == 6
-    assert load(project, QUIRE_CONFIG=str(user)).search.semantic == 6
-    assert load(project, HOME=str(home), XDG_CONFIG_HOME=str(tmp_path)).search.semantic == 1
-    assert load(project).search.semantic == 1
+    assert load(project, XDG_CONFIG_HOME=str(home / ".config")).ingest.target == 6
+    assert load(project, QUIRE_CONFIG=str(user)).ingest.target == 6
+    assert load(project, HOME=str(home), XDG_CONFIG_HOME=str(tmp_path)).ingest.target == 600
+    assert load(project).ingest.target == 600
     assert found.file == project / "quire.toml", "the user's file is not the project's"
 
 
@@ -209,14 +201,14 @@ def test_variables_go_before_files(project: Path) -> None:
         QUIRE_INGEST_IGNORE="*.log, tmp/",
         QUIRE_EMBED_PROVIDER="none",
         QUIRE_EMBED_TIMEOUT="1.5",
-        QUIRE_SEARCH_LEXICAL="9",
+        QUIRE_INGEST_WHOLE="9",
     )
     assert (found.space, found.viewer) == ("other", "bob")
     assert (found.ingest.max_bytes, found.ingest.secrets) == (5, False)
     assert found.ingest.ignore == ("*.log", "tmp/")
-    assert found.ingest.whole == 100, "what no variable names stays"
+    assert found.ingest.join == 30, "what no variable names stays"
     assert (found.embed.provider, found.embed.timeout) == ("none", 1.5)
-    assert (found.search.lexical, found.search.semantic) == (9, 3)
+    assert (found.ingest.whole, found.ingest.target) == (9, 50)
     assert load(project, QUIRE_INGEST_IGNORE="").ingest.ignore == ()
 
 
@@ -248,10 +240,10 @@ def test_arguments_go_before_everything(project: Path, tmp_path: Path) -> None:
 def test_the_environment_is_that_of_the_process_by_default(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("QUIRE_SEARCH_CONSTANT", "77")
+    monkeypatch.setenv("QUIRE_INGEST_CODE_MAX", "77")
     monkeypatch.chdir(project / "deep")
     found = config.load()
-    assert (found.root, found.search.constant) == (project, 77)
+    assert (found.root, found.ingest.code_max) == (project, 77)
 
 
 @pytest.mark.parametrize(
@@ -298,22 +290,22 @@ def test_a_value_of_the_wrong_type_is_named(project: Path, section: str, line: s
     [
         ("stor = 'x'", "no setting 'stor'; did you mean 'store'?"),
         ("[acess]", "no setting 'acess'; did you mean 'access'?"),
-        ("[search]\nlexicl = 1", "[search]"),
-        ("[search]\nzzz = 1", "there are lexical, semantic, constant"),
-        ("[search]\nlexical = true", "a whole number"),
-        ("[search]\nlexical = 1.0", "a whole number"),
-        ("[search]\nlexical = -1", "must not be negative"),
+        ("[ingest]\nwhol = 1", "[ingest]"),
+        ("[ingest]\nzzz = 1", "there are max_bytes, secrets, ignore"),
+        ("[ingest]\nwhole = true", "a whole number"),
+        ("[ingest]\nwhole = 1.0", "a whole number"),
+        ("[ingest]\nwhole = -1", "must not be negative"),
         ("[embed]\ntimeout = -0.5", "must not be negative"),
         ("[ingest]\nignore = [1]", "a list of texts"),
         ("space = ''", "space is ''"),
         ("viewer = 3", "viewer is 3"),
         ("store = []", "store is []"),
-        ("search = 1", "expected a table"),
+        ("ingest = 1", "expected a table"),
         ("access = ['x']", "expected a table"),
         ("groups = 'x'", "expected a table"),
         ("[access]\n'*' = [1]", "a list of names"),
         ("[groups]\nhr = 1", "[groups] hr"),
-        ("[search", "is not valid TOML"),
+        ("[ingest", "is not valid TOML"),
         ("a = 1\na = 2", "is not valid TOML"),
     ],
 )

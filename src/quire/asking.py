@@ -93,7 +93,7 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
     recorded = asked.recorded or Recorded(None, None)
     coverage = view.coverage()
     lost = {failure.source for failure in recorded.failed}
-    depths = {name: spec.k for name, spec in recipe.sources.items() if name not in lost}
+    depths = {name: recipe.depth(name) for name in recipe.sources if name not in lost}
     make, notes = (
         vectors.plan(request.query, coverage) if SEMANTIC in recipe.sources else (None, [])
     )
@@ -168,7 +168,7 @@ def deepened(recipe: Recipe, k: int) -> Recipe:
     sources = {
         name: replace(source, k=max(source.k, 2 * k)) for name, source in recipe.sources.items()
     }
-    return replace(recipe, sources=sources, rank=replace(recipe.rank, top=k))
+    return replace(recipe, sources=sources, rank=replace(recipe.rank, top=k, deeper=0))
 
 
 def weights_of(recipe: Recipe) -> dict[str, int]:

@@ -43,8 +43,6 @@ LEVEL_SAID = {
     OUTLINE: "only named: all of it are {} tokens",
 }
 """How it is told with how much detail a piece is in."""
-TOKEN = 4
-"""Characters in a token, roughly: what decides how many candidates are looked at."""
 TO_SPARE = 40
 """A cut that ends well may leave so small a part of the budget unused: one fortieth."""
 
@@ -103,7 +101,7 @@ def start(asked: Asked, gathered: Gathered) -> Draft:
 
 def ranked(draft: Draft) -> Draft:
     """Merge the sources' rankings into one, and let only the best go on."""
-    spec = draft.recipe.rank
+    spec, top = draft.recipe.rank, draft.recipe.top
     merged = [
         _candidate(draft, draft.chunks[one.hit.id], one.hit.score, one.signals)
         for one in rank.fuse(draft.found, weights_of(draft.recipe), spec)
@@ -112,28 +110,10 @@ def ranked(draft: Draft) -> Draft:
     if spec.recent and draft.as_of is not None:
         merged = _fresher(merged, draft, spec.recent)
     decisions = tuple(
-        _dropped(candidate, "rank", f"ranked {place}, only the first {spec.top} go on")
-        for place, candidate in enumerate(merged[spec.top :], start=spec.top + 1)
+        _dropped(candidate, "rank", f"ranked {place}, only the first {top} go on")
+        for place, candidate in enumerate(merged[top:], start=top + 1)
     )
-    return replace(draft, candidates=tuple(merged[: spec.top]), decisions=decisions)
-
-
-def deepened(draft: Draft) -> Draft:
-    """Let no more go on than could come in: what fills the budget several times over."""
-    times, available = draft.recipe.rank.times, draft.recipe.budget.available
-    room = times * available
-    kept: list[Candidate] = []
-    for candidate in draft.candidates:
-        if times and room <= 0:
-            break
-        kept.append(candidate)
-        about = len(candidate.chunk.text) // TOKEN
-        room -= about if about <= available else 0
-    decisions = tuple(
-        _dropped(candidate, "depth", f"better ones fill the budget {times} times over")
-        for candidate in draft.candidates[len(kept) :]
-    )
-    return replace(draft, candidates=tuple(kept), decisions=draft.decisions + decisions)
+    return replace(draft, candidates=tuple(merged[:top]), decisions=decisions)
 
 
 def deduped(draft: Draft) -> Draft:
@@ -236,7 +216,6 @@ def said(draft: Draft) -> Draft:
 
 STEPS: tuple[tuple[str, Step], ...] = (
     ("rank", ranked),
-    ("depth", deepened),
     ("dedup", deduped),
     ("group", measured),
     ("pack", packed),

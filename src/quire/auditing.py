@@ -14,14 +14,13 @@ from quire import proof, tokens
 from quire import recipe as recipes
 from quire.asking import ask, filter_of
 from quire.assembling import STEPS, Draft, assemble
-from quire.collect import SEMANTIC
+from quire.collect import LINKED, SEMANTIC
 from quire.contracts import View
 from quire.errors import InputError
 from quire.request import LARGEST_BUDGET, Asked, Recorded
 from quire.values import NO_FILTER, Chunk, Decision, Failure, Recipe, Request, Viewer
 
 TRIES = 8
-MOST_TIMES = 1 << 20
 THOUSANDTHS = 1000
 """Overlaps are compared in thousandths."""
 
@@ -43,10 +42,6 @@ _SETTINGS: dict[str, tuple[str, Changed]] = {
     "rank": (
         "rank.top",
         lambda recipe, value: replace(recipe, rank=replace(recipe.rank, top=value)),
-    ),
-    "depth": (
-        "rank.times",
-        lambda recipe, value: replace(recipe, rank=replace(recipe.rank, times=value)),
     ),
     "dedup": (
         "fit.dedup",
@@ -181,10 +176,17 @@ def why_not(draft: Draft, chunk: Chunk, run: Run, ranks: Ranks) -> WhyNot:
         inside=not ways,
         step=fate.step,
         reason=fate.reason,
-        relaxed=tuple(
-            Relaxation(way.step, way.reason, way.setting, way.value) for way in ways if way.setting
-        ),
+        relaxed=_relaxed(ways),
         checked=decision is not None and decision.verdict != "dropped",
+    )
+
+
+def _relaxed(ways: list[_Way]) -> tuple[Relaxation, ...]:
+    """Name each setting once: what was relaxed later may have made it necessary to go further."""
+    last = {way.setting: way.value for way in ways if way.setting}
+    first = {way.setting: way for way in reversed(ways) if way.setting}
+    return tuple(
+        Relaxation(first[name].step, first[name].reason, name, last[name]) for name in last
     )
 
 
@@ -200,8 +202,7 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
     step, recipe, found = decision.step, draft.recipe, len(draft.chunks)
     setting, changed = _SETTINGS[step]
     low, most = {
-        "rank": (recipe.rank.top, found),
-        "depth": (recipe.rank.times, MOST_TIMES),
+        "rank": (recipe.top, found),
         "dedup": (round(recipe.fit.dedup * THOUSANDTHS), THOUSANDTHS),
         "group": (recipe.fit.per_document, found),
         "pack": (recipe.budget.total, LARGEST_BUDGET),
@@ -231,13 +232,14 @@ def _deeper(recipe: Recipe, ranks: Ranks) -> _Way:
     """Ask the source that ranks it best for so many that it is among them."""
     found = ranks(filtered=True)
     if not found:
-        named = " or ".join(sorted(recipe.sources))
+        # Where names lead depends on what is found by itself.
+        named = " or ".join(sorted(set(recipe.sources) - {LINKED}) or [LINKED])
         unfound = f"not found by {named}: no word of the question stands in it"
         if SEMANTIC in recipe.sources:
             unfound += ", and no vector of it was compared"
         return _Way("collect", "the filter leaves it out" if ranks(filtered=False) else unfound)
     name = min(found, key=lambda source: (found[source], source))
-    place, asked = found[name], recipe.sources[name].k
+    place, asked = found[name], recipe.depth(name)
     told = ", ".join(f"{where} by {source}" for source, where in sorted(found.items()))
     reason = f"not among the first {asked}: it ranks {told}"
     # Who is asked for more may rank in another way: then so much more that it is found.

@@ -85,7 +85,7 @@ def _decided(context: Context, recipe: Recipe, found: Mapping[str, Chunk]) -> No
         assert (decision.chunk_id in inside) == (decision.verdict in {"kept", "cut"})
         chunk = found[decision.chunk_id]
         assert (decision.path, decision.lines) == (chunk.path, chunk.lines)
-    assert steps["rank"] == max(0, len(found) - recipe.rank.top)
+    assert steps["rank"] == max(0, len(found) - recipe.top)
     assert context.omitted == steps["pack"]
     cut = [decision for decision in context.decisions if decision.verdict == "cut"]
     assert len(cut) <= (recipe.budget.overflow == "cut")

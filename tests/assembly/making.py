@@ -155,6 +155,7 @@ def recipe(
     metadata: bool = False,
     top: int = 100,
     recent: int = 0,
+    fusion: str = "sum",
     overhead: int = 10,
 ) -> Recipe:
     """Make a recipe without reserves."""
@@ -169,7 +170,7 @@ def recipe(
             hard=hard,
             overhead=overhead,
         ),
-        rank=replace(base.rank, top=top, recent=recent),
+        rank=replace(base.rank, top=top, recent=recent, fusion=fusion, deeper=0),
         fit=replace(base.fit, pack=pack, order=order, dedup=dedup, per_document=per_document),
         render=replace(base.render, format=format, metadata=metadata),
     )

@@ -91,6 +91,12 @@ def test_an_empty_question(query: Any) -> None:
         ({"sources": {"lexical": SourceSpec(weight=10**40)}}, "between 0 and 1000"),
         ({"rank": replace(DOCUMENTS.rank, top=0)}, "rank.top is 0: it must be at least 1"),
         ({"rank": replace(DOCUMENTS.rank, constant=-1)}, "rank.constant is -1"),
+        ({"rank": replace(DOCUMENTS.rank, deeper=-1)}, "rank.deeper is -1"),
+        ({"rank": replace(DOCUMENTS.rank, reach=4)}, "rank.reach is 4: it must be between 0 and 3"),
+        (
+            {"rank": replace(DOCUMENTS.rank, fusion="max")},
+            "fusion: 'max' is no fusion; there are sum, rrf",
+        ),
         ({"budget": replace(DOCUMENTS.budget, overhead=-1)}, "the overhead is -1"),
     ],
 )
@@ -132,7 +138,7 @@ def test_a_recipe_of_ones_own_extends_another(tree: Tree) -> None:
     mine = recipes.load(str(tree.root / "recipes/mine.toml"))
     assert (mine.name, mine.about, mine.budget.total) == ("mine", "Mine.", 1234)
     assert mine.budget == replace(DOCUMENTS.budget, total=1234)
-    assert mine.sources == {"lexical": SourceSpec(7, 1), "semantic": SourceSpec(50, 1)}
+    assert mine.sources == {**DOCUMENTS.sources, "lexical": SourceSpec(7, 5)}
     assert mine.fit == replace(DOCUMENTS.fit, pack="optimal")
     assert (mine.rank, mine.render) == (DOCUMENTS.rank, DOCUMENTS.render)
     more = recipes.load(str(tree.root / "recipes/more.toml"))

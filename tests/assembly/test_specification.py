@@ -140,6 +140,7 @@ def test_vector_configuration_of_the_search() -> None:
     assert {name: source.k for name, source in documents.sources.items()} == {
         "semantic": 50,
         "lexical": 50,
+        "linked": 50,
     }
     assert documents.rank.top == 100
     assert documents.fit.dedup == 0.8
@@ -177,7 +178,7 @@ def test_vector_sort_order() -> None:
         turned = tied[place:] + tied[:place]  # first by one source is last by the other
         found = {"lexical": turned, "semantic": turned[::-1]}
         context = assemble(
-            draft(found, recipe(500, pack="score_weighted"), counter=Words()), (), ()
+            draft(found, recipe(500, pack="score_weighted", fusion="rrf"), counter=Words()), (), ()
         )
         scores = {one.chunk_id: one.score for one in context.decisions}
         ties += len(tied) - len(set(scores.values()))
@@ -306,7 +307,7 @@ def test_parameter_prefer_recent() -> None:
     }
 
     def order(recent: int) -> list[str]:
-        lifted = recipe(500, pack="score_weighted", recent=recent)
+        lifted = recipe(500, pack="score_weighted", recent=recent, fusion="rrf")
         started = draft({"lexical": found}, lifted, modified=modified, as_of=now, counter=Words())
         return [source.path[0] for source in assemble(started, (), ()).sources]
 

@@ -28,10 +28,7 @@ QUERY = "quorum vote leader"
 
 def as_recipe(base: str, relaxed: Sequence[Relaxation]) -> str:
     """Write the settings that were named as a recipe of one's own."""
-    lines = [f'extends = "{base}"']
-    for one in relaxed:
-        *part, name = one.setting.split(".")
-        lines += [f"[{'.'.join(part)}]", f"{name} = {one.value}"]
+    lines = [f'extends = "{base}"', *(f"{one.setting} = {one.value}" for one in relaxed)]
     return "\n".join(lines) + "\n"
 
 
@@ -54,7 +51,8 @@ k = 25
 [sources.semantic]
 k = 12
 [rank]
-top = 20
+top = 10
+deeper = 0
 [fit]
 dedup = 0.5
 per_document = 2

@@ -138,14 +138,14 @@ def test_settings_that_are_not_text(indexed: Tree) -> None:
 
 
 def test_settings_written_by_an_editor_that_marks_its_files(indexed: Tree) -> None:
-    indexed.write("quire.toml", b"\xef\xbb\xbf[search]\nlexical = 2\n")
+    indexed.write("quire.toml", b"\xef\xbb\xbf[ingest]\nwhole = 2\n")
     assert indexed.call("search", "anchor").returncode == 0
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
-        ("QUIRE_SEARCH_LEXICAL", "much", "QUIRE_SEARCH_LEXICAL is 'much': expected a whole number"),
+        ("QUIRE_INGEST_WHOLE", "much", "QUIRE_INGEST_WHOLE is 'much': expected a whole number"),
         (
             "QUIRE_INGEST_SECRETS",
             "maybe",

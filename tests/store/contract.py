@@ -10,7 +10,7 @@ from .contract_outlines import TestNewest, TestOutlines, TestPaths
 from .contract_proofs import TestProofs
 from .contract_records import TestLinks, TestRecords, TestTransactions
 from .contract_refusals import TestRefusals
-from .contract_search import TestLexical, TestSemantic
+from .contract_search import TestHolding, TestLexical, TestNearby, TestSemantic
 from .contract_spaces import TestSpaces, TestStamps, TestStatus
 from .contract_upkeep import TestUpkeep
 from .contract_vectors import TestVectors
@@ -18,8 +18,10 @@ from .contract_vectors import TestVectors
 __all__ = [
     "TestAccess",
     "TestEvents",
+    "TestHolding",
     "TestLexical",
     "TestLinks",
+    "TestNearby",
     "TestNewest",
     "TestOutlines",
     "TestPaths",

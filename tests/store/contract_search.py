@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quire.contracts import Store
+from quire.errors import InputError
 from quire.values import OWNER, Filter, Hits
 
 from .samples import document, fill
@@ -188,3 +189,74 @@ class TestSemantic:
     def test_a_vector_of_zeros_is_near_to_nothing(self, store: Store) -> None:
         with store.view(OWNER) as view:
             assert {hit.score for hit in view.semantic(bytes(3), 9).hits} == {0}
+
+
+class TestNearby:
+    """Words of the chunks around one count for it, less with each step; code stands alone."""
+
+    def test_a_neighbour_is_found_by_what_stands_beside_it(self, store: Store) -> None:
+        fill(store, document("a", "one", "heron", "two", "three", "four", "five"))
+        with store.view(OWNER) as view:
+            (own,) = view.lexical("heron", 9).hits
+            near = view.lexical("heron", 9, reach=2).hits
+        assert [hit.sequence for hit in near] == [1, 0, 2, 3]
+        assert [hit.score for hit in near] == [
+            own.score,
+            own.score * 3 // 4,
+            own.score * 3 // 4,
+            own.score * 2 // 4,
+        ]
+
+    def test_words_of_several_chunks_come_together(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "heron", "middle", "nest"),
+            document("b", "heron"),
+            document("c", "nest"),
+        )
+        with store.view(OWNER) as view:
+            best = view.lexical("heron nest", 9, reach=1).hits[0]
+        assert (best.path, best.sequence) == ("a.md", 1)
+
+    def test_code_stands_alone(self, store: Store) -> None:
+        fill(store, document("a", "one", "heron", "two", kind="code"))
+        with store.view(OWNER) as view:
+            assert view.lexical("heron", 9, reach=3) == view.lexical("heron", 9)
+
+    def test_records_do_not_touch(self, store: Store) -> None:
+        fill(store, document("a", "heron"), document("b", "other"))
+        with store.view(OWNER) as view:
+            assert [hit.path for hit in view.lexical("heron", 9, reach=3).hits] == ["a.md"]
+
+    def test_filters_hold_for_neighbours(self, store: Store) -> None:
+        fill(store, document("a", "one", "heron", path="x/a.md"), document("b", "heron", "two"))
+        with store.view(OWNER) as view:
+            hits = view.lexical("heron", 9, Filter(paths=("x/",)), reach=1).hits
+            assert {hit.path for hit in hits} == {"x/a.md"}
+            assert len(hits) == 2
+            assert len(view.lexical("heron", 1, reach=1).hits) == 1
+
+    def test_how_far_it_reaches_is_limited(self, store: Store) -> None:
+        with store.view(OWNER) as view:
+            for reach in (-1, 4):
+                with pytest.raises(InputError, match="reach"):
+                    view.lexical("heron", 1, reach=reach)
+
+
+class TestHolding:
+    def test_all_words_of_a_name_must_stand_in_a_chunk(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "the Grey Heron nests"),
+            document("b", "a grey day"),
+            document("c", "herons, all of them grey", "heron"),
+        )
+        with store.view(OWNER) as view:
+            both, grey, none, empty = view.holding(["Grey Heron", "grey", "swan", "!?"], 9)
+            assert [hit.path for hit in both] == ["a.md", "c.md"]
+            assert [hit.path for hit in grey] == ["a.md", "b.md", "c.md"]
+            assert (none, empty) == ((), ())
+            assert both[0].score > grey[0].score, "the rarer name weighs more"
+            assert view.holding(["grey", "Grey Heron"], 2) == [(), both]
+            assert view.holding(["grey"], 9, Filter(paths=("b*",))) == [grey[1:2]]
+            assert view.holding([], 9) == []

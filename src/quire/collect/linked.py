@@ -22,7 +22,8 @@ MOST_NAMES = 32
 """So many names of a piece are looked up, the first ones."""
 MOST_HOLDING = 60
 RARE = 100
-"""A name that more chunks hold, or more than one chunk in so many, leads everywhere."""
+FEW = 4
+"""A name that more chunks hold, or more than a few and one in a hundred, leads everywhere."""
 SHORTEST = 4
 """Shorter names are initials and abbreviations."""
 RARITY_BITS = 12
@@ -30,6 +31,9 @@ CODE = "code"
 """What is written large in it is no name; what a definition uses leads nearly everywhere."""
 
 _WORD = re.compile(r"\w[\w'\u2019&-]*")
+_GAP = re.compile(
+    r"[ \t]*\n?[ \t]*"
+)  # a name may go on in the next line, not in the next paragraph
 _SENTENCE_START = re.compile(r"(?:\A|[.!?:;\"\u201c(\[\n*#>-])\s*\Z")
 _BETWEEN = frozenset({"of", "the", "de", "du", "la", "von", "van", "and", "for", "in", "on"})
 _MOST_BETWEEN = 2
@@ -46,7 +50,7 @@ def follow(
 ) -> Hits:
     """Find what else holds the rare names that stand in the best pieces, each with its score."""
     asked = _words(query)
-    most = max(2, min(MOST_HOLDING, view.coverage().chunks // RARE))
+    most = max(FEW, min(MOST_HOLDING, view.coverage().chunks // RARE))
     best: dict[str, Hit] = {}
     for chunk, score in leads:
         if chunk.kind == CODE:
@@ -76,7 +80,7 @@ def names(text: str) -> Iterator[str]:
 
 
 def _goes_on(text: str, run: Sequence[re.Match[str]], word: re.Match[str]) -> bool:
-    if not run or not text[run[-1].end() : word.start()].isspace():
+    if not run or not _GAP.fullmatch(text, run[-1].end(), word.start()):
         return False
     if word.group()[0].isupper() or word.group()[0].isdigit():
         return True

@@ -84,7 +84,7 @@ _RECIPE = {
     },
     "rank": {
         "top": int,
-        "times": int,
+        "deeper": int,
         "fusion": str,
         "constant": int,
         "reach": int,

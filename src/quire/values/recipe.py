@@ -36,7 +36,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class SourceSpec:
-    """How deep a source is asked, and what its ranking weighs."""
+    """How deep a source is asked, at least, and what its ranking weighs."""
 
     k: int = 50
     weight: int = 1
@@ -47,9 +47,10 @@ class RankSpec:
     """How rankings become one."""
 
     top: int = 100
-    """So many candidates go on to be fitted."""
-    times: int = 4
-    """Candidates go on until they fill the budget so many times over; 0: all of them do."""
+    """So many candidates go on to be fitted, at least."""
+    deeper: int = 10
+    """One more candidate is asked for with each so many tokens, and half of them go on, where that
+    is more than `k` and `top` say; 0: what they say is all."""
     fusion: str = "sum"
     """What is added up: `sum` the shares of the best scores, `rrf` the inverted ranks."""
     constant: int = 60
@@ -104,3 +105,16 @@ class Recipe:
     rank: RankSpec = field(default_factory=RankSpec)
     fit: FitSpec = field(default_factory=FitSpec)
     render: RenderSpec = field(default_factory=RenderSpec)
+
+    def depth(self, source: str) -> int:
+        """Tell how deep a source is asked: more tokens hold more of what it finds."""
+        return self._following(self.sources[source].k, 1)
+
+    @property
+    def top(self) -> int:
+        """Tell how many candidates go on."""
+        return self._following(self.rank.top, 2)
+
+    def _following(self, least: int, share: int) -> int:
+        deeper = self.rank.deeper * share
+        return max(least, self.budget.available // deeper) if deeper else least

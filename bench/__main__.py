@@ -7,11 +7,11 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import assemble, cache, index, lexical, opening, report, vectors, writing
+from bench import assemble, cache, index, lexical, opening, parsing, report, vectors, writing
 from bench.report import Table
 
 OUT = Path(__file__).parent / "out"
-PARTS = ("lexical", "vectors", "index", "open", "write", "assemble")
+PARTS = ("lexical", "vectors", "index", "open", "write", "assemble", "parse")
 UNITS = {"k": 1000, "m": 1_000_000}
 
 
@@ -27,6 +27,7 @@ def main() -> None:
         "open": lambda: opening.tables(sizes),
         "write": lambda: writing.tables(sizes),
         "assemble": lambda: assemble.tables(sizes, asked, slow=given.slow),
+        "parse": parsing.tables,
     }
     about = report.circumstances()
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)

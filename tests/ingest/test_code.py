@@ -56,16 +56,16 @@ def test_python_is_cut_before_its_definitions() -> None:
     assert [chunk.title for chunk in found] == [
         "",
         "class Engine",
-        "class Engine > async def stop",
-        "def outer",
-        "def last",
+        "class Engine > async def stop(self)",
+        "def outer()",
+        "def last()",
     ]
     by_title = {chunk.title: chunk.text for chunk in found}
     # The header of a class, decorators and comments stay with what they belong to.
     assert by_title["class Engine"].startswith('class Engine:\n    """Runs."""\n')
     assert "        2,\n    )\n    def start(cls):\n" in by_title["class Engine"]
-    assert "class NorThis" in by_title["def outer"]
-    assert by_title["def last"].startswith("# A comment above.\n@cached\n")
+    assert "class NorThis" in by_title["def outer()"]
+    assert by_title["def last()"].startswith("# A comment above.\n@cached\n")
 
 
 def test_a_decorator_may_go_over_several_lines() -> None:
@@ -85,12 +85,45 @@ def test_small_definitions_are_joined_and_a_fitting_one_stays_whole() -> None:
     assert large in [chunk.text for chunk in chunks("a.py", text + large)]
 
 
-def test_a_long_function_is_cut_at_its_least_indented_statements() -> None:
+def test_a_long_function_is_cut_at_its_outermost_statements() -> None:
     step = "    if step_{0}:\n        do({0})\n    else:\n        undo({0})\n"
     text = "def long():\n" + "".join(step.format(n) for n in range(20))
     for chunk in chunks("a.py", text)[1:]:
         assert chunk.text.startswith("    if step_")
-        assert chunk.title == "def long"
+        assert chunk.title == "def long()"
+
+
+def test_statements_are_told_by_the_grammar_not_by_indentation() -> None:
+    text = (
+        "def long():\n"
+        + body(4)
+        + '    text = """\nnot a statement\nnor this\n\nnor that\n"""\n'
+        + body(8)
+        + "    call(\n        [\n"
+        + "".join(f"            item_{n},\n" for n in range(20))
+        + "        ]\n    )\n"
+    )
+    found = chunks("a.py", text)
+    assert {chunk.title for chunk in found} == {"def long()"}
+    assert "".join(chunk.text for chunk in found) == text
+    starts = [chunk.text.split("\n")[0].strip() for chunk in found]
+    assert all(start.startswith(("def", "value", "text", "call", "item")) for start in starts)
+    assert all(len(chunk.text) <= SMALL.code_max for chunk in found)
+
+
+def test_a_comment_stays_with_the_statement_below_it() -> None:
+    step = "    # Why {0}.\n    do_something({0})\n"
+    text = "def long():\n" + "".join(step.format(n) for n in range(30))
+    for chunk in chunks("a.py", text)[1:]:
+        assert chunk.text.startswith("    # Why")
+
+
+def test_without_a_grammar_a_long_function_is_cut_at_its_least_indented_lines() -> None:
+    step = "  if step_{0} then\n    go({0})\n  else\n    back({0})\n  end\n"
+    text = "function long()\n" + "".join(step.format(n) for n in range(20)) + "end\n"
+    for chunk in chunks("a.lua", text)[1:]:
+        assert chunk.text.startswith("  if step_")
+        assert chunk.title == "function long"
 
 
 SAMPLES = {
@@ -400,8 +433,8 @@ def test_a_closing_brace_is_never_alone() -> None:
     found = chunks("A.java", text)
     assert found[-1].text.endswith("    }\n\n}\n")
     assert found[0].text.startswith("public class A {\n    public void method0")
-    assert {chunk.title for chunk in found} <= {"class A"} | {
-        f"class A > method{n}()" for n in range(6)
+    assert {chunk.title for chunk in found} <= {"public class A"} | {
+        f"public class A > public void method{n}()" for n in range(6)
     }
 
 
@@ -412,7 +445,7 @@ def test_a_script_without_ending_is_read_by_its_first_line() -> None:
     document = read_text("bin/run", text)
     assert document.record.kind == "document"  # the path decides, the first line only how it is cut
     assert document.record.attrs["language"] == "python"
-    assert document.chunks[-1].title == "def f"
+    assert document.chunks[-1].title == "def f()"
     assert read_text("run.txt", text).record.attrs["language"] == "text"
 
 

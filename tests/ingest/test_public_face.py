@@ -6,11 +6,19 @@ import sys
 import quire.ingest as room
 from quire.ingest.formats import TABLE, kind_of_path
 
-HEAVY = ["selectolax", "pypdfium2", "markdown_it", "numpy"]
+HEAVY = ["tree_sitter", "selectolax", "pypdfium2", "markdown_it", "numpy"]
 
 
 def test_the_public_names() -> None:
-    assert room.__all__ == ["VERSION", "digest_of", "formats", "kind_of_path", "read", "walk"]
+    assert room.__all__ == [
+        "VERSION",
+        "digest_of",
+        "formats",
+        "kind_of_path",
+        "missing_grammars",
+        "read",
+        "walk",
+    ]
     assert all(hasattr(room, name) for name in room.__all__)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from quire.ingest import grammar
-from quire.ingest.cutting import DEEPEST, Definition, pieces_of
+from quire.ingest.cutting import DEEPEST, HOLDERS, Definition, pieces_of
 from quire.ingest.languages import MULTI_LINE_LEADS, Family, family_of
 from quire.ingest.lines import CLOSER, cut_lines, indent_of
 from quire.ingest.pieces import Part, Piece, Reading, Source, clean_title
@@ -53,8 +53,8 @@ def _parts(whole: Definition) -> list[Part]:
     def name(definition: Definition, around: int | None) -> None:
         for inner in definition.parts:
             kind, called = _kind_and_name(inner.title)
-            if kind == "function" and around is not None and parts[around].kind != "function":
-                kind = "method" if parts[around].kind != "module" else kind
+            if kind == "function" and around is not None and parts[around].kind in HOLDERS:
+                kind = "method"
             if kind:
                 parts.append(
                     Part(kind, called, inner.start, inner.end, around, signature=inner.title)

@@ -15,6 +15,8 @@ DEEPEST = 20
 """Definitions nested deeper than this are plain lines of the one around them."""
 SHORT = 4
 """Of two neighbours that are joined one is at most this part of a piece: others stand alone."""
+HOLDERS = frozenset({"class", "interface", "type"})
+"""A function directly inside one of these is a method."""
 TINY = 16
 """A remainder of less than this part of a piece (a closing brace) goes with what is before it."""
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from quire.ingest.cutting import DEEPEST
+from quire.ingest.cutting import DEEPEST, HOLDERS
 from quire.ingest.grammar import wording
 from quire.ingest.grammar.captured import Captured, Found, Span, leads_above
 from quire.ingest.pieces import Part
 
-HOLDERS = frozenset({"class", "interface", "type"})
-"""A function directly inside one of these is a method."""
 TOP = 300
 """A comment that begins before this character may be a licence's."""
 PRELUDE = re.compile(r"\s*(?:<\?php\s*|(['\"])use strict\1;?\s*)?")

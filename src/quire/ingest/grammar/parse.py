@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from quire.ingest.grammar.table import GRAMMARS
@@ -29,6 +30,13 @@ CROWD, SHORT = 500, 12
 """So many things in a step that it cannot place, each of so few characters, have no order."""
 DEEPEST = 500
 """Where a tree is deeper than this, it is a chain, no order of a program's."""
+
+
+def missing_grammars() -> tuple[str, ...]:
+    """Name the languages that have a grammar which is not installed: `quire[code]` brings them."""
+    if find_spec("tree_sitter") is None:
+        return tuple(GRAMMARS)
+    return tuple(name for name, row in GRAMMARS.items() if find_spec(row.module) is None)
 
 
 @cache

@@ -26,11 +26,6 @@ BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 LINE_REST = re.compile(r"[ \t]*[;,]?[ \t]*(?:(?://|#|--)[^\n]*)?\n(?:[ \t]*\n)*")
 
 
-def missing(language: str) -> bool:
-    """Tell whether there is a grammar for a language that is not installed."""
-    return language in GRAMMARS and loaded(language) is None
-
-
 def read(source: Source, settings: IngestSettings) -> Reading | None:
     """Read a file by its grammar; None: there is none, or it finds no order in the file."""
     name = grammar_name(source.language, source.path, source.text)

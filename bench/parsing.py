@@ -1,0 +1,97 @@
+"""How fast is source code read by its grammar, beside tree-sitter alone on the same files?
+
+Python is Django's or this repository's own; the other languages are the sources of the tests, each
+function repeated until a file is as long as files usually are. `read` makes definitions, names,
+references and pieces of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import process_time
+
+from bench import data
+from bench.report import Table
+from quire.ingest.grammar import read
+from quire.ingest.grammar.parse import loaded
+from quire.ingest.grammar.table import grammar_name
+from quire.ingest.pieces import Source
+from quire.values import IngestSettings
+
+REPOSITORY = Path(__file__).parent.parent
+LANGUAGES = {
+    "py": "python", "ts": "typescript", "tsx": "typescript", "js": "javascript", "go": "go",
+    "rs": "rust", "java": "java", "c": "c", "cpp": "cpp", "cs": "csharp", "rb": "ruby",
+    "php": "php", "kt": "kotlin", "swift": "swift", "scala": "scala", "sh": "shell", "sql": "sql",
+}  # fmt: skip
+ROUNDS = 5
+TYPICAL = 12_000
+"""Characters of a file that is made by repeating."""
+DEFAULTS = IngestSettings()
+
+
+def tables() -> Iterator[Table]:
+    """Measure language by language."""
+    table = Table(
+        "reading code by grammar, one core",
+        ("language", "files", "MB", "files/s", "MB/s", "tree-sitter MB/s", "times tree-sitter"),
+    )
+    for name, sources in _corpora():
+        grammar = grammar_name(sources[0].language, sources[0].path, "")
+        found = loaded(grammar) if grammar else None
+        if found is None:
+            continue
+        megabytes = sum(len(source.data) for source in sources) / 1e6
+        alone, whole = _seconds(sources, found[0])
+        table.add(
+            name, len(sources), megabytes, len(sources) / whole, megabytes / whole,
+            megabytes / alone, round(whole / alone, 2),
+        )  # fmt: skip
+    table.notes = ["CPU time, the best of five rounds; what is read is thrown away"]
+    yield table
+
+
+def _seconds(sources: list[Source], language: object) -> tuple[float, float]:
+    from tree_sitter import Language, Parser
+
+    assert isinstance(language, Language)
+
+    def alone() -> None:
+        for source in sources:
+            Parser(language).parse(source.data)
+
+    def whole() -> None:
+        for source in sources:
+            read(source, DEFAULTS)
+
+    whole()
+    return _best(alone), _best(whole)
+
+
+def _best(run: Callable[[], None]) -> float:
+    seconds = []
+    for _ in range(ROUNDS):
+        start = process_time()
+        run()
+        seconds.append(process_time() - start)
+    return min(seconds)
+
+
+def _corpora() -> Iterator[tuple[str, list[Source]]]:
+    if data.folder() is not None:
+        tree = [(path, text) for path, text in data.tree("swe_dev") if path.endswith(".py")]
+        yield "Python, a source tree", [_source(path, text) for path, text in tree[:600]]
+    own = sorted((REPOSITORY / "src").rglob("*.py"))
+    yield "Python, this repository", [_source(str(path), path.read_text()) for path in own]
+    for file in sorted((REPOSITORY / "tests" / "ingest" / "sources").glob("*.txt")):
+        text = file.read_text()
+        head, _, _ = text.partition("\n\n")
+        body = text.removeprefix(head)
+        repeated = head + body * max(1, TYPICAL // len(body))
+        yield file.stem, [_source(file.stem, repeated)] * 20
+
+
+def _source(path: str, text: str) -> Source:
+    language = LANGUAGES[path.rpartition(".")[2]]
+    return Source(text, text.encode(), language, path)

@@ -1,0 +1,119 @@
+"""Whatever a file of code holds: no crash, no byte lost, no work that grows out of bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quire.ingest import grammar
+from quire.ingest.decode import NotText, text_of
+from quire.ingest.grammar.parse import LARGEST_STEP, LONGEST, loaded, tree_of
+from quire.ingest.grammar.table import GRAMMARS
+from quire.ingest.pieces import Source
+from quire.ingest.read import document_of
+from quire.values import Document, IngestSettings
+
+SOURCES = sorted((Path(__file__).parent / "sources").glob("*.txt"))
+CUT = IngestSettings(code_max=200, secrets=True)
+SIGNS = [b"{", b"}", b"(", b")", b"<", b">", b'"', b"'", b"`", b"/*", b"*/", b"<<EOF\n", b"#",
+         b"\n", b"\t", b"\\", b"$(", b"@", b"=>", b";", "é“".encode(), b"class ", b"def "]  # fmt: skip
+
+edits = st.lists(
+    st.tuples(
+        st.integers(0, 2000), st.integers(0, 30), st.one_of(st.sampled_from(SIGNS), st.binary())
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def edited(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
+    for place, length, put in changes:
+        at = place % (len(data) + 1)
+        data = data[:at] + put + data[at + length :]
+    return data
+
+
+def check(document: Document, text: str) -> None:
+    """The chunks are the text, each entity lies in the one around it, in reading order."""
+    assert "".join(chunk.text for chunk in document.chunks) == text
+    entities = document.outline.entities
+    for place, entity in enumerate(entities[1:], 1):
+        assert entity.parent is not None
+        assert entity.parent < place
+        around = entities[entity.parent]
+        assert around.start <= entity.start <= entity.end <= around.end
+        assert entities[place - 1].start <= entity.start
+        assert entity.name
+        assert entity.qualified
+    assert all(reference.within < len(entities) for reference in document.outline.references)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=[source.stem for source in SOURCES])
+@settings(max_examples=60)
+@given(changes=edits)
+def test_edited_source_loses_nothing(source: Path, changes: list[tuple[int, int, bytes]]) -> None:
+    data = edited(source.read_bytes(), changes)
+    try:
+        text = text_of(data)
+    except NotText:
+        return
+    check(document_of(source.stem, data, CUT), text)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=[source.stem for source in SOURCES])
+def test_a_file_cut_off_anywhere_loses_nothing(source: Path) -> None:
+    text = source.read_text(encoding="utf-8")
+    for end in range(1, len(text), 61):
+        check(document_of(source.stem, text[:end].encode(), CUT), text[:end])
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=[source.stem for source in SOURCES])
+def test_parsing_in_steps_gives_the_tree_of_parsing_at_once(source: Path) -> None:
+    from tree_sitter import Parser
+
+    name = {".py": "python", ".ts": "typescript", ".tsx": "tsx", ".js": "javascript", ".rs": "rust",
+            ".cs": "csharp", ".rb": "ruby", ".kt": "kotlin", ".sh": "shell"}.get(
+                Path(source.stem).suffix, Path(source.stem).suffix[1:])  # fmt: skip
+    found = loaded(name)
+    assert found is not None
+    data = source.read_bytes()
+    data *= 3 * LARGEST_STEP // len(data)
+    tree = tree_of(found[0], data)
+    assert tree is not None
+    assert str(tree.root_node) == str(Parser(found[0]).parse(data).root_node)
+
+
+def test_the_same_text_is_read_the_same_twice() -> None:
+    for source in SOURCES:
+        data = source.read_bytes()
+        assert document_of(source.stem, data, CUT) == document_of(source.stem, data, CUT)
+
+
+@pytest.mark.parametrize("language", GRAMMARS)
+@pytest.mark.parametrize("unit", ["case 1: ", "a<", "x => ", '"', "`", "((", "{ ", "/* ", "?? "])
+def test_a_text_without_order_is_left_to_its_lines(language: str, unit: str) -> None:
+    text = unit * (100_000 // len(unit))
+    # What was promised is a bound, not that every grammar gives up on every unit.
+    reading = grammar.read(Source(text, b"", language, "a"), CUT)
+    assert reading is None or reading.pieces[-1].end == len(text)
+
+
+def test_a_file_that_is_too_long_is_left_to_its_lines() -> None:
+    text = "def f():\n    return 1\n\n\n" * (LONGEST // 23 + 1)
+    assert grammar.read(Source(text, b"", "python", "a.py"), CUT) is None
+    document = document_of("a.py", text.encode(), IngestSettings())
+    assert len(document.outline.entities) == 1 + text.count("def ")
+    assert "".join(chunk.text for chunk in document.chunks) == text
+
+
+def test_definitions_nested_without_end() -> None:
+    text = (
+        "".join(" " * depth + f"def f{depth}():\n" for depth in range(120)) + " " * 120 + "pass\n"
+    )
+    document = document_of("a.py", text.encode(), CUT)
+    check(document, text)
+    assert max(entity.qualified.count(".") for entity in document.outline.entities) < 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quire.ingest.read import document_of
-from quire.values import Chunk, Document, Entity, IngestSettings
+from quire.values import Chunk, Document, Entity, IngestSettings, Outline
 
 SMALL = IngestSettings(whole=120, paragraph=120, target=80, join=80, code_max=160)
 
@@ -49,3 +49,8 @@ def check_outline(document: Document) -> None:
         assert "\n" not in entity.name + entity.qualified
         assert entity.lines[0] <= entity.lines[1]
         before = entity
+
+
+def outlined(document: Document) -> Outline:
+    assert document.outline is not None, "every file has an outline"
+    return document.outline

@@ -16,6 +16,8 @@ from quire.ingest.pieces import Source
 from quire.ingest.read import document_of
 from quire.values import Document, IngestSettings
 
+from .reading import check_outline, outlined
+
 SOURCES = sorted((Path(__file__).parent / "sources").glob("*.txt"))
 CUT = IngestSettings(code_max=200, secrets=True)
 SIGNS = [b"{", b"}", b"(", b")", b"<", b">", b'"', b"'", b"`", b"/*", b"*/", b"<<EOF\n", b"#",
@@ -40,16 +42,9 @@ def edited(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
 def check(document: Document, text: str) -> None:
     """The chunks are the text, each entity lies in the one around it, in reading order."""
     assert "".join(chunk.text for chunk in document.chunks) == text
-    entities = document.outline.entities
-    for place, entity in enumerate(entities[1:], 1):
-        assert entity.parent is not None
-        assert entity.parent < place
-        around = entities[entity.parent]
-        assert around.start <= entity.start <= entity.end <= around.end
-        assert entities[place - 1].start <= entity.start
-        assert entity.name
-        assert entity.qualified
-    assert all(reference.within < len(entities) for reference in document.outline.references)
+    check_outline(document)
+    outline = outlined(document)
+    assert all(reference.within < len(outline.entities) for reference in outline.references)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=[source.stem for source in SOURCES])
@@ -106,7 +101,7 @@ def test_a_file_that_is_too_long_is_left_to_its_lines() -> None:
     text = "def f():\n    return 1\n\n\n" * (LONGEST // 23 + 1)
     assert grammar.read(Source(text, b"", "python", "a.py"), CUT) is None
     document = document_of("a.py", text.encode(), IngestSettings())
-    assert len(document.outline.entities) == 1 + text.count("def ")
+    assert len(outlined(document).entities) == 1 + text.count("def ")
     assert "".join(chunk.text for chunk in document.chunks) == text
 
 
@@ -116,4 +111,4 @@ def test_definitions_nested_without_end() -> None:
     )
     document = document_of("a.py", text.encode(), CUT)
     check(document, text)
-    assert max(entity.qualified.count(".") for entity in document.outline.entities) < 20
+    assert max(entity.qualified.count(".") for entity in outlined(document).entities) < 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 TITLE_LENGTH = 120
 
@@ -49,9 +50,11 @@ class Part:
     """Empty: the names of the parts around it and its own, joined by dots."""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A name that a part uses and that something elsewhere may define."""
+class Use(NamedTuple):
+    """A name that a part uses and that something elsewhere may define.
+
+    There are as many as there are names in a file: a tuple is made three times as fast.
+    """
 
     name: str
     kind: str

@@ -1,7 +1,7 @@
-"""Which definitions were captured, how do they nest, and which names do they use?
+"""Which definitions were captured, and how do they nest?
 
 A query gives lists of nodes by capture. Here they are put into one order, and read like text:
-a definition opens, its name and its body are met, names are used inside it, it closes.
+a definition opens, its name and its body are met, it closes.
 
 =================  ==================================================================
 `@class`           class, struct, union, enum, record, object, an `impl` or extension of one
@@ -32,38 +32,22 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from quire.ingest.grammar import wording
-
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 CAPTURES = (
     # In this order where several stand at the same place.
     "body", "outer", "module", "class", "interface", "type", "function", "method",
-    "decorator", "comment", "owner", "name", "doc", "import", "required",
-    "call", "element", "use", "mixed",
+    "decorator", "comment", "owner", "name", "doc",
 )  # fmt: skip
 RANKS = {capture: rank for rank, capture in enumerate(CAPTURES)}
 OUTER, FIRST_KIND, LAST_KIND = RANKS["outer"], RANKS["module"], RANKS["method"]
-NAME, FIRST_USE = RANKS["name"], RANKS["import"]
 
-CONDITIONS = {
-    # capture: what it is, if this stands before its first character
-    "required": (
-        "import",
-        re.compile(
-            r"\b(?:require|require_relative|load|source)\s*\(?\s*.$|(?:^|[\n;&|])\s*\.\s+.$"
-        ),
-    ),
-    "mixed": ("use", re.compile(r"\b(?:include|extend|prepend)\s*\(?\s*.$")),
-    "element": ("call", re.compile(r"[A-Z]$")),
-}
-CONDITIONAL = frozenset(RANKS[capture] for capture in CONDITIONS)
 KEYWORD = re.compile(r"\b(?:const|let|var)\s+$")
 """Belongs to the definition behind it, though no node holds just the two."""
-CALLER = 30
-"""Characters in which the word before a name is looked for."""
-
+LAST_LETTERS = frozenset("tr \t\n")
+BEFORE = 30
+"""Characters in which it is looked for."""
 MARGIN = 200
 """White space that is looked at before a comment or a definition."""
 
@@ -82,10 +66,9 @@ class Found:
     owner: Span | None = None
     body: int | None = None
     doc: Span | None = None
-    decorators: list[Span] = field(default_factory=list)
-    asides: list[Span] = field(default_factory=list)
+    decorators: tuple[Span, ...] = ()
+    asides: tuple[Span, ...] = ()
     """Comments inside the declaration."""
-    uses: list[tuple[str, str]] = field(default_factory=list)
     claimed: bool = False
     """It stands around a definition that has been met."""
 
@@ -94,7 +77,8 @@ class Found:
 class Captured:
     """All that was captured in a file."""
 
-    whole: Found
+    doc: Span | None = None
+    """The file's own docstring."""
     definitions: list[Found] = field(default_factory=list)
     leads: list[Span] = field(default_factory=list)
     """Comments and free decorators, that may belong to what is below them."""
@@ -104,18 +88,15 @@ class Captured:
 
 def captured(text: str, nodes: dict[str, list[Node]]) -> Captured:
     """Put captured nodes into their order and nest them."""
+    found = Captured()
     whole = Found("", 0, len(text), claimed=True)
-    found = Captured(whole)
     inside = [whole]
-    last = taken = (-1, -1)  # a name that is declared or called is not used as well
+    last = (-1, -1)
     for start, minus_end, rank in _in_order(nodes):
         end = -minus_end
-        here = _innermost(inside, start)
-        if rank >= FIRST_USE:
-            if taken != (start, end):
-                taken = (start, end)
-                _use(text, rank, taken, here)
-        elif rank == OUTER:
+        while inside[-1].end <= start:
+            inside.pop()
+        if rank == OUTER:
             inside.append(Found("", start, end))
         elif FIRST_KIND <= rank <= LAST_KIND:
             if last != (start, end):  # else it is one definition, captured in two ways
@@ -123,11 +104,8 @@ def captured(text: str, nodes: dict[str, list[Node]]) -> Captured:
                 inside.append(_opened(text, CAPTURES[rank], last, inside))
                 found.definitions.append(inside[-1])
         else:
-            _describe(CAPTURES[rank], (start, end), here, found)
-            if rank == NAME:
-                taken = (start, end)
-    while len(inside) > 1:
-        _close(inside)
+            _describe(CAPTURES[rank], (start, end), _innermost(inside), found)
+    found.doc = whole.doc
     return found
 
 
@@ -137,11 +115,11 @@ def leads_above(text: str, found: Captured, start: int) -> list[Span]:
     at = bisect_right(found.lead_ends, start) - 1
     while at >= 0:
         lead_start, lead_end = found.leads[at]
+        if start - lead_end > MARGIN:
+            break
         lead_end -= text[lead_end - 1] == "\n"
         between = text[lead_end:start]
-        if len(between) > MARGIN or between.strip() or between.count("\n") > 1:
-            break
-        if not begins_line(text, lead_start):
+        if between.strip() or between.count("\n") > 1 or line_start(text, lead_start) is None:
             break
         above.append((lead_start, lead_end))
         start = lead_start
@@ -149,13 +127,13 @@ def leads_above(text: str, found: Captured, start: int) -> list[Span]:
     return above
 
 
-def begins_line(text: str, start: int) -> bool:
-    """Tell whether only white space stands before a place in its line."""
+def line_start(text: str, start: int) -> int | None:
+    """Find the beginning of a place's line, if only white space is before it in the line."""
     first = max(0, start - MARGIN)
     line = text.rfind("\n", first, start) + 1
-    if not line and first:
-        return False
-    return line == start or text[line:start].isspace()
+    if (line or not first) and (line == start or text[line:start].isspace()):
+        return line
+    return None
 
 
 def _in_order(nodes: dict[str, list[Node]]) -> list[tuple[int, int, int]]:
@@ -174,10 +152,8 @@ def _in_order(nodes: dict[str, list[Node]]) -> list[tuple[int, int, int]]:
     ]
 
 
-def _innermost(inside: list[Found], start: int) -> Found:
+def _innermost(inside: list[Found]) -> Found:
     """Give the definition that a place belongs to, or what may yet turn out to be around one."""
-    while inside[-1].end <= start:
-        _close(inside)
     one = inside[-1]
     if one.claimed:
         return next((one for one in reversed(inside) if not one.claimed), inside[0])
@@ -187,8 +163,8 @@ def _innermost(inside: list[Found], start: int) -> Found:
 def _opened(text: str, kind: str, span: Span, inside: list[Found]) -> Found:
     """Open a definition; what stands around it alone becomes part of it."""
     start, end = span
-    if text[start - 1 : start].isspace():
-        word = KEYWORD.search(text, max(0, start - CALLER), start)
+    if text[start - 2 : start - 1] in LAST_LETTERS:
+        word = KEYWORD.search(text, max(0, start - BEFORE), start)
         start = word.start() if word else start
     opened = Found(kind, start, end)
     for around in reversed(inside):
@@ -200,15 +176,7 @@ def _opened(text: str, kind: str, span: Span, inside: list[Found]) -> Found:
             opened.start = around.start
             opened.end = max(opened.end, around.end)
             opened.decorators = around.decorators + opened.decorators
-            opened.uses = around.uses + opened.uses
     return opened
-
-
-def _close(inside: list[Found]) -> None:
-    """Close the innermost; the names used in what belonged to no definition go one further out."""
-    closed = inside.pop()
-    if not closed.kind and not closed.claimed:
-        _innermost(inside, closed.start).uses += closed.uses
 
 
 def _describe(capture: str, span: Span, here: Found, found: Captured) -> None:
@@ -222,23 +190,11 @@ def _describe(capture: str, span: Span, here: Found, found: Captured) -> None:
     elif capture == "doc":
         here.doc = here.doc or span
     elif capture == "decorator" and not here.claimed and here.name is None:
-        here.decorators.append(span)
+        here.decorators += (span,)
     else:
         found.leads.append(span)
         found.lead_ends.append(span[1])
         if here.kind and here.body is None:
-            here.asides.append(span)
+            here.asides += (span,)
         if capture == "decorator":
             found.free_decorators.add(span[0])
-
-
-def _use(text: str, rank: int, span: Span, here: Found) -> None:
-    name, kind = text[span[0] : span[1]], CAPTURES[rank]
-    if rank in CONDITIONAL:
-        kind, before = CONDITIONS[kind]
-        if not before.search(text[max(0, span[0] - CALLER) : span[0] + 1]):
-            return
-    if not name.isidentifier():
-        name = wording.imported_name(name) if kind == "import" else wording.used_name(name)
-    if len(name) > 1:
-        here.uses.append((name, kind))

@@ -14,34 +14,28 @@ TOP = 300
 """A comment that begins before this character may be a licence's."""
 PRELUDE = re.compile(r"\s*(?:<\?php\s*|(['\"])use strict\1;?\s*)?")
 
-Places = dict[int, int]
-"""Where a definition stands among the parts, by its identity."""
 
-
-def parts_of(text: str, found: Captured) -> tuple[list[Part], Places]:
+def parts_of(text: str, found: Captured) -> list[Part]:
     """Make a part of each definition that has a name and is not nested too deeply."""
     parts: list[Part] = []
-    places: Places = {}
-    for one in _named(found):
-        around = part_around(one.parent, places)
+    places: dict[int, int | None] = {}  # by identity: the part that it is, or that is around it
+    depths: dict[int, int] = {}
+    for one in found.definitions:
+        around = None if one.parent is None else places[id(one.parent)]
+        depth = 0 if around is None else depths[around] + 1
+        if one.name is None or depth >= DEEPEST:
+            places[id(one)] = around
+            continue
+        depths[len(parts)] = depth
         places[id(one)] = len(parts)
-        parts.append(_part(text, found, one, around, parts))
-    return parts, places
-
-
-def part_around(one: Found | None, places: Places) -> int | None:
-    """Find the part that a definition is, or the one around it."""
-    while one is not None:
-        if (place := places.get(id(one))) is not None:
-            return place
-        one = one.parent
-    return None
+        parts.append(_part(text, found, one, around=around, parts=parts))
+    return parts
 
 
 def summary_of_file(text: str, found: Captured, parts: list[Part]) -> str:
     """Give what a file says of itself: its docstring, or the comment at its top."""
-    if found.whole.doc:
-        return wording.docstring_text(_at(text, found.whole.doc))
+    if found.doc:
+        return wording.docstring_text(_at(text, found.doc))
     for run in _runs_at_the_top(text, found):
         if any(part.start <= run[0][0] for part in parts[:1]):
             break  # it speaks of what is below it
@@ -53,17 +47,8 @@ def summary_of_file(text: str, found: Captured, parts: list[Part]) -> str:
     return ""
 
 
-def _named(found: Captured) -> Iterator[Found]:
-    depths: dict[int, int] = {}
-    for one in found.definitions:
-        depth = 0 if one.parent is None else depths[id(one.parent)]
-        depths[id(one)] = depth + (one.name is not None)
-        if one.name is not None and depth < DEEPEST:
-            yield one
-
-
-def _part(text: str, found: Captured, one: Found, around: int | None, parts: list[Part]) -> Part:
-    assert one.name is not None, "only named definitions become parts"
+def _part(text: str, found: Captured, one: Found, *, around: int | None, parts: list[Part]) -> Part:
+    assert one.name is not None, "only what has a name becomes a part"
     start, decorators, comment = _above(text, found, one)
     written = _at(text, one.name)
     path = wording.name_path(written) or (written,)
@@ -78,7 +63,7 @@ def _part(text: str, found: Captured, one: Found, around: int | None, parts: lis
         parent=around,
         signature=_signature(text, one),
         summary=wording.docstring_text(_at(text, one.doc)) if one.doc else comment,
-        decorators=(*decorators, *(wording.signature(_at(text, span)) for span in one.decorators)),
+        decorators=decorators,
         qualified=".".join(name for name in (_qualifier(outer), *owner, *path) if name),
     )
 
@@ -90,10 +75,10 @@ def _qualifier(outer: Part | None) -> str:
     return outer.qualified.rpartition(".")[0] if outer.kind == "type" else outer.qualified
 
 
-def _above(text: str, found: Captured, one: Found) -> tuple[int, list[str], str]:
+def _above(text: str, found: Captured, one: Found) -> tuple[int, tuple[str, ...], str]:
     """Read upwards from a definition: where it really begins, its decorators, its comment."""
     start = one.start
-    decorators: list[str] = []
+    decorators = [wording.signature(_at(text, span)) for span in one.decorators]
     comments: list[str] = []
     for span in leads_above(text, found, one.start):
         written = _at(text, span)
@@ -104,7 +89,7 @@ def _above(text: str, found: Captured, one: Found) -> tuple[int, list[str], str]
         elif not wording.is_pragma(written):
             comments.append(written)
         start = span[0]
-    return start, decorators, wording.comment_text("\n".join(reversed(comments)))
+    return start, tuple(decorators), wording.comment_text("\n".join(reversed(comments)))
 
 
 def _signature(text: str, one: Found) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LONGEST = 256 * 1024
 """A file of more characters is data, or generated: its lines tell enough of it."""
-FIRST_STEP, LARGEST_STEP = 4096, 16384
+FIRST_STEP, LARGEST_STEP = 8192, 16384
 """Characters that the parser is given more, at first and at most."""
 BLOCK = 1024
 """Characters that it reads at once."""

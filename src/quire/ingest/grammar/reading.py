@@ -8,17 +8,16 @@ no order at all is left to the lines (`code.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from quire.ingest.cutting import Definition, long_stretches, pieces_of
-from quire.ingest.grammar.captured import MARGIN, Captured, begins_line, captured
-from quire.ingest.grammar.described import Places, part_around, parts_of, summary_of_file
+from quire.ingest.grammar.captured import captured, line_start
+from quire.ingest.grammar.described import parts_of, summary_of_file
 from quire.ingest.grammar.parse import loaded, tree_of
 from quire.ingest.grammar.statements import best_statement
 from quire.ingest.grammar.table import GRAMMARS, grammar_name
-from quire.ingest.grammar.tested import tested_by_file, tested_by_name
+from quire.ingest.grammar.used import uses_of
 from quire.ingest.lines import cut_lines
-from quire.ingest.pieces import Part, Piece, Reading, Source, Use, clean_title
+from quire.ingest.pieces import Part, Piece, Reading, Source, clean_title
 from quire.values import IngestSettings
 
 SPACES = re.compile("[\x00\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u3000\ufeff]")
@@ -38,8 +37,9 @@ def read(source: Source, settings: IngestSettings) -> Reading | None:
     tree = tree_of(language, _one_byte_each(text))
     if tree is None:
         return None
-    found = captured(text, QueryCursor(query).captures(tree.root_node))
-    parts, places = parts_of(text, found)
+    nodes = QueryCursor(query).captures(tree.root_node)
+    found = captured(text, nodes)
+    parts = parts_of(text, found)
     size = max(1, settings.code_max)
     pieces = [Piece(0, len(text))]
     if len(text) > size:
@@ -52,7 +52,7 @@ def read(source: Source, settings: IngestSettings) -> Reading | None:
         nature=GRAMMARS[name].nature,
         summary=summary_of_file(text, found, parts),
         parts=tuple(parts),
-        uses=tuple(_uses(source.path, found, parts, places)),
+        uses=tuple(uses_of(text, source.path, nodes, parts)),
     )
 
 
@@ -71,8 +71,8 @@ def _definitions(text: str, parts: list[Part]) -> Definition:
     for part in parts:
         around = whole if part.parent is None else made[part.parent]
         start, end = part.start, part.end
-        if begins_line(text, start):
-            start = text.rfind("\n", max(0, start - MARGIN), start) + 1
+        if (line := line_start(text, start)) is not None:
+            start = line
         if rest := LINE_REST.match(text, end):
             end = rest.end()
         start = max(start, around.parts[-1].end if around.parts else around.start)
@@ -80,16 +80,3 @@ def _definitions(text: str, parts: list[Part]) -> Definition:
         made.append(Definition(start, clean_title(part.signature), end))
         around.parts.append(made[-1])
     return whole
-
-
-def _uses(path: str, found: Captured, parts: list[Part], places: Places) -> Iterator[Use]:
-    """Go through the names that are used, and in a file of tests those that are tested."""
-    for one in (found.whole, *found.definitions):
-        within = part_around(one, places)
-        for name, kind in one.uses:
-            yield Use(name, kind, within)
-    if tested := tested_by_file(path):
-        yield Use(tested, "test")
-        for place, part in enumerate(parts):
-            for name in tested_by_name(part.name):
-                yield Use(name, "test", place)

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from quire.ingest.cutting import Stretch
-from quire.ingest.grammar.captured import MARGIN, begins_line
+from quire.ingest.grammar.captured import line_start
 from quire.ingest.lines import CLOSER, BestLine
 
 if TYPE_CHECKING:
@@ -56,8 +56,9 @@ def _breaks(text: str, root: Node, stretches: list[Stretch], size: int) -> dict[
             if end <= stretches[stretch][0]:
                 continue
             led = led_until >= 0 and text.count("\n", led_until, start) <= 1
-            if not led and begins_line(text, start) and not _goes_with_the_line_above(text, start):
-                breaks.setdefault(text.rfind("\n", max(0, start - MARGIN), start) + 1, depth)
+            line = None if led else line_start(text, start)
+            if line is not None and not _goes_with_the_line_above(text, start):
+                breaks.setdefault(line, depth)
             if end - start > size and depth < DEEPEST:
                 long_ones.append((child, depth + 1))
             led_until = end - text.endswith("\n", start, end) if _leads(child.type) else -1

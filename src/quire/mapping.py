@@ -41,7 +41,7 @@ class Mapped:
 def draw(view: View, under: Sequence[str], budget: int, counter: Counter) -> Mapped:
     """Map the definitions below some paths of a space."""
     paths, outlines = _read(view)
-    ranks = rank.importance(outlines)
+    ranks = rank.importance(outlines, paths)
     wanted = [
         (record, place)
         for record, outline in outlines.items()

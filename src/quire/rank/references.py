@@ -20,16 +20,24 @@ DAMPING = (85, 100)
 """The share of a file's rank that goes on to what it uses; the rest is spread over all."""
 COMMON = 8
 """A name that more files define than this says little of any of them."""
+DOUBT = 64
+"""A name that was not imported counts for so much less."""
+IMPORTS = frozenset({"import", "test"})
+UNNAMED = frozenset({"__init__", "index", "mod", "lib", "main"})
+"""Files that are imported by the name of their folder."""
 DEFINING = frozenset({"class", "interface", "type", "function", "method"})
 
 Definition = tuple[str, int]
 """A record, and the place of the entity in its outline."""
 
 
-def importance(outlines: Mapping[str, Outline]) -> dict[Definition, int]:
-    """Give each definition its rank among all; what nobody uses has none."""
+def importance(outlines: Mapping[str, Outline], paths: Mapping[str, str]) -> dict[Definition, int]:
+    """Give each definition its rank among all; what nobody uses has none.
+
+    `paths` tells where each record stands: neighbours and what is imported are meant first.
+    """
     defined = _definitions(outlines)
-    uses = {name: _uses(outline, name, defined) for name, outline in sorted(outlines.items())}
+    uses = {name: _uses(name, outlines, defined, paths) for name in sorted(outlines)}
     ranks = _walked(uses)
     found: Counter[Definition] = Counter()
     for record, targets in uses.items():
@@ -49,23 +57,47 @@ def _definitions(outlines: Mapping[str, Outline]) -> dict[str, list[Definition]]
 
 
 def _uses(
-    outline: Outline, record: str, defined: Mapping[str, list[Definition]]
+    record: str,
+    outlines: Mapping[str, Outline],
+    defined: Mapping[str, list[Definition]],
+    paths: Mapping[str, str],
 ) -> dict[Definition, int]:
     """Tell which definitions of others a file uses, and how much it leans on each.
 
     A name that is used often counts for more, but not in proportion; one that several define is
-    shared among them.
+    shared among them; one that is neither imported nor defined next door may mean something else
+    altogether (a method of the language itself).
     """
     counts: Counter[str] = Counter()
-    for use in outline.references:
+    imported: set[str] = set()
+    for use in outlines[record].references:
         counts[use.name] += use.count
+        if use.kind in IMPORTS:
+            imported.add(use.name)
+    folder = paths[record].rpartition("/")[0]
     found: dict[Definition, int] = {}
     for name, count in sorted(counts.items()):
         targets = [each for each in defined.get(name, ()) if each[0] != record]
         if targets and len({owner for owner, _ in targets}) <= COMMON:
             weight = isqrt(count * UNIT) // len(targets)
             for definition in targets:
-                found[definition] = found.get(definition, 0) + weight
+                owner, place = definition
+                near = paths[owner].rpartition("/")[0] == folder
+                meant = near or not imported.isdisjoint(
+                    _names(outlines[owner], place, paths[owner])
+                )
+                found[definition] = found.get(definition, 0) + weight // (1 if meant else DOUBT)
+    return found
+
+
+def _names(outline: Outline, place: int, path: str) -> set[str]:
+    """Give the names that a definition may be imported by: its own, its owners', its file's."""
+    stem = path.rpartition("/")[2].partition(".")[0]
+    found = {stem if stem not in UNNAMED else path.rpartition("/")[0].rpartition("/")[2]}
+    at: int | None = place
+    while at is not None and at != WHOLE:
+        found.add(outline.entities[at].name)
+        at = outline.entities[at].parent
     return found
 
 

@@ -55,6 +55,8 @@ def _part(text: str, found: Captured, one: Found, *, around: int | None, parts: 
     owner = wording.name_path(_at(text, one.owner)) if one.owner else ()
     outer = None if around is None else parts[around]
     belongs = len(path) > 1 or owner or (outer is not None and outer.kind in HOLDERS)
+    # In broken syntax a comment above may reach into what came before: parts stay in their order.
+    start = min(one.start, max(start, parts[-1].start if parts else 0))
     return Part(
         kind="method" if one.kind == "function" and belongs else one.kind,
         name=path[-1],

@@ -15,7 +15,7 @@ from typing import Any
 from bench import process, stores
 from bench.fresh import MOST, SHAPE, WARM, Fresh
 from bench.question_model import QuestionModel
-from bench.report import Table, Times, timed, times
+from bench.report import Table, Times, clocked, timed, times
 from bench.stages import Stages, Stopwatch, charged
 from quire import asking, assembling, config, engine, proof, recipe
 from quire.contracts import Embedder
@@ -42,6 +42,11 @@ PEERS = {
 """How a peer is shown, and how many times fewer questions it is asked: seconds each."""
 WAYS = {"known": "its vector at hand", "embedded": "the question embedded"}
 KINDS = ("mean", "cpu")
+RATIOS = ("ratio p50", "ratio p95")
+TURN = 5
+MOST_OF_PEERS = 60
+AVAILABLE = recipe.load("documents").budget.available
+FILLED = f"{DEPTH} chunks of each search, {AVAILABLE:,} tokens to fill"
 
 
 class Measured(Quire):
@@ -63,7 +68,14 @@ def tables(sizes: Sequence[int], asked: int, *, slow: bool) -> Iterator[Table]:
         model = QuestionModel(fresh.all)
         path, _ = stores.ours(size)
         with opened(path, model) as quire:
-            yield _beside_peers(quire, model, fresh, size, asked, slow=slow)
+            yield _alone(quire, model, fresh, size, asked)
+            python = peers_python()
+            if python is None:
+                print("no peers: `make bench` installs them, or BENCH_PEERS names a Python")
+            elif size > PEERS_UP_TO and not slow:
+                print("no peers: only with --slow at this size, they take long to build")
+            else:
+                yield _beside_peers(quire, model, fresh, size, asked=asked, python=python)
             yield _by_step(quire, model, fresh, size)
             yield _many(quire, model, fresh, size)
         model.close()
@@ -88,56 +100,70 @@ def ask(quire: Quire, question: str, wanted: Recipe | None = None) -> Context:
     return made
 
 
-def _beside_peers(
-    quire: Quire, model: QuestionModel, fresh: Fresh, size: int, asked: int, *, slow: bool
-) -> Table:
+def _alone(quire: Quire, model: QuestionModel, fresh: Fresh, size: int, asked: int) -> Table:
     table = Table(
         f"assembling from {size:,} chunks, each question for the first time",
-        ("who", "p50 ms", "p95", "cpu", "ratio p50", "ratio p95", "tokens"),
+        ("question", "p50 ms", "p95", "cpu", "tokens"),
     )
     for question in fresh.take(WARM):
         ask(quire, question)
-    ours: dict[str, Times] = {}
     many = min(PER_ASKED * asked, MOST)
     for way, name in WAYS.items():
         model.at_work = way == "embedded"
         questions = fresh.take(many, MOST)
         found = timed([partial(ask, quire, question) for question in questions], warm=0)
         used = [ask(quire, question).tokens for question in questions[-WARM:]]
-        ours[way] = found
-        table.add(f"quire, {name}", *_three(found), 1.0, 1.0, sum(used) / len(used))
+        table.add(name, *_three(found), sum(used) / len(used))
     again = timed([partial(ask, quire, questions[-1])] * AGAIN)
-    table.add("quire, the same question again", *_three(again), None, None, None)
-    available = recipe.load("documents").budget.available
-    table.notes = [
-        f"{many} questions ({SHAPE}), the peers the first of them",
-        f"{DEPTH} chunks of each search, {available:,} tokens to fill",
-        "ratio: how much faster Quire is, the vector treated alike",
-    ]
-    python = peers_python()
-    if python is None:
-        table.notes.append("no peers: `make bench` installs them, or BENCH_PEERS names a Python")
-    elif size > PEERS_UP_TO and not slow:
-        table.notes.append("no peers: only with --slow at this size, they take long to build")
-    else:
-        for name, (shown, fewer) in PEERS.items():
-            few = max(1, min(asked, MOST) // fewer)
-            told = process.measured(
-                *(name, str(size), str(few), str(DEPTH), str(available)),
-                module="bench.peers",
-                python=python,
-            )
+    table.add("the same question again", *_three(again), None)
+    table.notes = [f"{many} questions ({SHAPE})", FILLED]
+    return table
+
+
+def _beside_peers(
+    quire: Quire, model: QuestionModel, fresh: Fresh, size: int, *, asked: int, python: str
+) -> Table:
+    """Ask a peer and Quire by turns, so that both meet the same moments of a busy machine."""
+    table = Table(
+        f"assembling from {size:,} chunks, by turns with a peer",
+        ("peer", *("p50 ms", "p95", "cpu"), *("quire p50", "p95", "cpu"), *RATIOS, "tokens"),
+        notes=[
+            FILLED,
+            "ratio: how much faster Quire is; cpu: of all threads, and FAISS uses all cores",
+            (
+                "the peers rank and join; Quire also leaves out repeats, counts the whole, "
+                "decides over every candidate, proves each source and writes a receipt"
+            ),
+        ],
+    )
+    for name, (shown, fewer) in PEERS.items():
+        few = max(1, min(asked, MOST_OF_PEERS) // fewer)
+        told: dict[str, Any] = {}
+        with process.serving(
+            python, "bench.peers", name, str(size), str(DEPTH), str(AVAILABLE)
+        ) as talk:
+            talk({"questions": fresh.all[:WARM]})
             for way, said in WAYS.items():
-                found = times(told[way]["seconds"], told[way]["cpu"])
-                faster = (found.p50 / ours[way].p50, found.p95 / ours[way].p95)
-                table.add(f"{shown}, {said}", *_three(found), *faster, told[way]["tokens"])
-            table.notes.append(
-                f"{shown}: {few} questions, built in {told['build_seconds']:.0f} s, "
-                f"{told['peak_mib']:,.0f} MiB"
-            )
+                model.at_work = way == "embedded"
+                theirs: dict[str, list[float]] = {"seconds": [], "cpu": [], "tokens": []}
+                ours: dict[str, list[float]] = {"seconds": [], "cpu": []}
+                questions = fresh.take(few, MOST_OF_PEERS // fewer)
+                for at in range(0, few, TURN):
+                    turn = questions[at : at + TURN]
+                    told = talk({"questions": turn, "at_work": model.at_work})
+                    for kind in theirs:
+                        theirs[kind] += told[kind]
+                    spent = clocked([partial(ask, quire, question) for question in turn])
+                    ours["seconds"] += spent[0]
+                    ours["cpu"] += spent[1]
+                peer = times(theirs["seconds"], theirs["cpu"])
+                mine = times(ours["seconds"], ours["cpu"])
+                ratios = (peer.p50 / mine.p50, peer.p95 / mine.p95)
+                used = sum(theirs["tokens"]) / few
+                table.add(f"{shown}, {said}", *_three(peer), *_three(mine), *ratios, used)
         table.notes.append(
-            "the peers rank and join; Quire also leaves out repeats, counts the whole, decides "
-            "over every candidate, proves each source and writes a receipt"
+            f"{shown}: {few} questions each, {TURN} a turn; built in "
+            f"{told['build_seconds']:.0f} s, {told['peak_mib']:,.0f} MiB"
         )
     return table
 

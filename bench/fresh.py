@@ -8,7 +8,7 @@ from itertools import islice
 from bench import queries
 
 SHAPE = "eight terms, two frequent"
-POOL = 1000
+POOL = 1200
 """All questions that there are: whoever asks a few of them asks the same as who asks many."""
 WARM = 10
 """So many are asked first, and do not count."""

@@ -1,8 +1,9 @@
 """How do others assemble a context from the same chunks, with the same vectors?
 
-`python -m bench.peers NAME CHUNKS ASKED DEPTH TOKENS` builds one of them, asks it, and prints what
-it measured as JSON. The peers want other versions of packages than Quire does, so that they live
-in an environment of their own (bench/peers.txt); BENCH_PEERS names its Python.
+`python -m bench.peers NAME CHUNKS DEPTH TOKENS` builds one of them; then each line of JSON that it
+is given holds questions, and each line that it gives tells how long they took. The peers want other
+versions of packages than Quire does, so that they live in an environment of their own
+(bench/peers.txt); BENCH_PEERS names its Python.
 
 They get their own BM25 and the fastest exact search that they offer, FAISS; LlamaIndex also runs
 with the vector store that it takes by default. What was found is joined in its order, each piece
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from bench import synthetic, synthetic_vectors
-from bench.fresh import MOST, WARM, Fresh
+from bench.fresh import Fresh
 from bench.process import peak_mib
 from bench.question_model import QuestionModel
 from quire import tokens
@@ -145,32 +146,43 @@ def joined(found: Sequence[tuple[str, str]], budget: int) -> tuple[str, int]:
     return "".join(parts), used
 
 
-def measure(name: str, size: int, asked: int, depth: int, budget: int) -> dict[str, Any]:
-    """Build a peer and ask it, first with vectors at hand, then with the model at work."""
-    start = time.perf_counter()
-    questions = Fresh()
-    model = QuestionModel(questions.all)
+def built(name: str, size: int, depth: int, model: QuestionModel) -> tuple[Ask, float]:
+    """Build a peer over made-up chunks; gives how it is asked, and the seconds that it took."""
     chunks = [chunk for made in synthetic.documents(size) for chunk in made.chunks]
     vectors = np.frombuffer(b"".join(synthetic_vectors.World().texts(size)), np.int8).reshape(
         size, -1
     )
-    made_up = time.perf_counter() - start
+    start = time.perf_counter()
     ask = PEERS[name](chunks, vectors.astype(np.float32), model, depth)
-    told: dict[str, Any] = {"build_seconds": time.perf_counter() - start - made_up}
-    for question in questions.take(WARM):
-        joined(ask(question), budget)
-    for way, at_work in (("known", False), ("embedded", True)):
-        model.at_work = at_work
-        seconds, cpu, used = [], [], []
-        for question in questions.take(asked, MOST):
-            begin, busy = time.perf_counter(), time.process_time()
-            _, spent = joined(ask(question), budget)
-            seconds.append(time.perf_counter() - begin)
-            cpu.append(time.process_time() - busy)
-            used.append(spent)
-        told[way] = {"seconds": seconds, "cpu": cpu, "tokens": float(np.mean(used))}
-    model.close()
+    return ask, time.perf_counter() - start
+
+
+def measured(ask: Ask, questions: Sequence[str], budget: int) -> dict[str, list[float]]:
+    """Ask each question once; gives the seconds, the processors' seconds and the tokens."""
+    told: dict[str, list[float]] = {"seconds": [], "cpu": [], "tokens": []}
+    for question in questions:
+        begin, busy = time.perf_counter(), time.process_time()
+        _, spent = joined(ask(question), budget)
+        told["seconds"].append(time.perf_counter() - begin)
+        told["cpu"].append(time.process_time() - busy)
+        told["tokens"].append(spent)
     return told
+
+
+def serve(name: str, size: int, depth: int, budget: int) -> None:
+    """Answer line by line: `{}` when it is built, then questions."""
+    out, sys.stdout = sys.stdout, sys.stderr  # a peer that prints must not be taken for an answer
+    model = QuestionModel(Fresh().all)
+    ask, seconds = built(name, size, depth, model)
+    for line in sys.stdin:
+        words = json.loads(line)
+        model.at_work = words.get("at_work", False)
+        told = measured(ask, words.get("questions", ()), budget)
+        print(
+            json.dumps({**told, "build_seconds": seconds, "peak_mib": peak_mib()}),
+            file=out,
+            flush=True,
+        )
 
 
 def _floats(vector: bytes) -> list[float]:
@@ -179,5 +191,4 @@ def _floats(vector: bytes) -> list[float]:
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[2:]]
-    print(json.dumps({**measure(sys.argv[1], *numbers), "peak_mib": peak_mib()}))
+    serve(sys.argv[1], *map(int, sys.argv[2:]))

@@ -9,23 +9,22 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 TOP = 50
 
 
-def measured(
-    job: str, *arguments: str, module: str = "bench.process", python: str = sys.executable
-) -> dict[str, Any]:
+def measured(job: str, *arguments: str) -> dict[str, Any]:
     """Run a job in a fresh process; gives what it told, and the seconds until it had ended."""
     start = time.perf_counter()
-    here = Path(__file__).parent.parent  # another Python has no Quire installed
     done = subprocess.run(
-        [python, "-m", module, job, *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(here), str(here / "src")))},
+        [sys.executable, "-m", "bench.process", job, *arguments],
+        env=_environment(),
         capture_output=True,
         text=True,
         check=False,
@@ -35,6 +34,44 @@ def measured(
         raise SystemExit(f"{job} failed:\n{done.stderr}")
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return {**told, "wall_seconds": wall}
+
+
+@contextmanager
+def serving(python: str, module: str, *arguments: str) -> Iterator[Callable[[object], Any]]:
+    """Talk with a process in lines of JSON: what is said to it, and what it answers."""
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            [python, "-W", "ignore", "-m", module, *arguments],
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as started,
+    ):
+        said, answered = started.stdin, started.stdout
+        assert said is not None, "a pipe"
+        assert answered is not None, "a pipe"
+
+        def talk(words: object) -> Any:
+            said.write(json.dumps(words) + "\n")
+            said.flush()
+            line = answered.readline()
+            if not line:
+                errors.seek(0)
+                raise SystemExit(f"{module} failed:\n{errors.read()}")
+            return json.loads(line)
+
+        try:
+            yield talk
+        finally:
+            started.kill()
+
+
+def _environment() -> dict[str, str]:
+    here = Path(__file__).parent.parent  # another Python has no Quire installed
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(here), str(here / "src")))}
 
 
 def _search_words(store: str, question: str) -> dict[str, Any]:

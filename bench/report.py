@@ -82,13 +82,18 @@ def timed(calls: Sequence[Callable[[], object]], warm: int = 3) -> Times:
     """Make each call once, after a few that do not count."""
     for call in calls[:warm]:
         call()
+    return times(*clocked(calls))
+
+
+def clocked(calls: Sequence[Callable[[], object]]) -> tuple[list[float], list[float]]:
+    """Make each call once; gives the seconds of each, and those that processors spent on it."""
     seconds, cpu = [], []
     for call in calls:
         start, busy = perf_counter(), process_time()
         call()
         seconds.append(perf_counter() - start)
         cpu.append(process_time() - busy)
-    return times(seconds, cpu)
+    return seconds, cpu
 
 
 def circumstances() -> dict[str, Any]:

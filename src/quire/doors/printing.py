@@ -40,6 +40,11 @@ TEMPLATE = """\
 # url = "http://localhost:8080/v1"
 # model = "my-model"
 
+[learn]
+# categories = ["habit"]    # of memories, beside fact, preference, decision and error
+# domains = ["firmware"]    # of experiences, beside the shipped ones
+# strategies = ["pairing"]
+
 [access]
 # default = "public"        # who may read what no rule matches; "owner": nobody else
 # "hr/**" = ["alice", "@hr"]

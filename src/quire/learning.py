@@ -58,8 +58,8 @@ class Learning(Noting):
             "action": action,
             "prediction": prediction,
         }
-        self._check(told, allow_secret=allow_secret)
         with self._noting(viewer) as (writer, view):
+            self._check(told, allow_secret=allow_secret)
             author, acl = signed(view.viewer, share)
             made = experiences.start(told, at=at, author=author, acl=acl)
             if view.records([made.id]):
@@ -92,8 +92,8 @@ class Learning(Noting):
             "prediction": prediction,
         }
         given = {key: text for key, text in told.items() if text is not None}
-        self._check(given, allow_secret=allow_secret)
         with self._noting(viewer) as (writer, view):
+            self._check(given, allow_secret=allow_secret)
             made = experiences.update(_changeable(view, name), given, at=at)
             written = [experiences.document(made, self._cut)]
             put(writer, written)
@@ -114,8 +114,8 @@ class Learning(Noting):
     ) -> Written[Experience]:
         """End an open experience: `confirmed`, `falsified` or `abandoned`."""
         told = {"result": result, "surprise": surprise, "root_cause": root_cause, "lesson": lesson}
-        self._check(told, allow_secret=allow_secret)
         with self._noting(viewer) as (writer, view):
+            self._check(told, allow_secret=allow_secret)
             made = experiences.resolve(_changeable(view, name), outcome, told, at=at)
             written = [experiences.document(made, self._cut)]
             put(writer, written)
@@ -130,13 +130,13 @@ class Learning(Noting):
         viewer: Viewer | str | None = None,
     ) -> list[Experience]:
         """List experiences, the oldest first."""
-        self._check_names(domain, strategy)
         if outcome not in {None, OPEN, *experiences.OUTCOMES}:
             known = ", ".join((OPEN, *experiences.OUTCOMES))
             raise InputError(f"there is no outcome {outcome!r}: use {known}")
         glob = experiences.path(domain or ANY, strategy or ANY, outcome or ANY, ANY)
         where = Filter(kinds=(experiences.KIND,), paths=(glob,))
         with self._view(viewer) as view:
+            self._check_names(domain, strategy)
             found = map(experiences.experience_of, view.listing(where))
             return sorted(found, key=lambda one: (one.started or 0, one.id))
 

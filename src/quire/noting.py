@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quire.config import Config
 from quire.contracts import Embedder, Store, View, Writer
@@ -30,8 +31,9 @@ Asker = Viewer | str | None
 class Noting(ABC):
     """What all who write into an open store have in common."""
 
-    config: Config
-    store: Store
+    if TYPE_CHECKING:  # no part of what a caller meets
+        config: Config
+        store: Store
 
     @abstractmethod
     def embedder(self) -> Embedder | None:

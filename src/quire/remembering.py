@@ -32,10 +32,10 @@ class Remembering(Noting):
         allow_secret: bool = False,
     ) -> Written[Memory]:
         """Remember a text; what it supersedes is no longer current. `at`: seconds since 1970."""
-        self._check_category(category)
         refuse_secrets([("memory", content)], allow=allow_secret)
         worth = memories.thousandths(importance)
         with self._noting(viewer) as (writer, view):
+            self._check_category(category)
             author, acl = signed(view.viewer, share)
             before = {} if supersedes is None else {supersedes: _changeable(view, supersedes)}
             for old in before.values():
@@ -69,9 +69,9 @@ class Remembering(Noting):
         viewer: Viewer | str | None = None,
     ) -> list[Memory]:
         """List the memories that are current, the oldest first; with `history`, all."""
-        if category is not None:
-            self._check_category(category)
         with self._view(viewer) as view:
+            if category is not None:
+                self._check_category(category)
             found = _all(view)
         return [
             memory
@@ -98,10 +98,10 @@ class Remembering(Noting):
         """Correct a memory; it keeps its id and the time of its making."""
         if content is None and category is None and importance is None:
             raise InputError("nothing to edit: give a content, a category or an importance")
-        if category is not None:
-            self._check_category(category)
         refuse_secrets([("memory", content or "")], allow=allow_secret)
         with self._noting(viewer) as (writer, view):
+            if category is not None:
+                self._check_category(category)
             old = _changeable(view, name)
             made = replace(
                 old,
@@ -157,9 +157,9 @@ class Remembering(Noting):
             ((f"memory in line {one.number}", one.memory.content) for one in found),
             allow=allow_secret,
         )
-        for one in found:
-            self._check_category(one.memory.category, one.number)
         with self._noting(viewer) as (writer, view):
+            for one in found:
+                self._check_category(one.memory.category, one.number)
             before = {memory.id: memory for memory in _all(view)}
             _refuse_strangers(view, found)
             taken = _taken_in(view.viewer, found, before, share)

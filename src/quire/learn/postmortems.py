@@ -67,7 +67,8 @@ SPOKEN: Mapping[str, re.Pattern[str]] = {
         r"(?i)\b(?:root cause|caus(?:ed|ing)|due to|triggered|stemmed from|resulted from|because)\b"
     ),
     "lesson": re.compile(
-        r"(?i)\b(?:to prevent|prevent(?:ing|s)? (?:similar|future|a repeat|recurrence)|lessons?"
+        r"(?i)^to (?:prevent|avoid|address|mitigate)\b"
+        r"|\b(?:prevent(?:ing|s)? (?:similar|future|a repeat|recurrence|this|these)|lessons?"
         r"|learned|going forward|moving forward|in (?:the )?future|(?:will|plans? to|planning to)"
         r"|ha(?:s|ve) since|corrective|remediation|mitigations?)\b"
     ),
@@ -102,8 +103,9 @@ MARKING_KEYS = frozenset(
 )
 MARKING_PARTS = frozenset({"root_cause", "lesson", "result"})
 FAILED = re.compile(
-    r"(?i)\b(?:outage|incident|fail(?:ed|s|ure|ures|ing)?|broke|broken|crash\w*|down|disruption"
-    r"|unavailable|corrupt\w*|lost|breach\w*|degraded|error|errors|bug|locked|overload\w*)\b"
+    r"(?i)\b(?:outages?|incidents?|fail(?:ed|s|ure|ures|ing)?|brok(?:e|en)|breaking|crash\w*|down"
+    r"|disruption|unavailab\w+|corrupt\w*|lost|breach\w*|degraded|errors?|bugs?|locked|overload\w*"
+    r"|issues?|problems?|unable|inability|stuck|hung|leak\w*|compromised?|vulnerab\w+)\b"
 )
 
 BEGUN = ("start_time", "incident_date", "started_at", "date")

@@ -146,7 +146,8 @@ def _labels(distances: npt.NDArray[np.float64]) -> list[int]:
         min_cluster_size=FEWEST,
         min_samples=min(NEIGHBOURS, len(distances)),
         metric="precomputed",
-        allow_single_cluster=False,
+        # The densest places, not their surroundings: a principle, not "everything went wrong".
+        cluster_selection_method="leaf",
         copy=True,
     ).fit(distances)
     return [int(label) for label in found.labels_]

@@ -22,7 +22,7 @@ from quire.store.access import access_list
 from quire.values import Chunk, Document, Viewer
 
 AT_ONCE = 32
-"""If no more chunks than this lack a vector, they are embedded at once: a second or two."""
+"""At most so many chunks are embedded at once: a second or two."""
 LATER = "found by words now, and by meaning after the next `quire index`"
 
 Asker = Viewer | str | None
@@ -70,7 +70,8 @@ class Noting(ABC):
     def _embed_now(self, viewer: Asker, documents: Iterable[Document]) -> tuple[str, ...]:
         """Give vectors to what was just written, if that is cheap; else say when it gets them.
 
-        Only what the viewer may read decides: what others hold must not show.
+        Where other texts have none yet, neither gets this one: alone it would win every search by
+        meaning. Only what the viewer may read decides: what others hold must not show.
         """
         settings, space = self.config.embed, self.config.space
         chunks = {chunk.id: chunk for each in documents for chunk in each.chunks}
@@ -79,7 +80,8 @@ class Noting(ABC):
             coverage = view.coverage()
         if not lacking or settings.provider == "none":
             return ()
-        if settings.provider != "local" or coverage.chunks - coverage.vectors > AT_ONCE:
+        alone = coverage.chunks - coverage.vectors == len(lacking)
+        if settings.provider != "local" or not alone or len(lacking) > AT_ONCE:
             return (LATER,)
         try:
             embedder = self.embedder()

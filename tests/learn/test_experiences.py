@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -144,6 +146,28 @@ def test_a_secret_in_any_part_is_refused(opened: Quire) -> None:
 def test_a_clock_that_was_set_back_turns_nothing_around(opened: Quire) -> None:
     name = started(opened, **GHAP).id
     assert opened.resolve_experience(name, "confirmed", at=7).kept.resolved == 100
+
+
+def test_of_two_who_resolve_at_once_one_is_refused(plain: Tree) -> None:
+    with plain.open() as quire:
+        names = [started(quire, at=at, **GHAP).id for at in range(8)]
+
+    def resolve(outcome: str) -> list[str]:
+        won = []
+        with plain.open() as quire:
+            for name in names:
+                with suppress(InputError):
+                    quire.resolve_experience(name, outcome, at=9, result=outcome)
+                    won.append(name)
+        return won
+
+    with ThreadPoolExecutor(2) as pool:
+        confirmed, falsified = pool.map(resolve, ("confirmed", "falsified"))
+    assert sorted(confirmed + falsified) == sorted(names), "each exactly once"
+    with plain.open() as quire:
+        for one in quire.experiences():
+            assert one.result == one.outcome
+            assert one.id in (confirmed if one.outcome == "confirmed" else falsified)
 
 
 # --- the life cycle, against a plain model -----------------------------------------------------

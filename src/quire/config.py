@@ -21,12 +21,13 @@ from quire.values import (
     AccessRule,
     EmbedSettings,
     IngestSettings,
+    LearnSettings,
 )
 
 FILE = "quire.toml"
 MARKS = (FILE, ".quire", ".git")
 """A directory that holds one of these is a project's root."""
-SECTIONS = ("ingest", "embed")
+SECTIONS = ("ingest", "embed", "learn")
 DEFAULT_STORE = Path(".quire") / "store.db"
 
 
@@ -41,6 +42,7 @@ class Config:
     viewer: str | None = None
     ingest: IngestSettings = field(default_factory=IngestSettings)
     embed: EmbedSettings = field(default_factory=EmbedSettings)
+    learn: LearnSettings = field(default_factory=LearnSettings)
     rules: tuple[AccessRule, ...] = ()
     access_default: tuple[str, ...] = (PUBLIC,)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -117,6 +117,9 @@ class View(Protocol):
     def chunks_of(self, record_id: str) -> list[Chunk]:
         """Fetch the chunks of one record in reading order."""
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, bytes]:
+        """Fetch the int8 vectors of chunks by id; what has none or is not readable is left out."""
+
     def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
         """Fetch the links from (or, with `back`, to) these records; both ends readable."""
 

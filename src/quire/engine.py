@@ -45,10 +45,12 @@ from quire.errors import (
     StoreVersionError,
 )
 from quire.history import follow
+from quire.learning import Learning
 from quire.lru import Recent
 from quire.mapping import Mapped
 from quire.project import CONFIG, INDEXED_AT, Project
 from quire.proof import Receipt
+from quire.remembering import Remembering
 from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, check_budget, decide
 from quire.values import (
     ALL,
@@ -83,7 +85,7 @@ def _silent(_: Progress) -> None:
     """Nobody watches."""
 
 
-class Quire(Project):
+class Quire(Project, Remembering, Learning):
     """An open store: index, search, and see what is in it."""
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:

@@ -311,15 +311,19 @@ class Project:
         files = tuple(globs.literal(f"{own}{end}") for end in ("", "-wal", "-shm", "-journal"))
         return replace(settings, ignore=(*settings.ignore, *files))
 
-    def _view(self, viewer: Viewer | str | None = None) -> AbstractContextManager[View]:
+    def _viewer(self, viewer: Viewer | str | None) -> Viewer:
         asked = self.config.viewer if viewer is None else viewer
         if asked is None:
-            asked = OWNER
-        elif isinstance(asked, str):
-            if not is_name(asked):
-                raise InputError(
-                    f"{asked!r} is no viewer: give a user's bare name, without @, : or spaces"
-                )
-            asked = Viewer(asked)
+            return OWNER
+        if isinstance(asked, Viewer):
+            return asked
+        if not is_name(asked):
+            raise InputError(
+                f"{asked!r} is no viewer: give a user's bare name, without @, : or spaces"
+            )
+        return Viewer(asked)
+
+    def _view(self, viewer: Viewer | str | None = None) -> AbstractContextManager[View]:
+        asked = self._viewer(viewer)
         self._refresh()
         return self.store.view(asked, self.config.space)

@@ -40,7 +40,7 @@ def on_filter(view: View, where: Filter, found: Collection[str]) -> list[str]:
     notes = [
         f"nothing is of the kind {kind!r}; there are {', '.join(there) or 'none'}"
         for kind in missed
-        if kind not in there
+        if kind.partition(".")[0] not in there  # `experience.full` is a part of an experience
     ]
     if where.since is not None or where.until is not None:
         notes += _undated(view, where)

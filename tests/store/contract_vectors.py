@@ -9,7 +9,7 @@ from quire.errors import StoreError
 from quire.values import OWNER
 
 from .asking import root
-from .samples import MODEL, document, fill, vector_for, vectors_of
+from .samples import ALICE, MODEL, document, fill, vector_for, vectors_of
 
 
 def missing(store: Store) -> dict[str, str]:
@@ -92,6 +92,35 @@ class TestVectors:
         with store.write() as writer:
             writer.put_vectors(MODEL, {made.chunks[0].vector_key: bytes(8)})
         assert root(store) == before
+
+    def test_vectors_are_given_back_as_they_were_kept(self, store: Store) -> None:
+        plain, bare = document("a", "alpha", "beta", title="Title"), document("b", "gamma")
+        fill(store, plain, embed=True)
+        fill(store, bare)
+        first, second = plain.chunks
+        asked = [second.id, "00" * 16, first.id, bare.chunks[0].id, "no id", second.id]
+        with store.view(OWNER) as view:
+            assert view.vectors([]) == {}
+            assert view.vectors(asked) == {
+                chunk.id: vector_for(chunk.vector_key) for chunk in (first, second)
+            }
+        with store.write() as writer:
+            writer.drop_vectors()
+        with store.view(OWNER) as view:
+            assert view.vectors(asked) == {}
+
+    def test_nobody_is_given_the_vectors_of_what_they_may_not_read(self, store: Store) -> None:
+        mine, theirs = document("a", "alpha", acl=("alice",)), document("b", "alpha", acl=("bob",))
+        fill(store, theirs, embed=True)
+        fill(store, mine)
+        both = [mine.chunks[0].id, theirs.chunks[0].id]
+        with store.view(ALICE) as view:
+            assert view.vectors(both) == {}, "that others embedded the same text must not show"
+        fill(store, mine, embed=True)
+        with store.view(ALICE) as view:
+            assert list(view.vectors(both)) == [mine.chunks[0].id]
+        with store.view(OWNER) as view:
+            assert set(view.vectors(both)) == set(both)
 
     def test_vectors_are_part_of_the_state_but_not_of_the_content(self, store: Store) -> None:
         made = document("a", "alpha")

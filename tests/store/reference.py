@@ -257,6 +257,14 @@ class ReferenceView:
         found = [chunk for chunk in self._chunks.values() if chunk.record_id == record_id]
         return sorted(found, key=lambda chunk: (chunk.sequence, chunk.start, chunk.id))
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, bytes]:
+        return {
+            name: known
+            for name in ids
+            if name in self._chunks
+            and (known := self._space.vector(self._chunks[name])) is not None
+        }
+
     def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
         check_texts(*ids)
         readable = [

@@ -216,7 +216,8 @@ def portion(space: Space, viewer: Viewer) -> Space:
 
 def told(store: Store, viewer: Viewer, asked: Questions, space: str) -> str:
     with store.view(viewer, space) as view:
-        return text(everything(view, asked))
+        vectors = {name: data.hex() for name, data in view.vectors(asked.chunks).items()}
+        return text({**everything(view, asked), "vectors": vectors})
 
 
 def check(world: World, store: Store, limits: Limits, space: str) -> None:

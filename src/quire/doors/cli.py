@@ -19,7 +19,9 @@ from quire.doors import printing
 from quire.doors.access import access
 from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
+from quire.doors.experience import LEARNING
 from quire.doors.maps import map_
+from quire.doors.memory import memory, remember
 from quire.doors.naming import as_typed
 from quire.doors.options import CONTEXT, asked, common, filtered, limit, opened, viewed
 from quire.errors import InputError, QuireError
@@ -236,5 +238,5 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     sys.exit(0 if gone else 1)
 
 
-for command in (*COMMANDS, access, map_, evaluation):
+for command in (*COMMANDS, access, map_, evaluation, remember, memory, *LEARNING):
     main.add_command(command)

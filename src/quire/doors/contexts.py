@@ -15,7 +15,7 @@ import click
 from quire.doors import printing
 from quire.doors.dates import seconds
 from quire.doors.naming import as_typed
-from quire.doors.options import Command, asked, common, filtered, opened, viewed
+from quire.doors.options import Command, asked, common, content_of, filtered, opened, viewed
 from quire.errors import InputError, NoStoreError
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def verify(
 ) -> None:
     """Check a RECEIPT: its hashes, its proofs, its budget, and what the store holds."""
     data = _receipt(receipt)
-    text = None if context is None else _read(context)
+    text = None if context is None else content_of(context)
     try:
         with opened(store, space) as quire:
             wrong = quire.verify(data, text, viewer)
@@ -232,22 +232,13 @@ def _reserve(text: str) -> dict[str, int]:
 def _receipt(file: str) -> dict[str, Any]:
     from quire.engine import parse_receipt
 
-    return parse_receipt(_read(file))
+    return parse_receipt(content_of(file))
 
 
 def _pieces(file: str) -> list[str]:
     from quire.engine import pieces_of
 
     return pieces_of(_receipt(file))
-
-
-def _read(file: str) -> str:
-    try:
-        # Bytes, not text: a line end that was altered is an alteration.
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return data.decode("utf-8")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from error
 
 
 def _write(file: str, text: str) -> None:

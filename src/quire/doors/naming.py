@@ -37,6 +37,8 @@ _PHRASES = {
     "allow an empty context": "allow an empty context (--allow-empty)",
     "`exact` compares": "--exact compares",
     "a date with `as_of`": "a date with --as-of",
+    "same with `allow_secret`": "same with --allow-secret",
+    "leave out `share`": "leave out --share",
 }
 _BEGINNING = re.compile(r"[a-z_.]+(?=:| is )")
 

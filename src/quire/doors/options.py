@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -49,6 +50,29 @@ def limit(option: str, given: str | None) -> int | None:
     return int(given)
 
 
+def writing(command: Command) -> Command:
+    """Give a command that writes down what someone says the options that all of them have."""
+    for option in (
+        click.option(
+            "--allow-secret", is_flag=True, help="Keep text that looks like a key or a token."
+        ),
+        viewed,
+    ):
+        command = option(command)
+    return command
+
+
+def sharing(command: Command) -> Command:
+    """Give a command the option to say who may read what it writes."""
+    return click.option(
+        "--share",
+        multiple=True,
+        metavar="NAME",
+        help="Who may read it: NAME, @GROUP, public or owner; repeatable (default: a viewer's is "
+        "theirs alone, the owner's falls under the access rules).",
+    )(command)
+
+
 def opened(
     store: str | None, space: str | None, *, create: bool = False, start: str = ".", **more: Any
 ) -> Quire:
@@ -78,3 +102,13 @@ def asked(query: str) -> str:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as error:
         raise InputError(f"standard input is not UTF-8: {error}") from error
+
+
+def content_of(file: str) -> str:
+    """Read a file, or standard input if it is `-`, as it is to the byte."""
+    try:
+        # Bytes, not text: a line end that was altered is an alteration.
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} cannot be read: {error}") from error

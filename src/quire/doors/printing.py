@@ -13,7 +13,16 @@ from typing import Any
 import click
 
 from quire.doors.naming import setting, spoken
-from quire.values import AccessRule, Context, IndexResult, Problem, SearchResult, Skipped, Status
+from quire.values import (
+    AccessRule,
+    Context,
+    ImportResult,
+    IndexResult,
+    Problem,
+    SearchResult,
+    Skipped,
+    Status,
+)
 
 PATHS_SHOWN = 3
 COMMITS = ".git/commit/"
@@ -39,6 +48,11 @@ TEMPLATE = """\
 # provider = "local"        # "http": an OpenAI-compatible endpoint; "none": words only
 # url = "http://localhost:8080/v1"
 # model = "my-model"
+
+[learn]
+# categories = ["habit"]    # of memories, beside fact, preference, decision and error
+# domains = ["firmware"]    # of experiences, beside the shipped ones
+# strategies = ["pairing"]
 
 [access]
 # default = "public"        # who may read what no rule matches; "owner": nobody else
@@ -86,7 +100,7 @@ def indexed(result: IndexResult, *, as_json: bool) -> None:
         return
     for text in result.notes:
         note(f"note: {text}")
-    _skipped(result.skipped)
+    left_out(result.skipped)
     say(
         f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "
         f"{len(result.skipped)} skipped; {result.chunks} chunks, {result.vectors} new vectors"
@@ -245,7 +259,7 @@ def status(
     if as_json:
         click.echo(as_json_text(values))
         return
-    _pairs(values)
+    pairs(values)
 
 
 def problems(found_: Sequence[Problem], *, as_json: bool) -> None:
@@ -260,6 +274,25 @@ def problems(found_: Sequence[Problem], *, as_json: bool) -> None:
         say("everything is in order")
     elif not all(problem.repaired for problem in found_):
         note("run `quire doctor --repair` to mend what can be derived again")
+
+
+def imported(result: ImportResult, what: str, *, as_json: bool) -> None:
+    """Show what became of the things that were imported."""
+    if as_json:
+        click.echo(as_json_text(asdict(result)))
+        return
+    notes(result.notes)
+    left_out(result.skipped)
+    say(
+        f"{result.added} {what} added, {result.changed} changed, {result.unchanged} unchanged, "
+        f"{len(result.skipped)} skipped"
+    )
+
+
+def notes(told: Iterable[str]) -> None:
+    """Tell a person what there is to know beside a result."""
+    for text in told:
+        note(f"note: {text}")
 
 
 def purged(gone: Sequence[str], still: Sequence[str], *, as_json: bool) -> None:
@@ -311,7 +344,7 @@ def rules(
         note(f"note: {text}")
 
 
-def _skipped(skipped: Sequence[Skipped]) -> None:
+def left_out(skipped: Sequence[Skipped]) -> None:
     """Tell what was left out, by reason, the rarest first: a secret must not drown in pictures."""
     reasons: dict[str, list[str]] = {}
     for one in skipped:
@@ -323,7 +356,8 @@ def _skipped(skipped: Sequence[Skipped]) -> None:
         note("--json lists all that was skipped")
 
 
-def _pairs(values: Mapping[str, Any]) -> None:
+def pairs(values: Mapping[str, Any]) -> None:
+    """Show names with their values, one below the other."""
     width = max(len(name) for name in values)
     for name, value in values.items():
         told = "-" if value is None else value

@@ -48,14 +48,17 @@ NONE = FrontMatter()
 
 def parse(text: str) -> FrontMatter:
     """Read the front matter between `---` lines at a text's beginning."""
+    fields, end = fields_of(text)
+    return _front_matter(end, fields) if end else NONE
+
+
+def fields_of(text: str) -> tuple[dict[str, list[str]], int]:
+    """Give all fields of a front matter by their keys in small letters, and where it ends."""
     opening = FENCE.match(text)
-    if not opening:
-        return NONE
-    closing = FENCE_END.search(text, opening.end(), opening.end() + LONGEST)
-    if not closing:
-        return NONE
-    fields = _fields(text[opening.end() : closing.start()])
-    return _front_matter(closing.end(), fields)
+    closing = opening and FENCE_END.search(text, opening.end(), opening.end() + LONGEST)
+    if not opening or not closing:
+        return {}, 0
+    return _fields(text[opening.end() : closing.start()]), closing.end()
 
 
 def parse_header(text: str) -> FrontMatter:

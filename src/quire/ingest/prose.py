@@ -38,17 +38,28 @@ def paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
+def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Go through the sentences; each one takes the white space behind it."""
+    for match in SENTENCE_END.finditer(text, start, end):
+        at = match.end()
+        if at < end and may_cut(text, at, start) and not _abbreviated(text, match, start):
+            yield start, at
+            start = at
+    if start < end:
+        yield start, end
+
+
 def split(text: str, start: int, end: int, target: int) -> list[tuple[int, int]]:
     """Cut a paragraph into stretches of about the target's length."""
     if end - start <= target:
         return [(start, end)]
-    sentences: list[tuple[int, int]] = []
-    for first, last in _sentences(text, start, end):
+    found: list[tuple[int, int]] = []
+    for first, last in sentences(text, start, end):
         if last - first > 2 * target:
-            sentences += cut_anywhere(text, first, last, target)
+            found += cut_anywhere(text, first, last, target)
         else:
-            sentences.append((first, last))
-    return fill(sentences, target)
+            found.append((first, last))
+    return fill(found, target)
 
 
 def fill(spans: Iterable[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
@@ -78,16 +89,6 @@ def cut_anywhere(text: str, start: int, end: int, size: int) -> list[tuple[int, 
     if start < end:
         parts.append((start, end))
     return parts
-
-
-def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for match in SENTENCE_END.finditer(text, start, end):
-        at = match.end()
-        if at < end and may_cut(text, at, start) and not _abbreviated(text, match, start):
-            yield start, at
-            start = at
-    if start < end:
-        yield start, end
 
 
 def _abbreviated(text: str, match: re.Match[str], start: int) -> bool:

@@ -115,13 +115,18 @@ def in_name(name: str) -> str | None:
 
 
 def in_text(text: str) -> str | None:
+    """Say why a file is taken for a secret by its text, or nothing."""
+    found = seen_in(text)
+    return None if found is None else f"{found}; {HOW_TO_INCLUDE}"
+
+
+def seen_in(text: str) -> str | None:
     """Say which kind of secret stands in which line of a text, or nothing."""
     found = min(_found(text), default=None)
     if found is None:
         return None
     at, kind = found
-    line = text.count("\n", 0, at) + 1
-    return f"line {line} looks like {kind}; {HOW_TO_INCLUDE}"
+    return f"line {text.count(chr(10), 0, at) + 1} looks like {kind}"
 
 
 def _found(text: str) -> list[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quire.ingest import outline, prose, sections
 from quire.ingest.lines import cut_lines
-from quire.ingest.pieces import Piece, Reading, Source, one_line
+from quire.ingest.pieces import Piece, Reading, Source, one_line, without_blank_pieces
 from quire.values import IngestSettings
 
 
@@ -19,6 +19,13 @@ def read(source: Source, settings: IngestSettings) -> Reading:
         summary=described.summary,
         parts=described.parts,
     )
+
+
+def cut(text: str, settings: IngestSettings) -> list[str]:
+    """Cut a text that stands in no file as a plain text is cut; joined, they are the text again."""
+    reading = read(Source(text, b"", ""), settings)
+    pieces = without_blank_pieces(text, reading.pieces)
+    return [text[piece.start : piece.end] for piece in pieces]
 
 
 def read_lines(source: Source, settings: IngestSettings) -> Reading:

@@ -38,6 +38,15 @@ from quire.values.kept import (
     Record,
     Stamp,
 )
+from quire.values.learned import (
+    OPEN,
+    Experience,
+    ImportResult,
+    Memory,
+    Value,
+    Written,
+    written_moment,
+)
 from quire.values.outline import (
     CATEGORIES,
     OTHER,
@@ -49,7 +58,7 @@ from quire.values.outline import (
     category,
 )
 from quire.values.recipe import Budget, FitSpec, RankSpec, Recipe, RenderSpec, SourceSpec
-from quire.values.settings import ALL, EmbedSettings, IngestSettings
+from quire.values.settings import ALL, EmbedSettings, IngestSettings, LearnSettings
 from quire.values.told import IndexResult, Problem, Progress, SearchResult, Status
 
 __all__ = [
@@ -61,6 +70,7 @@ __all__ = [
     "MAIN",
     "NO_ATTRS",
     "NO_FILTER",
+    "OPEN",
     "OTHER",
     "OUTLINE",
     "OWNER",
@@ -80,15 +90,19 @@ __all__ = [
     "EmbedSettings",
     "Entity",
     "Event",
+    "Experience",
     "Failure",
     "Filter",
     "FitSpec",
     "FoundFile",
     "Hit",
     "Hits",
+    "ImportResult",
     "IndexResult",
     "IngestSettings",
+    "LearnSettings",
     "Link",
+    "Memory",
     "Mention",
     "Outline",
     "Piece",
@@ -109,7 +123,10 @@ __all__ = [
     "SourceSpec",
     "Stamp",
     "Status",
+    "Value",
     "Viewer",
+    "Written",
     "category",
     "category_of",
+    "written_moment",
 ]

@@ -61,3 +61,15 @@ class EmbedSettings:
     """http: further tries after a failure that may pass."""
     threads: int = 0
     """local: texts embedded at the same time; 0: as many as there are cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnSettings:
+    """Which names there are beside the shipped ones."""
+
+    categories: tuple[str, ...] = ()
+    """Of memories."""
+    domains: tuple[str, ...] = ()
+    """Of experiences."""
+    strategies: tuple[str, ...] = ()
+    """Of experiences."""

@@ -115,16 +115,16 @@ class SqliteView:
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         """Go through all readable records by path, then id."""
         search.check_filter(where)
+        kinds = f"AND r.kind IN ({','.join('?' * len(where.kinds))}) " if where.kinds else ""
         # All at once: a cursor that is not read to its end would hold on to this snapshot.
         found = self._connection.rows(
             f"SELECT {rows.RECORD} FROM record r "
-            f"WHERE r.space = ? AND r.class IN ({self._classes}) ORDER BY r.path, r.id",
-            (self._space.id,),
+            f"WHERE r.space = ? AND r.class IN ({self._classes}) {kinds}ORDER BY r.path, r.id",
+            (self._space.id, *where.kinds),
         )
         for row in found:
             record = rows.record_of(row)
-            kind_fits = not where.kinds or record.kind in where.kinds
-            if kind_fits and search.record_passes(where, record.path, record.modified):
+            if search.record_passes(where, record.path, record.modified):
                 yield record
 
     def chunks_of(self, record_id: str) -> list[Chunk]:
@@ -136,6 +136,24 @@ class SqliteView:
             (self._space.id, record_id),
         )
         return [rows.chunk_of(row) for row in found]
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, bytes]:
+        """Fetch the int8 vectors of chunks by id; what has none or is not readable is left out."""
+        slots: dict[str, int] = {}
+        for name in dict.fromkeys(ids):
+            row = self._connection.row(
+                "SELECT v.slot FROM chunk c JOIN record r ON r.number = c.record "
+                "JOIN vector_slot v "
+                "ON v.space = c.space AND v.key = c.vector_key AND v.class = r.class "
+                f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
+                (self._space.id, _as_id(name)),
+            )
+            if row is not None:
+                slots[name] = row[0]
+        if not slots:
+            return {}
+        matrix, _ = self._snapshot.vectors()
+        return {name: matrix[slot].tobytes() for name, slot in slots.items()}
 
     def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
         """Fetch the links from (or, with `back`, to) these records; both ends readable."""

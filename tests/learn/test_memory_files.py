@@ -1,0 +1,178 @@
+"""Do memories survive being exported and imported, and is a bad file refused whole?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quire import AccessRule, Quire
+from quire.errors import InputError
+
+if TYPE_CHECKING:
+    from tests.conftest import Forest, Tree
+
+from .conftest import WORDS_ONLY
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+A, B, C = "a" * 32, "b" * 32, "c" * 32
+
+
+def exported(quire: Quire, viewer: str | None = None) -> str:
+    return "\n".join(json.dumps(one.plain()) for one in quire.export_memories(viewer))
+
+
+def line(name: str | None = None, content: str = "Something.", **more: Any) -> str:
+    return json.dumps({"content": content, **({"id": name} if name else {}), **more})
+
+
+@pytest.fixture
+def filled(opened: Quire) -> Quire:
+    first = opened.remember("Ports are even.", at=1, category="decision").kept
+    second = opened.remember("Ports are odd.", at=2, supersedes=first.id, importance=0.9).kept
+    opened.edit_memory(second.id, at=3, content="Ports are prime.")
+    opened.remember("Eve likes tea.", at=4, viewer="eve", category="preference")
+    opened.remember("For the crew.", at=5, viewer="eve", share=["@crew"])
+    opened.remember("For me.\n\nIn two paragraphs, with “quotes” and 検索.", at=6, share=["owner"])
+    return opened
+
+
+def test_the_owner_s_export_is_taken_in_without_loss(filled: Quire, plant: Forest) -> None:
+    other = plant("other", {"quire.toml": WORDS_ONLY})
+    text = exported(filled)
+    with other.open() as quire:
+        result = quire.import_memories(text, at=99)
+        assert (result.added, result.changed, result.unchanged) == (5, 0, 0)
+        assert exported(quire) == text
+        assert quire.memories(history=True) == filled.memories(history=True)
+        assert quire.status().roots == filled.status().roots
+        again = quire.import_memories(text, at=100)
+        assert (again.added, again.changed, again.unchanged) == (0, 0, 5)
+
+
+def test_what_was_edited_in_the_file_is_edited(filled: Quire) -> None:
+    text = exported(filled).replace("prime", "square")
+    result = filled.import_memories(text, at=99)
+    assert (result.added, result.changed, result.unchanged) == (0, 1, 4)
+    assert "Ports are square." in [one.content for one in filled.memories()]
+
+
+def test_anyone_else_becomes_the_author_and_takes_over_no_id(filled: Quire) -> None:
+    theirs = exported(filled)
+    before = filled.memories(history=True)
+    result = filled.import_memories(theirs, at=99, viewer="bob")
+    assert result.added == 3, "what bob reads is there already, what he does not see is new to him"
+    assert result.unchanged == 2
+    assert [one for one in filled.memories(history=True) if one.author != "bob"] == before
+    mine = [one for one in filled.memories(viewer="bob") if one.author == "bob"]
+    assert {one.acl for one in mine} == {("user:bob",)}
+    again = filled.import_memories(theirs, at=100, viewer="bob")
+    assert (again.added, again.changed) == (0, 0)
+
+
+def test_a_chain_is_carried_over_under_new_ids(filled: Quire, plant: Forest) -> None:
+    other = plant("other", {"quire.toml": WORDS_ONLY})
+    with other.open() as quire:
+        quire.import_memories(exported(filled), at=99, viewer="bob")
+        chain = [
+            one for one in quire.memories(history=True, viewer="bob") if "Ports" in one.content
+        ]
+        assert [one.supersedes for one in chain] == [None, chain[0].id]
+        assert [one.superseded_by for one in chain] == [chain[1].id, None]
+
+
+def test_an_export_leaves_out_what_is_gone(opened: Quire, plain: Tree) -> None:
+    first = opened.remember("Old.", at=1).kept
+    opened.remember("New.", at=2, supersedes=first.id)
+    opened.purge([plain.root / ".quire" / "memory" / first.id])
+    (told,) = [json.loads(one) for one in exported(opened).splitlines()]
+    assert told["supersedes"] is None
+    assert opened.import_memories(json.dumps(told), at=3).changed == 1
+
+
+def test_only_the_content_must_be_there(opened: Quire) -> None:
+    opened.import_memories('{"content": "Bare."}\n\n', at=77)
+    (memory,) = opened.memories()
+    assert (memory.content, memory.category, memory.importance, memory.created) == (
+        "Bare.",
+        "fact",
+        500,
+        77,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "line 1 is no JSON"),
+        ("\n[1]", "line 2: a memory is an object, this is a list"),
+        ("{}", "line 1: the content is missing"),
+        (line(content=" "), "line 1: the content is empty"),
+        (line(kind="x"), "line 1: there is no field 'kind'"),
+        (line(importance="high"), "line 1: importance is a text"),
+        (line(importance=True), "line 1: importance is true or false"),
+        (line(importance=2), "line 1: an importance of 2 cannot be"),
+        (line(category="idea"), "line 1: there is no category 'idea'"),
+        (line(created="yesterday"), "line 1: created is 'yesterday'"),
+        (line(share="eve"), "line 1: share is a text"),
+        (line(share=["a b"]), "'a b' is no principal"),
+        (line("short"), "line 1: id is 'short'"),
+        (f"{line(A)}\n{line(A)}", "line 2: the id of line 1 once more"),
+        (line(A, supersedes=B), f"line 1: it supersedes {B}, which is neither"),
+        (line(A, supersedes=A), f"memory {A} would supersede itself"),
+        (f"{line(A, supersedes=B)}\n{line(B, supersedes=A)}", "would supersede itself"),
+        (
+            f"{line(A)}\n{line(B, supersedes=A)}\n{line(C, supersedes=A)}",
+            f"memory {A} would be superseded by 2",
+        ),
+        (f"{line(A)}\n{line(B, supersedes=A, share=['eve'])}", "for others than those who may"),
+        (f"{line(A)}\n{line(B, TOKEN)}", "memory in line 2 is refused: line 1 looks like"),
+    ],
+)
+def test_a_bad_line_is_named_and_nothing_is_taken_in(opened: Quire, text: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        opened.import_memories(f"{text}\n", at=1)
+    assert said in str(refused.value)
+    assert opened.memories(history=True) == []
+
+
+def test_the_id_of_something_else_is_not_overwritten(plain: Tree) -> None:
+    plain.write("notes.md", "# Notes\n\nA heron.\n")
+    plain.index()
+    with plain.open() as quire:
+        (record,) = quire.records()
+        with pytest.raises(InputError, match="is the id of a document"):
+            quire.import_memories(line(record.id), at=1)
+        quire.set_rules([AccessRule("*.md", ("owner",))])
+        assert quire.import_memories(line(record.id), at=1, viewer="eve").added == 1
+        assert quire.records()[-1] == record, "eve does not see it, and her memory has another id"
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(str.strip),
+            st.sampled_from(["fact", "error"]),
+            st.integers(0, 1000),
+            st.integers(0, 4_000_000_000),
+        ),
+        max_size=4,
+    )
+)
+def test_any_text_survives_the_round_trip(
+    plain: Tree, told: list[tuple[str, str, int, int]]
+) -> None:
+    with plain.open(space="a") as first, plain.open(space="b") as second:
+        for content, category, worth, at in told:
+            first.remember(
+                content, category=category, importance=worth / 1000, at=at, allow_secret=True
+            )
+        second.import_memories(exported(first), at=1, allow_secret=True)
+        assert second.memories(history=True) == first.memories(history=True)
+        for quire in (first, second):
+            for memory in quire.memories(history=True):
+                quire.forget_memory(memory.id)

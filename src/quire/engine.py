@@ -1,19 +1,17 @@
 """How does a directory become a store, and a question an answer?
 
-The whole flow on one screen. In: follow git (`history`), walk, read, cut, write, embed
-(`indexing`). Out: gather (`asking`), rank, fit, say (`assembling`), prove. Audit: verify, replay,
-why not (`auditing`). Rooms do the work; this is the only place that knows them all.
+The whole flow on one screen. In: follow git (`history`), walk, read, cut, write, embed (`keeping`).
+Out: gather (`asking`), rank, fit, say (`assembling`), prove. Audit: verify, replay, why not
+(`auditing`). Rooms do the work; this is where they are put together.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -31,62 +29,33 @@ from quire import (
 from quire.asking import QueryVectors
 from quire.auditing import WhyNot
 from quire.config import Config
-from quire.contracts import Embedder
 from quire.errors import (
-    ConfigError,
-    EmbedError,
     InputError,
-    MissingExtraError,
-    QuireError,
-    StoreBusyError,
-    StoreDamagedError,
-    StoreError,
-    StoreFullError,
-    StoreVersionError,
 )
-from quire.history import follow
+from quire.keeping import Keeping
 from quire.learning import Learning
 from quire.lru import Recent
 from quire.mapping import Mapped
-from quire.project import CONFIG, INDEXED_AT, Project
 from quire.proof import Receipt
 from quire.remembering import Remembering
 from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, check_budget, decide
 from quire.values import (
-    ALL,
     NO_FILTER,
-    OWNER,
     Budget,
     Context,
     Decision,
-    Failure,
     Filter,
-    IndexResult,
-    Progress,
     Recipe,
     SearchResult,
-    Skipped,
     Viewer,
 )
 
-Report = Callable[[Progress], None]
-
-EMBEDDED_BY = "embedded_by"
 KEPT_CONTEXTS = 256
 MAP_BUDGET = 1024
-MAY_PASS: tuple[type[QuireError], ...] = (EmbedError, StoreBusyError, StoreFullError)
-"""What a watch waits out: it may be over by the next change."""
-MAY_BE_MENDED = (*MAY_PASS, ConfigError, StoreError)
-"""What it waits out once it runs: settings that were well before are being edited."""
-LASTING = (StoreDamagedError, StoreVersionError)
 
 
-def _silent(_: Progress) -> None:
-    """Nobody watches."""
-
-
-class Quire(Project, Remembering, Learning):
-    """An open store: index, search, and see what is in it."""
+class Quire(Keeping, Remembering, Learning):
+    """An open store: index, search, assemble, and see what is in it."""
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:
         super().__init__(settings, create=create)
@@ -94,125 +63,6 @@ class Quire(Project, Remembering, Learning):
             self.embedder, wanted=lambda: self.config.embed.provider != "none"
         )
         self._contexts: Recent[tuple[object, ...], Context] = Recent(KEPT_CONTEXTS)
-
-    def index(
-        self,
-        paths: Sequence[str | os.PathLike[str]] = (),
-        *,
-        embed: bool = True,
-        reembed: bool = False,
-        history: int | None = None,
-        report: Report = _silent,
-    ) -> IndexResult:
-        """Bring the store up to date with files and folders; without any, with the whole root.
-
-        `history` limits git's commits for this time (-1: no limit); None: as the settings say.
-        """
-        if history is not None and history < ALL:
-            raise InputError(f"history is {history}: give a number of commits, or -1 for all")
-        root = self._directory()
-        result = self._index(
-            root,
-            indexing.places(root, paths),
-            embed=embed,
-            reembed=reembed,
-            history=history,
-            report=report,
-        )
-        rules = self.rules()[CONFIG]
-        return replace(result, notes=(*result.notes, *self.notes_on(rules))) if rules else result
-
-    def _index(
-        self,
-        root: Path,
-        under: Sequence[str],
-        *,
-        embed: bool,
-        reembed: bool = False,
-        history: int | None = None,
-        report: Report = _silent,
-    ) -> IndexResult:
-        self._settle(root)
-        space, settings = self.config.space, self._ingest_settings(root)
-        if history is not None:
-            settings = replace(settings, history=history)
-        past = follow(self.store, space, root, settings=settings, report=report)
-        tally = indexing.index_files(
-            self.store, space, root, under, settings=settings, times=past.times, report=report
-        )
-        made, notes = self._embed(embed=embed, reembed=reembed, report=report)
-        with self.store.write(self.config.space) as writer:
-            writer.set_note(INDEXED_AT, str(int(time.time())))
-        with self._view(OWNER) as view:
-            status = view.status()
-        return IndexResult(
-            indexed=tally.indexed,
-            unchanged=tally.unchanged,
-            removed=tally.removed,
-            skipped=(*past.skipped, *tally.skipped),
-            chunks=status.chunks,
-            vectors=made,
-            missing_vectors=status.missing_vectors,
-            state_root=status.roots.state,
-            notes=(*past.notes, *notes),
-            commits=past.commits,
-        )
-
-    def watch(
-        self, paths: Sequence[str | os.PathLike[str]] = (), *, embed: bool = True
-    ) -> Iterator[IndexResult | Failure]:
-        """Index now, then again whenever files change; gives what is new, until interrupted.
-
-        A run that fails is told as a `Failure`; the next change tries again, with what it missed.
-        """
-        root = self._directory()
-        whole = indexing.places(root, paths)
-        late: list[Path] = []
-        last: IndexResult | None = None
-        skipped: set[Skipped] = set()
-        awaited = MAY_PASS
-        for changed in chain([[root / part for part in whole]], indexing.changes(root, whole)):
-            under = indexing.places(root, [*late, *changed], must_exist=False)
-            try:
-                result = self._index(root, under, embed=embed)
-            except LASTING:
-                raise
-            except awaited as error:
-                late = [root / part for part in under]
-                yield Failure("index", str(error))
-            else:
-                same = last is not None and result.state_root == last.state_root
-                same = same and skipped.issuperset(result.skipped)
-                if not same or result.indexed or result.removed:
-                    yield result
-                late, last = [], result
-                skipped.update(result.skipped)
-            awaited = MAY_BE_MENDED
-
-    def _embed(self, *, embed: bool, reembed: bool, report: Report) -> tuple[int, list[str]]:
-        space, settings = self.config.space, self.config.embed
-        wanted = f"{settings.provider} {settings.folder} {settings.url} {settings.model}"
-        settled = self.store.note(EMBEDDED_BY, space) == wanted and not self._lacking()
-        embedder: Embedder | None = None
-        if embed and (reembed or not settled):  # loading a model takes longer than looking
-            try:
-                embedder = self.embedder()
-            except MissingExtraError as error:
-                return 0, [f"semantic search is off: {error}"]
-        if reembed:  # only now: what cannot be made anew must not be forgotten
-            with self.store.write(space) as writer:
-                writer.drop_vectors()
-        if embedder is None:
-            return 0, []
-        made = indexing.embed_missing(self.store, space, embedder, report)
-        with self.store.write(space) as writer:
-            writer.set_note(EMBEDDED_BY, wanted)
-        return made, []
-
-    def _lacking(self) -> bool:
-        with self._view(OWNER) as view:
-            coverage = view.coverage()
-        return coverage.vectors < coverage.chunks
 
     def search(
         self,

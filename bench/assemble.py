@@ -23,8 +23,10 @@ from quire.engine import Quire
 from quire.store.sqlite.view import SqliteView
 from quire.values import Context, Recipe
 
-DEPTH = 50
-"""How many chunks each of the two searches gives."""
+RECIPE = recipe.load("documents")
+AVAILABLE = RECIPE.budget.available
+DEPTH = RECIPE.depth("lexical")
+"""How many chunks a search gives; the peers' two give as many."""
 PER_ASKED = 5
 """So many questions for each of `--asked`: the 95th percentile of few says little."""
 WATCHED = 60
@@ -45,7 +47,6 @@ KINDS = ("mean", "cpu")
 RATIOS = ("ratio p50", "ratio p95")
 TURN = 5
 MOST_OF_PEERS = 60
-AVAILABLE = recipe.load("documents").budget.available
 FILLED = f"{DEPTH} chunks of each search, {AVAILABLE:,} tokens to fill"
 
 
@@ -94,7 +95,7 @@ def opened(path: Path, model: QuestionModel) -> Iterator[Quire]:
 
 def ask(quire: Quire, question: str, wanted: Recipe | None = None) -> Context:
     """Assemble, and see that all of it was done."""
-    made = quire.assemble(question, recipe=wanted or recipe.load("documents"))
+    made = quire.assemble(question, recipe=wanted or RECIPE)
     assert made.sources, "something was found"
     assert not made.failed, made.failed
     return made
@@ -239,12 +240,11 @@ def _many(quire: Quire, model: QuestionModel, fresh: Fresh, size: int) -> Table:
     model.at_work = False
     columns: list[Mapping[str, float]] = []
     for budget in BUDGETS:
-        plain = recipe.load("documents")
         wanted = replace(
-            plain,
-            sources={name: replace(one, k=MANY) for name, one in plain.sources.items()},
-            rank=replace(plain.rank, top=MANY),
-            budget=replace(plain.budget, total=budget),
+            RECIPE,
+            sources={name: replace(one, k=MANY) for name, one in RECIPE.sources.items()},
+            rank=replace(RECIPE.rank, top=MANY, deeper=0),
+            budget=replace(RECIPE.budget, total=budget),
         )
         with steps() as watch:
             for question in fresh.take(MANY_ASKED):

@@ -138,6 +138,13 @@ def chunk_ids(receipt: Mapping[str, Any]) -> list[str]:
     return [source["chunk_id"] for source in receipt["sources"]]
 
 
+def top_of(receipt: Mapping[str, Any], chunk_id: str) -> dict[int, bytes]:
+    """Give the nodes at the top of a source's tree; its own, which a proof leaves out, is told."""
+    shared = receipt["proofs"]
+    top = shared["tops"][shared["chunks"][chunk_id]["class"]]
+    return {place: bytes.fromhex(value) for place, value in top}
+
+
 def proof_of(receipt: Mapping[str, Any], chunk_id: str) -> Proof:
     """Put a source's proof together again."""
     shared = receipt["proofs"]

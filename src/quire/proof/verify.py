@@ -111,6 +111,8 @@ def _proofs(receipt: Mapping[str, Any]) -> Iterator[str]:
         key = bytes.fromhex(chunk["id"])
         if not merkle.verify_leaf(proof, key, leaf, receipt["content_root"]):
             yield f"{source['path']}: not shown to be under the root {receipt['content_root']}"
+        elif merkle.whole_top(proof) != receipts.top_of(receipt, chunk["id"]):
+            yield f"{source['path']}: the nodes above it are not those of its proof"
 
 
 def _context(receipt: Mapping[str, Any], counter: Counter, context: str) -> Iterator[str]:

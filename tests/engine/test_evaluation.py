@@ -107,7 +107,7 @@ def test_a_budget_for_nothing_is_a_miss_and_no_failure(shelf: Quire) -> None:
 
 
 def test_what_is_ranked_too_low_says_at_which_place(shelf: Quire, tmp_path: Path) -> None:
-    (tmp_path / "short.toml").write_text('extends = "documents"\n[rank]\ntop = 1\n')
+    (tmp_path / "short.toml").write_text('extends = "documents"\n[rank]\ntop = 1\ndeeper = 0\n')
     found = asked(
         shelf,
         {"query": "rivers of boats", "expect": "rivers.md:1-119"},
@@ -119,7 +119,7 @@ def test_what_is_ranked_too_low_says_at_which_place(shelf: Quire, tmp_path: Path
 
 
 def test_two_recipes_are_compared_question_by_question(shelf: Quire, tmp_path: Path) -> None:
-    (tmp_path / "one.toml").write_text('extends = "documents"\n[rank]\ntop = 1\n')
+    (tmp_path / "one.toml").write_text('extends = "documents"\n[rank]\ntop = 1\ndeeper = 0\n')
     lines: list[dict[str, object]] = [
         {"query": f"paragraph {n} rivers", "expect": "rivers.md:1-119", "id": f"q{n}"}
         for n in range(6)

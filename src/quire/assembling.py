@@ -43,6 +43,8 @@ LEVEL_SAID = {
     OUTLINE: "only named: all of it are {} tokens",
 }
 """How it is told with how much detail a piece is in."""
+TOKEN = 4
+"""Characters in a token, roughly: that decides only over how many candidates are looked at."""
 TO_SPARE = 40
 """A cut that ends well may leave so small a part of the budget unused: one fortieth."""
 
@@ -114,6 +116,24 @@ def ranked(draft: Draft) -> Draft:
         for place, candidate in enumerate(merged[top:], start=top + 1)
     )
     return replace(draft, candidates=tuple(merged[:top]), decisions=decisions)
+
+
+def deepened(draft: Draft) -> Draft:
+    """Let no more go on than could come in: what fills the budget several times over."""
+    times, available = draft.recipe.rank.times, draft.recipe.budget.available
+    room = times * available
+    kept: list[Candidate] = []
+    for candidate in draft.candidates:
+        if times and room <= 0:
+            break
+        kept.append(candidate)
+        about = len(candidate.chunk.text) // TOKEN
+        room -= about if about <= available else 0  # what cannot come in takes no room
+    decisions = tuple(
+        _dropped(candidate, "depth", f"better ones fill the budget {times} times over")
+        for candidate in draft.candidates[len(kept) :]
+    )
+    return replace(draft, candidates=tuple(kept), decisions=draft.decisions + decisions)
 
 
 def deduped(draft: Draft) -> Draft:
@@ -216,6 +236,7 @@ def said(draft: Draft) -> Draft:
 
 STEPS: tuple[tuple[str, Step], ...] = (
     ("rank", ranked),
+    ("depth", deepened),
     ("dedup", deduped),
     ("group", measured),
     ("pack", packed),

@@ -43,6 +43,10 @@ _SETTINGS: dict[str, tuple[str, Changed]] = {
         "rank.top",
         lambda recipe, value: replace(recipe, rank=replace(recipe.rank, top=value)),
     ),
+    "depth": (
+        "rank.times",
+        lambda recipe, value: replace(recipe, rank=replace(recipe.rank, times=value)),
+    ),
     "dedup": (
         "fit.dedup",
         lambda recipe, value: replace(recipe, fit=replace(recipe.fit, dedup=value / THOUSANDTHS)),
@@ -202,7 +206,8 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
     step, recipe, found = decision.step, draft.recipe, len(draft.chunks)
     setting, changed = _SETTINGS[step]
     low, most = {
-        "rank": (recipe.top, found),
+        "rank": (recipe.rank.top, found),
+        "depth": (recipe.rank.times, LARGEST_BUDGET),
         "dedup": (round(recipe.fit.dedup * THOUSANDTHS), THOUSANDTHS),
         "group": (recipe.fit.per_document, found),
         "pack": (recipe.budget.total, LARGEST_BUDGET),

@@ -231,7 +231,12 @@ def _misses(
     return found
 
 
-_CAUSES = {"rank": "ranked too low", "dedup": "duplicate", "group": "too many of one document"}
+_CAUSES = {
+    "rank": "ranked too low",
+    "depth": "ranked too low",
+    "dedup": "duplicate",
+    "group": "too many of one document",
+}
 
 
 def _cause(
@@ -260,7 +265,7 @@ def _cause(
 
 def _how_far(decision: Decision) -> tuple[int, str]:
     """Order decisions by how far their candidates came."""
-    return (("pack", "group", "dedup", "rank").index(decision.step), decision.chunk_id)
+    return (("pack", "group", "dedup", "depth", "rank").index(decision.step), decision.chunk_id)
 
 
 def _pieces(found: list[Chunk], expected: Expected) -> list[Chunk]:

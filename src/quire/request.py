@@ -183,6 +183,7 @@ def check(recipe: Recipe) -> None:
         raise InputError(f"levels: {FULL!r} is missing: what fits is shown in full")
     _within("rank.top", recipe.rank.top, 1)
     _within("rank.deeper", recipe.rank.deeper, 0)
+    _within("rank.times", recipe.rank.times, 0)
     _one_of("fusion", "fusion", recipe.rank.fusion, rank.FUSIONS)
     _within("rank.constant", recipe.rank.constant, 0)
     _within("rank.reach", recipe.rank.reach, 0, FARTHEST)

@@ -15,7 +15,7 @@ from quire import fit, render, tokens
 from quire.contracts import Counter
 from quire.values import Candidate, Chunk, Context, Decision, Piece, Recipe
 
-STEPS = {"rank", "dedup", "group", "pack", "fit"}
+STEPS = {"rank", "depth", "dedup", "group", "pack", "fit"}
 Shown = Sequence[tuple[Chunk, str, int]]
 """Chunks in their order, what is shown of each, and their scores."""
 

@@ -170,7 +170,7 @@ def recipe(
             hard=hard,
             overhead=overhead,
         ),
-        rank=replace(base.rank, top=top, recent=recent, fusion=fusion, deeper=0),
+        rank=replace(base.rank, top=top, recent=recent, fusion=fusion, deeper=0, times=0),
         fit=replace(base.fit, pack=pack, order=order, dedup=dedup, per_document=per_document),
         render=replace(base.render, format=format, metadata=metadata),
     )

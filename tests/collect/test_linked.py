@@ -29,7 +29,7 @@ FILLING = "Nothing of note happens here, and the weather is mild, number {}.\n"
             ["Queen Anne", "Later Anne of the Isles"],
         ),
         ("When Apollo 11 landed, Armstrong spoke.", ["Apollo 11", "Armstrong"]),
-        ("we use the UK, the EU", []),  # too short to tell
+        ("we use the NATO, BRCA1 and Po", []),  # acronyms, terms, too short to tell
         ("He met Zoë\u2019s aunt Ánna", ["Zoë\u2019s", "Ánna"]),
         ("in the Bank of the", ["Bank"]),
         ("near Mount\n  Fuji lies", ["Mount Fuji"]),
@@ -84,6 +84,11 @@ def test_another_document_is_found_by_a_name_in_the_best_piece(towns: Quire) -> 
 def test_nobody_is_led_to_what_they_may_not_read(towns: Quire) -> None:
     found = _followed(towns, "where is Van Hook", Viewer("bob"))
     assert [hit.path for hit in found.hits] == ["stanley.txt"]
+
+
+def test_a_question_without_a_name_leads_nowhere(towns: Quire) -> None:
+    assert _followed(towns, "where is the seat of the township", OWNER).hits == ()
+    assert _followed(towns, "where is the town of Springfield", OWNER).hits == ()
 
 
 def test_what_the_question_names_leads_nowhere_new(towns: Quire) -> None:

@@ -1,8 +1,8 @@
 """What do the best pieces speak of, and where else is it told?
 
 An answer often stands one step away: the question names a town, the best piece names its county,
-and another document tells of the county. So names that are rare and that the question does not
-hold are taken from the best pieces, and whatever else holds them is a candidate, the more so the
+and another document tells of the county. So names that are rare are taken from the best pieces, if
+these hold a name of the question, and whatever else holds them is a candidate, the more so the
 rarer the name and the better the piece. One step, from few pieces: more of either brings noise.
 """
 
@@ -31,6 +31,7 @@ CODE = "code"
 """What is written large in it is no name; what a definition uses leads nearly everywhere."""
 
 _WORD = re.compile(r"\w[\w'\u2019&-]*")
+_FORMULA = re.compile(r"[A-Z]{2}|[^\W\d_]\d|\d[^\W\d_]")  # acronyms and terms such as BRCA1
 _GAP = re.compile(
     r"[ \t]*\n?[ \t]*"
 )  # a name may go on in the next line, not in the next paragraph
@@ -50,14 +51,16 @@ def follow(
 ) -> Hits:
     """Find what else holds the rare names that stand in the best pieces, each with its score."""
     asked = _words(query)
+    wanted = [_words(name) for name in names(query)]
     most = max(FEW, min(MOST_HOLDING, view.coverage().chunks // RARE))
     best: dict[str, Hit] = {}
     for chunk, score in leads:
-        if chunk.kind == CODE:
+        held = _words(f"{chunk.title} {chunk.text}")
+        if chunk.kind == CODE or not any(name <= held for name in wanted):
             continue
         found = dict.fromkeys(name for name in names(chunk.text) if not _words(name) <= asked)
-        for held in view.holding(list(islice(found, MOST_NAMES)), most, where):
-            for hit in held:
+        for holding in view.holding(list(islice(found, MOST_NAMES)), most, where):
+            for hit in holding:
                 worth = score * hit.score >> RARITY_BITS
                 known = best.get(hit.id)
                 if hit.path != chunk.path and worth > (known.score if known else 0):
@@ -68,7 +71,8 @@ def follow(
 def names(text: str) -> Iterator[str]:
     """Go through the names in a text: words written large, one after the other.
 
-    A single word at the beginning of a sentence is none: it may be any word.
+    A single word at the beginning of a sentence is none: it may be any word. Nor is an acronym,
+    which is a term more often than somebody's name.
     """
     run: list[re.Match[str]] = []
     for word in (*_WORD.finditer(text), None):
@@ -76,16 +80,20 @@ def names(text: str) -> Iterator[str]:
             run.append(word)
             continue
         yield from _named(text, run)
-        run = [word] if word is not None and word.group()[0].isupper() else []
+        run = [word] if word is not None and _is_large(word.group()) else []
 
 
 def _goes_on(text: str, run: Sequence[re.Match[str]], word: re.Match[str]) -> bool:
     if not run or not _GAP.fullmatch(text, run[-1].end(), word.start()):
         return False
-    if word.group()[0].isupper() or word.group()[0].isdigit():
+    if _is_large(word.group()) or word.group().isdigit():
         return True
     between = [each.group() for each in run[-_MOST_BETWEEN:]]
     return word.group() in _BETWEEN and not all(each in _BETWEEN for each in between)
+
+
+def _is_large(word: str) -> bool:
+    return word[0].isupper() and not _FORMULA.search(word)
 
 
 def _named(text: str, run: list[re.Match[str]]) -> Iterator[str]:
@@ -105,4 +113,4 @@ def _named(text: str, run: list[re.Match[str]]) -> Iterator[str]:
 
 
 def _words(text: str) -> set[str]:
-    return {word.lower() for word in re.findall(r"\w+", text)}
+    return {word.lower() for word in re.findall(r"\w\w+", text)}  # no letter of a possessive

@@ -85,6 +85,7 @@ _RECIPE = {
     "rank": {
         "top": int,
         "deeper": int,
+        "times": int,
         "fusion": str,
         "constant": int,
         "reach": int,

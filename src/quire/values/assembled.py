@@ -34,7 +34,7 @@ class Decision:
     path: str
     lines: tuple[int, int]
     step: str
-    """`rank`, `dedup`, `group`, `pack` or `fit`."""
+    """`rank`, `depth`, `dedup`, `group`, `pack` or `fit`."""
     verdict: str
     """`kept`, `cut`, `dropped` or `failed`."""
     reason: str

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+MOST_TIMES = 4
+"""A larger budget asks for at most so many times what a recipe says."""
 RESERVED: Mapping[str, int] = {"system": 200, "query": 100, "response": 500}
 
 
@@ -49,8 +51,10 @@ class RankSpec:
     top: int = 100
     """So many candidates go on to be fitted, at least."""
     deeper: int = 10
-    """One more candidate is asked for with each so many tokens, and half of them go on, where that
-    is more than `k` and `top` say; 0: what they say is all."""
+    """With each so many tokens one candidate is asked for, and half of them go on, if that is more
+    than `k` and `top` say; up to four times as many. 0: what they say is all."""
+    times: int = 3
+    """No more go on when the better ones fill the budget so many times over; 0: all of them."""
     fusion: str = "sum"
     """What is added up: `sum` the shares of the best scores, `rrf` the inverted ranks."""
     constant: int = 60
@@ -117,4 +121,5 @@ class Recipe:
 
     def _following(self, least: int, share: int) -> int:
         deeper = self.rank.deeper * share
-        return max(least, self.budget.available // deeper) if deeper else least
+        following = self.budget.available // deeper if deeper else 0
+        return max(least, min(MOST_TIMES * least, following))

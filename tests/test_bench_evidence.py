@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from bench.evidence import chart, measure, peers
 
-HOME = Path(__file__).parents[2]
+HOME = Path(__file__).parents[1]
 
 TASKS = """
 from dataclasses import dataclass, field

@@ -97,6 +97,16 @@ def test_a_text_without_order_is_left_to_its_lines(language: str, unit: str) -> 
     assert reading is None or reading.pieces[-1].end == len(text)
 
 
+@pytest.mark.parametrize(
+    ("language", "unit"),
+    [("typescript", "case 1: "), ("java", "a<"), ("go", "/* "), ("python", "a ? "), ("c", "x => ")],
+)
+def test_the_parser_is_stopped(language: str, unit: str) -> None:
+    found = loaded(language)
+    assert found is not None
+    assert tree_of(found[0], unit.encode() * (12_000 // len(unit))) is None
+
+
 def test_a_file_that_is_too_long_is_left_to_its_lines() -> None:
     text = "def f():\n    return 1\n\n\n" * (LONGEST // 23 + 1)
     assert grammar.read(Source(text, b"", "python", "a.py"), CUT) is None

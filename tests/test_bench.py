@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench.report import Table
 
 from bench import assemble, cache, peers
+from bench.report import Table
 from quire import tokens
 
 CHUNKS = 300

@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+
 from bench.evidence import chart, measure, peers
 
 HOME = Path(__file__).parents[1]

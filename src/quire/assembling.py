@@ -178,14 +178,14 @@ def measured(draft: Draft) -> Draft:
 
 def packed(draft: Draft) -> Draft:
     """Choose what fits, taking each piece for what it costs alone."""
-    budget, counter, way = draft.recipe.budget, draft.counter, draft.recipe.fit.pack
-    said = draft.recipe.render
+    budget, way = draft.recipe.budget, draft.recipe.fit.pack
+    opening = _opening(draft)
     made = fit.pack(
         draft.pieces,
         budget.available,
         way=way,
         overflow=_overflow(draft.recipe) if budget.hard else "stop",
-        opening=lambda piece: max(budget.overhead, counter.count(render.heading(piece, said))),
+        opening=lambda piece: max(budget.overhead, opening(piece)),
     )
     preferred = tuple(fit.preferred(draft.pieces, way))
     return replace(draft, pieces=made.chosen, left=made.left, gap=made.gap, preferred=preferred)
@@ -321,7 +321,22 @@ def _settled(draft: Draft) -> tuple[list[Piece], list[Piece]]:
         hard=budget.hard,
         length=lambda pieces: _length(draft, pieces),
         cut=_cutter(draft),
+        opening=_opening(draft),
     )
+
+
+def _opening(draft: Draft) -> Callable[[Piece], int]:
+    """Count what the headings of pieces cost, each once."""
+    say, count = draft.recipe.render, draft.counter.count
+    known: dict[tuple[str, str], int] = {}
+
+    def opening(piece: Piece) -> int:
+        at = (piece.heading, piece.level)
+        if at not in known:
+            known[at] = count(render.heading(piece, say))
+        return known[at]
+
+    return opening
 
 
 def _said(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
 from typing import Any
+from xml.sax.saxutils import escape
 
 from quire.engine import Quire
 from quire.errors import BudgetTooSmallError, InputError
@@ -119,8 +120,9 @@ def read_questions(text: str, place: str = "the questions") -> list[Question]:
         where = f"{place}, line {number}"
         try:
             data = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{where} is not JSON: {error}") from error
+        except (ValueError, RecursionError) as error:
+            told = "nested too deep" if isinstance(error, RecursionError) else error
+            raise InputError(f"{where} is not JSON: {told}") from error
         found.append(_question(data, where, str(number)))
     if not found:
         raise InputError(f"{place} hold no question: write one JSON object a line")
@@ -189,22 +191,43 @@ class _Asking:
             context = self.quire.assemble(question.query, **self.of(question))
         except BudgetTooSmallError:
             return _Row(None, tuple(0.0 for _ in question.expected))
-        return _Row(context, tuple(held(context, each) for each in question.expected))
+        viewer = self.of(question).get("viewer")
+        return _Row(
+            context,
+            tuple(
+                held(context, each, self.quire.pieces(each.path, viewer) if each.lines else ())
+                for each in question.expected
+            ),
+        )
 
 
-def held(context: Context, expected: Expected) -> float:
-    """Tell how much of something expected a context holds, from 0 to 1."""
+def held(context: Context, expected: Expected, pieces: Sequence[Chunk] = ()) -> float:
+    """Tell how much of something expected a context holds, from 0 to 1.
+
+    A line is held if it stands in a source and its text is shown; `pieces` holds the texts.
+    """
     if expected.excerpt is not None:
         return _excerpt_held(context.text, expected.excerpt)
     sources = [source for source in context.sources if source.path == expected.path]
     if expected.lines is None:
         return float(bool(sources))
     first, last = expected.lines
-    inside: set[int] = set()
-    for source in sources:
-        begin, end = source.lines
-        inside.update(range(max(first, begin), min(last, end) + 1))
+    names = {source.chunk_id for source in sources}
+    inside = {
+        number
+        for piece in pieces
+        if piece.id in names
+        for number, line in enumerate(piece.text.split("\n"), start=piece.lines[0])
+        if first <= number <= min(last, piece.lines[1]) and _is_shown(line.strip(), context.text)
+    }
     return len(inside) / (last - first + 1)
+
+
+def _is_shown(line: str, text: str) -> bool:
+    """Tell whether a line stands in a context, as it is or as xml or JSON write it."""
+    return (
+        line in text or escape(line) in text or json.dumps(line, ensure_ascii=False)[1:-1] in text
+    )
 
 
 def _excerpt_held(text: str, excerpt: str) -> float:

@@ -136,6 +136,10 @@ def decide(query: str, options: Options) -> Asked:
     """Put a question, its options and their recipe together."""
     if not isinstance(query, str) or not query.strip():
         raise InputError("the query is empty: say what the context is for")
+    try:
+        query.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("the query holds bytes that are no UTF-8: write it as text") from error
     _known(options)
     named = options.get("recipe", DEFAULT_RECIPE)
     recipe = recipes.load(named) if isinstance(named, str) else named

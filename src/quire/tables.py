@@ -30,6 +30,9 @@ def read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
+    except (ValueError, RecursionError) as error:
+        told = "nested too deep" if isinstance(error, RecursionError) else error
+        raise ConfigError(f"{path} is not valid TOML: {told}") from error
 
 
 def filled(place: str, target: Filled, table: Any) -> Filled:

@@ -156,3 +156,26 @@ def test_a_command_that_embeds_nothing_loads_no_model(indexed: Tree) -> None:
     loaded = set(eval(done.stdout.splitlines()[-1]))
     assert "numpy" in loaded
     assert not loaded & {"onnxruntime", "splintr", "rich", "httpx", "markdown_it", "watchfiles"}
+
+
+def test_a_context_goes_into_a_pipe_to_the_byte(tree: Tree) -> None:
+    """What a receipt names is what was written, whatever a terminal would make of it."""
+    tree.write("e.txt", "mast \x1b[31mred\x1b[0m and 5 € on the mast\n")
+    tree.index()
+    for more in ({}, {"PYTHONIOENCODING": "latin-1"}):
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).with_name("quire")),
+                "assemble",
+                "mast",
+                "--receipt",
+                "r.json",
+            ],
+            cwd=tree.root,
+            env={**os.environ, **more},
+            capture_output=True,
+            check=True,
+        )
+        assert b"\x1b[31mred" in done.stdout
+        (tree.root / "context.txt").write_bytes(done.stdout)
+        assert tree.call("verify", "r.json", "--context", "context.txt").returncode == 0

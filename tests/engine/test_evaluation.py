@@ -75,8 +75,13 @@ def test_more_budget_holds_more(shelf: Quire) -> None:
 
 def test_lines_are_counted_by_what_is_shown(shelf: Quire) -> None:
     context = shelf.assemble("brightest star", budget=300, reserve={})
-    assert held(context, Expected("stars.md", (1, 3))) == 1
-    assert held(context, Expected("stars.md", (1, 30))) == 0.1
+    pieces = shelf.pieces("stars.md")
+    assert held(context, Expected("stars.md", (1, 3)), pieces) == 1
+    assert held(context, Expected("stars.md", (1, 30)), pieces) == 0.1
+    named = shelf.assemble(
+        "brightest star", recipe="entities", budget=40, levels=["full", "outline"], content=False
+    )
+    assert held(named, Expected("stars.md", (3, 3)), pieces) < 1 or "Sirius" in named.text
     assert held(context, Expected("rivers.md")) == 0
     half = Expected(excerpt="Sirius is the brightest star at night. It is a dog.")
     assert 0.5 < held(context, half) < 0.9

@@ -42,6 +42,7 @@ def settled(
         hard=hard,
         length=lambda some: costs(some, joint),
         cut=cut,
+        opening=lambda _: 0,
     )
 
 
@@ -81,6 +82,7 @@ def test_one_piece_may_make_room_for_another() -> None:
         hard=True,
         length=lambda some: 20 if len(some) == 3 else costs(some, 4),
         cut=cut,
+        opening=lambda _: 0,
     )
     assert ids(kept) == ids(pieces)
     assert not left
@@ -125,6 +127,7 @@ def test_cut_where_the_whole_costs_more_than_its_parts() -> None:
         hard=True,
         length=lambda some: 3 * costs(some),
         cut=cut,
+        opening=lambda _: 0,
     )
     assert 490 <= 3 * costs(kept) <= 500
 

@@ -15,7 +15,16 @@ import click
 from quire.doors import printing
 from quire.doors.dates import seconds
 from quire.doors.naming import as_typed
-from quire.doors.options import Command, asked, common, content_of, filtered, opened, viewed
+from quire.doors.options import (
+    Command,
+    asked,
+    common,
+    content_of,
+    filtered,
+    is_number,
+    opened,
+    viewed,
+)
 from quire.errors import InputError, NoStoreError
 
 if TYPE_CHECKING:
@@ -111,7 +120,7 @@ def why_not(*, query: str, place: str, store: str | None, space: str | None, **g
     """Tell why PATH (or what stands at its LINE) is not in the context, and what lets it in."""
     as_json = given.pop("as_json")
     path, colon, line = place.rpartition(":")
-    if not colon or not line.isdecimal():
+    if not colon or not is_number(line):
         path, line = place, ""
     at = int(line) if line else None
     with opened(store, space) as quire, as_typed(given):
@@ -220,7 +229,7 @@ def _reserve(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in text.split(","):
         name, equals, number = part.strip().partition("=")
-        if not equals or not name or not number.removeprefix("-").isdecimal():
+        if not equals or not name or not is_number(number.removeprefix("-")):
             raise InputError(
                 f"--reserve {text!r}: write `none`, or purposes with tokens as in "
                 "system=200,response=500"
@@ -243,6 +252,6 @@ def _pieces(file: str) -> list[str]:
 
 def _write(file: str, text: str) -> None:
     try:
-        Path(file).write_text(text, "utf-8")
+        Path(file).write_bytes(text.encode())  # encoded first: a file is written whole or not
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be written: {error}") from error

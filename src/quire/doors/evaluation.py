@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.doors import printing
-from quire.doors.options import asked, common, opened, viewed
+from quire.doors.options import asked, common, is_number, opened, viewed
 from quire.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _printed(found: Evaluation) -> None:
 
 def _budgets(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) for part in parts):
+    if not all(is_number(part) and int(part) for part in parts):
         raise InputError(f"--budgets {text!r}: write whole numbers as in 500,1000")
     return [int(part) for part in parts]
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+MOST_DIGITS = 18
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -45,9 +46,14 @@ def limit(option: str, given: str | None) -> int | None:
         return None
     if given in {"all", "none"}:
         return ALL if given == "all" else 0
-    if not (given.isascii() and given.isdigit()):
+    if not is_number(given):
         raise InputError(f"{option} is {given!r}: give a number, `all` or `none`")
     return int(given)
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a whole number of a sensible length."""
+    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
 
 
 def writing(command: Command) -> Command:

@@ -169,15 +169,24 @@ def context(made: Context, *, as_json: bool) -> None:
         note(f"note: {spoken(text)}")
     if made.limit_exceeded:
         note(f"note: the budget of {made.available} tokens is passed by {made.limit_exceeded}")
-    if not made.text:
+    if not made.sources:
         note("nothing found" if not made.decisions else "nothing fits")
-    # To the byte in a pipe; on a terminal what follows begins on a line of its own.
-    open_line = bool(made.text) and not made.text.endswith("\n")
-    click.echo(made.text, nl=open_line and sys.stdout.isatty())
+    _exactly(made.text)
     note(
         f"{made.tokens} of {made.available} tokens, {len(made.sources)} pieces, "
         f"{made.omitted} did not fit{', truncated' if made.truncated else ''}"
     )
+
+
+def _exactly(text: str) -> None:
+    """Write a text to the byte, as its receipt has it; a terminal's last line is ended."""
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None or sys.stdout.isatty():
+        click.echo(text, nl=bool(text) and not text.endswith("\n"))
+        return
+    stream.write(text.encode("utf-8", "surrogatepass"))
+    stream.flush()
 
 
 def explained(made: Context, *, as_json: bool) -> None:

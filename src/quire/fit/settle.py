@@ -19,11 +19,13 @@ from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quire.fit.pack import options
+from quire.fit.pack import Opening, options
 from quire.values import Piece
 
 SLACK = 16
 """A piece may cost so many tokens less inside the whole than it does alone."""
+HEADING_SLACK = 8
+"""And so may a heading."""
 TRIES = 12
 """So often a cut is measured before the best one is taken."""
 
@@ -43,6 +45,7 @@ def settle(
     hard: bool,
     length: Length,
     cut: Cut,
+    opening: Opening,
 ) -> tuple[list[Piece], list[Piece]]:
     """Give what stays and what is left out, both in the order of preference.
 
@@ -53,7 +56,7 @@ def settle(
     named = [piece for piece in preferred if piece.candidate.chunk.id in taken]
     kept = [taken[piece.candidate.chunk.id] for piece in named]
     out = [piece for piece in preferred if piece.candidate.chunk.id not in taken]
-    whole = _Whole(kept, out, list(preferred), places, available, length)
+    whole = _Whole(kept, out, list(preferred), places, available, length, opening)
     if not hard:
         whole.pass_once()
         return whole.kept, whole.out
@@ -78,6 +81,7 @@ class _Whole:
     places: dict[str, int]
     available: int
     length: Length
+    opening: Opening
     used: int = 0
 
     def keep_to(self) -> None:
@@ -154,7 +158,10 @@ class _Whole:
         """Tell whether it is worth measuring: a piece costs little less in the whole than alone."""
         # Line ends at either end are not printed, nor is what a kept piece shows already.
         bare = len(piece.text) - len(piece.text.strip("\n"))
-        if piece.tokens - bare - SLACK <= self.available - self.used:
+        least = max(0, piece.tokens - bare - SLACK)
+        if all(piece.heading != other.heading for other in self.kept):
+            least += max(0, self.opening(piece) - HEADING_SLACK)
+        if least <= self.available - self.used:
             return True
         chunk = piece.candidate.chunk
         return any(

@@ -59,8 +59,9 @@ def _parsed(text: str, at: int) -> Iterator[Line]:
             continue
         try:
             told = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"line {number} is no JSON: {error}") from error
+        except (ValueError, RecursionError) as error:
+            told = "nested too deep" if isinstance(error, RecursionError) else error
+            raise InputError(f"line {number} is no JSON: {told}") from error
         if not isinstance(told, dict):
             raise InputError(f"line {number}: a memory is an object, this is {_kind(told)}")
         try:

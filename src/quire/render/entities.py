@@ -30,6 +30,9 @@ TITLES = {
     "conversation": "Previous Conversations",
     "other": "Other Context",
 }
+NO_FILE = (".git/", ".quire/")
+"""Where that is kept which stands in no file of the project's."""
+NAME_LENGTH = 60
 TRUNCATED = "// ... (truncated)"
 GAP = "..."
 _BACKTICKS = re.compile(r"`{3,}")
@@ -46,6 +49,9 @@ def entity_of(candidate: Candidate) -> Entity:
     chunk = candidate.chunk
     kind = "file" if chunk.kind == "code" else chunk.kind
     name = chunk.path.rpartition("/")[2]
+    if chunk.path.startswith(NO_FILE):
+        words = " ".join((chunk.title or chunk.text).split())
+        name = words if len(words) <= NAME_LENGTH else words[: NAME_LENGTH - 1].rstrip() + "…"
     return Entity(kind, name, name, 0, chunk.end, (1, chunk.lines[1]))
 
 
@@ -54,6 +60,10 @@ def capped(text: str, cap: int) -> str:
     if not cap or len(text) <= cap:
         return text
     return text[: last_cut(text, cap)]
+
+
+def _holds_beginning(candidate: Candidate, entity: Entity) -> bool:
+    return candidate.chunk.start <= entity.start < candidate.chunk.end
 
 
 # --- what is said of an entity, by level ---------------------------------------------------------
@@ -70,13 +80,19 @@ def shown_in_markdown(candidate: Candidate, spec: RenderSpec, level: str) -> str
 
 
 def shown_alone(candidate: Candidate, spec: RenderSpec, level: str) -> str:
-    """Give the one text that stands for an entity: its own words, or else its beginning."""
+    """Give the one text that stands for an entity: its own words, or else a piece of it.
+
+    What was found further down in it is not what its first words tell: then that is shown.
+    """
     entity = entity_of(candidate)
     if level == OUTLINE:
         return ""
     if level == SIGNATURE:
         return "" if entity.summary else entity.signature
-    return capped(entity.summary or candidate.chunk.text, spec.cap)
+    told = entity.summary if _holds_beginning(candidate, entity) or not spec.content else ""
+    if not spec.content:
+        return capped(told or entity.signature, spec.cap)
+    return capped(told or candidate.chunk.text, spec.cap)
 
 
 # --- markdown ------------------------------------------------------------------------------------
@@ -227,7 +243,7 @@ def _line(block: Block) -> int:
 
 def _is_elsewhere(block: Block) -> bool:
     """Tell whether it stands in no file: a commit, a memory."""
-    return block.path.startswith(".git/") or not block.path
+    return block.path.startswith(NO_FILE) or not block.path
 
 
 def _text(block: Block) -> str:

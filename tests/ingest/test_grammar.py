@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from quire.ingest import missing_grammars, read
+from quire.ingest.grammar import wording
 from quire.ingest.grammar.parse import loaded
 from quire.ingest.grammar.table import GRAMMARS
 from quire.values import Document, Entity, FoundFile, IngestSettings, Skipped
@@ -147,6 +148,36 @@ def test_free_attributes_and_decorators_before_a_member() -> None:
         "[Serializable]",
         '[Table("carts")]',
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("total", ("total",)),
+        ("Cart<T, Map<K, V>>::total", ("Cart", "total")),
+        ("a::b::operator<<", ("a", "b", "operator<<")),
+        ("operator bool", ("operatorbool",)),
+        ("query.operator.total", ("query", "operator", "total")),
+        ("Order.prototype.refund", ("Order", "refund")),
+        ("module.exports.cancel", ("cancel",)),
+        ("~Cart", ("~Cart",)),
+    ],
+)
+def test_the_components_of_a_name(written: str, path: tuple[str, ...]) -> None:
+    assert wording.name_path(written) == path
+
+
+def test_a_function_inside_a_decorator_is_no_definition() -> None:
+    text = (
+        "@Component({\n  factory: function make() {\n    return 1;\n  },\n})\n"
+        "export class Panel {\n  @on({ then: () => { go(); } })\n  open() {}\n}\n"
+    )
+    entities = outlined(read_text("a.ts", text)).entities
+    assert [(e.qualified, e.lines) for e in entities[1:]] == [
+        ("Panel", (1, 9)),
+        ("Panel.open", (7, 8)),
+    ]
+    assert entities[1].signature == "export class Panel"
 
 
 def test_what_a_file_says_of_itself() -> None:

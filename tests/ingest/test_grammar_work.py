@@ -122,3 +122,12 @@ def test_definitions_nested_without_end() -> None:
     document = document_of("a.py", text.encode(), CUT)
     check(document, text)
     assert max(entity.qualified.count(".") for entity in outlined(document).entities) < 20
+
+
+def test_names_without_end_are_shortened() -> None:
+    name = "a" * 100_000
+    text = f"class {name}:\n    def {name}(self):\n        return {name}()\n"
+    document = document_of("a.py", text.encode(), CUT)
+    check(document, text)
+    assert max(len(entity.qualified) for entity in outlined(document).entities) < 300
+    assert outlined(document).references == ()

@@ -41,7 +41,8 @@ CAPTURES = (
     "decorator", "comment", "owner", "name", "doc",
 )  # fmt: skip
 RANKS = {capture: rank for rank, capture in enumerate(CAPTURES)}
-OUTER, FIRST_KIND, LAST_KIND = RANKS["outer"], RANKS["module"], RANKS["method"]
+OUTER, DECORATOR = RANKS["outer"], RANKS["decorator"]
+FIRST_KIND, LAST_KIND = RANKS["module"], RANKS["method"]
 
 KEYWORD = re.compile(r"\b(?:const|let|var)\s+$")
 """Belongs to the definition behind it, though no node holds just the two."""
@@ -92,11 +93,12 @@ def captured(text: str, nodes: dict[str, list[Node]]) -> Captured:
     whole = Found("", 0, len(text), claimed=True)
     inside = [whole]
     last = (-1, -1)
+    decorated = 0  # what is defined inside a decorator is the decorator's own business
     for start, minus_end, rank in _in_order(nodes):
         end = -minus_end
         while inside[-1].end <= start:
             inside.pop()
-        if rank == OUTER:
+        if rank == OUTER or (FIRST_KIND <= rank <= LAST_KIND and start < decorated):
             inside.append(Found("", start, end))
         elif FIRST_KIND <= rank <= LAST_KIND:
             if last != (start, end):  # else it is one definition, captured in two ways
@@ -105,6 +107,7 @@ def captured(text: str, nodes: dict[str, list[Node]]) -> Captured:
                 found.definitions.append(inside[-1])
         else:
             _describe(CAPTURES[rank], (start, end), _innermost(inside), found)
+            decorated = max(decorated, end) if rank == DECORATOR else decorated
     found.doc = whole.doc
     return found
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from quire.ingest.cutting import DEEPEST, HOLDERS
 from quire.ingest.grammar import wording
 from quire.ingest.grammar.captured import Captured, Found, Span, leads_above
-from quire.ingest.pieces import Part
+from quire.ingest.pieces import Part, clean_title
 
 TOP = 300
 """A comment that begins before this character may be a licence's."""
@@ -51,7 +51,7 @@ def _part(text: str, found: Captured, one: Found, *, around: int | None, parts: 
     assert one.name is not None, "only what has a name becomes a part"
     start, decorators, comment = _above(text, found, one)
     written = _at(text, one.name)
-    path = wording.name_path(written) or (written,)
+    path = wording.name_path(written) or (clean_title(written),)
     owner = wording.name_path(_at(text, one.owner)) if one.owner else ()
     outer = None if around is None else parts[around]
     belongs = len(path) > 1 or owner or (outer is not None and outer.kind in HOLDERS)

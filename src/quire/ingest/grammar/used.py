@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quire.ingest.grammar import wording
 from quire.ingest.grammar.tested import tested_by_file, tested_by_name
-from quire.ingest.pieces import Part, Use
+from quire.ingest.pieces import TITLE_LENGTH, Part, Use
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -47,7 +47,7 @@ def uses_of(text: str, path: str, nodes: dict[str, list[Node]], parts: list[Part
         name = text[start:end]
         if not name.isidentifier():
             name = wording.used_name(name) if kind else wording.imported_name(name)
-        if len(name) > 1:
+        if 1 < len(name) <= TITLE_LENGTH:  # no definition has a longer name
             uses.append(Use(name, KINDS[kind], within))
     uses += _tests(path, parts)
     return uses

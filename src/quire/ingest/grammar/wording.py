@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from inspect import cleandoc
 
+from quire.ingest.pieces import TITLE_LENGTH, clean_title
+
 SIGNATURE_LENGTH = 200
 LOOKED_AT = 4000
 """Characters of a comment or declaration that are looked at."""
 
 ARGUMENTS = re.compile(r"<[^<>]*>")
+OPERATOR = re.compile(r"(?:^|(?<=::))\s*operator\b\s*([^\w.\s][^\w]*|\w.*)", re.DOTALL)
+"""Of C++: its signs are no separators."""
 SEPARATOR = re.compile(r"::|->|[.\\#]")
 SCAFFOLDING = frozenset({"prototype", "module", "exports", "window", "this", "self"})
 """What stands in front of a name without being its owner."""
@@ -40,7 +44,7 @@ GO_VERSION = re.compile(r"/v\d+$")
 
 def name_path(written: str) -> tuple[str, ...]:
     """Split a name into its components: `Cart<T>::total` is `Cart`, `total`."""
-    if written.isidentifier():
+    if len(written) <= TITLE_LENGTH and written.isidentifier():
         return (written,)
     written = written[:LOOKED_AT]
     for _ in range(4):
@@ -48,11 +52,11 @@ def name_path(written: str) -> tuple[str, ...]:
         if shorter == written:
             break
         written = shorter
-    if "operator" in written:  # of C++: its signs are no separators
-        before, _, sign = written.partition("operator")
-        owners = [part for part in before.split("::") if part.strip()]
-        return (*(part.strip() for part in owners), f"operator{''.join(sign.split())}")
-    parts = (" ".join(part.split()).strip("'\"`") for part in SEPARATOR.split(written))
+    if operator := OPERATOR.search(written):
+        before, sign = written[: operator.start()], "".join(operator[1].split())
+        owners = [clean_title(part) for part in before.split("::") if part.strip()]
+        return (*owners, clean_title(f"operator{sign}"))
+    parts = (clean_title(part).strip("'\"`") for part in SEPARATOR.split(written))
     kept = [part for part in parts if part]
     owners = [part for part in kept[:-1] if part not in SCAFFOLDING]
     return (*owners, *kept[-1:])

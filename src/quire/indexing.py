@@ -18,7 +18,7 @@ from types import MappingProxyType
 from quire import hashes
 from quire.contracts import Embedder, Store
 from quire.errors import InputError, StoreError
-from quire.ingest import VERSION, digest_of, read, walk
+from quire.ingest import VERSION, digest_of, missing_grammars, read, walk
 from quire.values import (
     OWN_TIME,
     Document,
@@ -81,6 +81,16 @@ def places(
         for part in sorted(found)
         if not any(part != other and is_under(part, other) for other in found)
     )
+
+
+def notes_on_grammars() -> list[str]:
+    """Tell which languages are read by their lines alone, because an extra is not installed."""
+    missing = ", ".join(missing_grammars())
+    told = (
+        f"no grammar for {missing}: such code is read by its lines, without entities "
+        "(the extra `code` has the grammars)"
+    )
+    return [told] if missing else []
 
 
 def is_under(path: str, folder: str) -> bool:
@@ -276,6 +286,7 @@ def _cut_by(settings: IngestSettings) -> str:
     return hashes.name(
         "ingest",
         VERSION,
+        missing_grammars(),
         settings.whole,
         settings.paragraph,
         settings.target,

@@ -107,7 +107,7 @@ class Keeping(Project):
             vectors=made,
             missing_vectors=status.missing_vectors,
             state_root=status.roots.state,
-            notes=(*past.notes, *notes),
+            notes=(*past.notes, *notes, *indexing.notes_on_grammars()),
             commits=past.commits,
         )
 

@@ -44,6 +44,9 @@ class Task:
         return self.queries[:n]
 """
 METRICS = """
+def norm(text):
+    return " ".join(text.split())
+
 def tokens(text):
     return len(text.split())
 
@@ -111,6 +114,22 @@ def test_a_task_is_measured_beside_the_stored_peers(benchmark_folder: Path, tmp_
     again = _run(benchmark_folder, cache, "--no-embed", "--json", str(out), "--sample", "all")
     assert again.returncode == 0, again.stderr
     assert json.loads(out.read_text())["figures"][0]["n"] == 4
+
+
+def test_losses_and_ablations(benchmark_folder: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    options = ("--no-embed", "--json", str(tmp_path / "out.json"))
+    lost = _run(benchmark_folder, cache, *options, "--losses", "--budgets", "60,20")
+    assert lost.returncode == 0, lost.stderr
+    told = [line.split() for line in lost.stdout.splitlines() if line.startswith("span")]
+    assert told == [["span", "3", "0", "0", "0", "0", "0"]]
+    missed = _run(benchmark_folder, cache, *options, "--losses", "--budgets", "5")
+    told = [line.split() for line in missed.stdout.splitlines() if line.startswith("span")]
+    assert told == [["span", "0", "3", "0", "0", "0", "0"]]
+    done = _run(benchmark_folder, cache, *options, "--without", "linked")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["without"] == "linked"
 
 
 def test_without_data_it_says_what_is_missing(tmp_path: Path) -> None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from bench import report
-from bench.evidence import chart, given, measure, peers
+from bench.evidence import chart, given, losses, measure, peers
+from bench.evidence.ablations import ABLATIONS
 from bench.evidence.measure import Figure, Row
 from bench.report import Table
+from quire import recipe as recipes
+from quire.request import DEFAULT_RECIPE
+from quire.values import Recipe
 
 OUT = Path(__file__).parent.parent / "out"
 QUIRE = chart.OURS
@@ -44,22 +49,41 @@ def main() -> None:
             print(f"{name}: no questions")
             continue
         budgets = asked.budgets or task.budgets
-        with measure.Driven(name, recipe=asked.recipe, embed=asked.embed) as system:
+        with measure.Driven(name, recipe=_recipe(asked), embed=asked.embed) as system:
+            if asked.losses:
+                found = losses.told(benchmark, task, system, queries, budgets[0])
+                print(f"\n{_lost(name, budgets[0], found).text()}", flush=True)
+                continue
             rows[name] = measure.run(benchmark, task, system, queries, budgets)
         made = measure.figures(QUIRE, rows[name])
         ours += made
         if asked.peers:
             rerun += _peers(benchmark, task, queries, budgets)
         print(f"\n{_table(name, made, rerun or known).text()}", flush=True)
+    if asked.losses:
+        return
     told = {
         **about,
         "part": asked.part,
         "recipe": asked.recipe,
+        "without": asked.without,
         "figures": [asdict(one) for one in (*ours, *rerun)],
     }
     if asked.rows:
         told["rows"] = [asdict(row) for mine in rows.values() for row in mine]
     _keep(told, asked, [*ours, *(rerun or _beside(ours, known))])
+
+
+def _recipe(asked: argparse.Namespace) -> Recipe:
+    recipe = recipes.load(asked.recipe)
+    return ABLATIONS[asked.without](recipe) if asked.without else recipe
+
+
+def _lost(task: str, budget: int, found: Mapping[str, Counter[str]]) -> Table:
+    table = Table(f"{task}: parts of the gold at {budget} tokens", ("gold", *losses.ALL_CAUSES))
+    for gold, counts in found.items():
+        table.add(gold, *(counts[cause] for cause in losses.ALL_CAUSES))
+    return table
 
 
 def _with_questions(benchmark: given.Benchmark, known: Sequence[Figure]) -> list[str]:
@@ -146,7 +170,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--repositories", type=_listed, default=(), help="ask only about these source trees"
     )
-    parser.add_argument("--recipe", help="a recipe by name or file; else the default")
+    parser.add_argument("--recipe", default=DEFAULT_RECIPE, help="a recipe by name or file")
+    parser.add_argument("--without", choices=sorted(ABLATIONS), help="leave one thing out of it")
+    parser.add_argument(
+        "--losses", action="store_true", help="tell where evidence is lost, at the first budget"
+    )
     parser.add_argument(
         "--no-embed", dest="embed", action="store_false", help="search by words alone"
     )

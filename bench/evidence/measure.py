@@ -18,6 +18,7 @@ from bench.evidence import stores
 from bench.evidence.given import Benchmark
 from bench.report import times
 from quire import hashes
+from quire.values import Context, Recipe
 
 SEEN, KEPT_BACK, ALL = "seen", "kept-back", "all"
 HALVES = (ALL, SEEN, KEPT_BACK)
@@ -64,11 +65,10 @@ class Figure:
 class Driven:
     """Quire through its public face, on one corpus after the other."""
 
-    def __init__(self, task: str, *, recipe: str | None, embed: bool) -> None:
-        self._task, self._embed = task, embed
-        self._options: dict[str, Any] = {} if recipe is None else {"recipe": recipe}
+    def __init__(self, task: str, *, recipe: Recipe | str, embed: bool) -> None:
+        self._task, self._embed, self._recipe = task, embed, recipe
         self._open = ExitStack()
-        self._store: Any = None
+        self.store: Any = None
 
     def __enter__(self) -> Self:
         return self
@@ -84,16 +84,20 @@ class Driven:
     def index(self, corpus: str, documents: Sequence[Any]) -> None:
         """Open the corpus's store; it is made when it is not there."""
         self._open.close()
-        self._store = self._open.enter_context(
+        self.store = self._open.enter_context(
             stores.opened(self._task, corpus, documents, embed=self._embed)
         )
 
     def context(self, query: str, budget: int) -> str:
         """Assemble one context that may use the whole budget."""
-        made = self._store.assemble(
-            query, budget=budget, reserve={}, allow_empty=True, **self._options
+        return self.assemble(query, budget).text
+
+    def assemble(self, query: str, budget: int) -> Context:
+        """Assemble one context, with all that is told of it."""
+        made: Context = self.store.assemble(
+            query, budget=budget, reserve={}, allow_empty=True, recipe=self._recipe
         )
-        return str(made.text)
+        return made
 
 
 def half(query: str) -> str:

@@ -45,6 +45,8 @@ LEVEL_SAID = {
 """How it is told with how much detail a piece is in."""
 TOKEN = 4
 """Characters in a token, roughly: that decides only over how many candidates are looked at."""
+LEAST = 40
+"""So many candidates are looked at in any case: a short one may fill the last gap."""
 TO_SPARE = 40
 """A cut that ends well may leave so small a part of the budget unused: one fortieth."""
 
@@ -124,7 +126,7 @@ def deepened(draft: Draft) -> Draft:
     room = times * available
     kept: list[Candidate] = []
     for candidate in draft.candidates:
-        if times and room <= 0:
+        if times and room <= 0 and len(kept) >= LEAST:
             break
         kept.append(candidate)
         about = len(candidate.chunk.text) // TOKEN

@@ -50,7 +50,7 @@ from quire.values import (
     Viewer,
 )
 
-KEPT_CONTEXTS = 256
+KEPT_CONTEXTS = 64
 MAP_BUDGET = 1024
 
 

@@ -1,4 +1,4 @@
-"""`python -m quire` is the command `quire`."""
+"""What does `python -m quire` do? The same as the command `quire`."""
 
 from quire.doors.cli import main
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from quire import Quire, merkle, proof, tokens
+from quire import Quire, proof, tokens
 from quire.errors import QuireError
 from quire.proof import Receipt
 from quire.proof.receipt import data_hash, receipt_hash
@@ -100,23 +100,11 @@ def test_a_receipt_forged_with_its_hashes_is_caught_or_is_true(
     assert tried > by_checking
 
 
-def _places(proofs: Any, held: str) -> set[int]:
-    """Tell where the chunks of a class stand in its top: what only they need is computed anew."""
-    return {
-        merkle.bucket_of(bytes.fromhex(name)) // merkle.FAN
-        for name, own in proofs["chunks"].items()
-        if own["class"] == held
-    }
-
-
 def meaning(proofs: Any) -> Any:
     """Read a proof as it is meant: hashes by their bytes, what stands beside it by its place."""
     return (
         sorted(bytes.fromhex(root) for root in proofs["classes"]),
-        [
-            {at: bytes.fromhex(root) for at, root in top if {at} != _places(proofs, name)}
-            for name, top in proofs["tops"].items()
-        ],
+        [{at: bytes.fromhex(root) for at, root in top} for top in proofs["tops"].values()],
         {
             name: (
                 bytes.fromhex(own["leaf"]),

@@ -13,7 +13,8 @@ import pytest
 import quire
 from quire.engine import Quire
 from quire.errors import InputError
-from quire.evaluating import Evaluation, Expected, Miss, evaluate, held, read_questions
+from quire.evaluating import Evaluation, Miss, evaluate, held
+from quire.questions import Expected, read_questions
 
 LONG = "\n\n".join(
     f"Paragraph {n} tells of rivers, of bridges and of the boats that pass below them each day."

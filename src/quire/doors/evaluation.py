@@ -46,7 +46,8 @@ def evaluation(
     is traced to the step that lost it.
     """
     from quire.doors.progress import shown
-    from quire.evaluating import BUDGETS, evaluate, read_questions
+    from quire.evaluating import BUDGETS, evaluate
+    from quire.questions import read_questions
 
     if recipe is not None and compare:
         raise InputError("--recipe and --compare exclude each other: name both in --compare")

@@ -6,36 +6,29 @@ nothing here waits, reads a clock or asks the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from quire import fit, rank, render, tokens
-from quire.asking import Gathered, weights_of
-from quire.contracts import Counter
+from quire import fit, rank, showing
+from quire.asking import weights_of
+from quire.drafting import Draft
 from quire.errors import BudgetTooSmallError
-from quire.request import Asked, check
+from quire.request import check
 from quire.values import (
     CUT,
     FULL,
-    LEVELS,
     OUTLINE,
     SIGNATURE,
-    WHOLE,
-    Block,
     Candidate,
     Chunk,
     Context,
     Decision,
     Failure,
-    Hits,
-    Outline,
     Piece,
     Recipe,
-    Request,
     Source,
 )
 
-MONTH = 30 * 24 * 60 * 60
 LEVEL_SAID = {
     FULL: "fits",
     CUT: "cut to what was left",
@@ -47,72 +40,19 @@ TOKEN = 4
 """Characters in a token, roughly: that decides only over how many candidates are looked at."""
 LEAST = 40
 """So many candidates are looked at in any case: a short one may fill the last gap."""
-TO_SPARE = 40
-"""A cut that ends well may leave so small a part of the budget unused: one fortieth."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What flows from step to step."""
-
-    request: Request
-    recipe: Recipe
-    counter: Counter
-    found: Mapping[str, Hits]
-    """What each source found."""
-    chunks: Mapping[str, Chunk]
-    """All that was found, by id."""
-    modified: Mapping[str, int | None]
-    """When the records of the chunks were last changed, by record."""
-    outlines: Mapping[str, Outline]
-    """What the records of the chunks are made of, by record, where that matters."""
-    as_of: int | None
-    candidates: tuple[Candidate, ...] = ()
-    pieces: tuple[Piece, ...] = ()
-    """What is in, as it will be shown."""
-    left: tuple[Piece, ...] = ()
-    preferred: tuple[Piece, ...] = ()
-    """All that could be in, in full, in the order of preference."""
-    footer: bool = True
-    """Whether sources are named at the end, if the recipe wants it."""
-    blocks: tuple[Block, ...] = ()
-    text: str = ""
-    tokens: int = 0
-    truncated: bool = False
-    gap: int = 0
-    decisions: tuple[Decision, ...] = ()
-    notes: tuple[str, ...] = ()
-    allow_empty: bool = False
-
-
 Step = Callable[[Draft], Draft]
-
-
-def start(asked: Asked, gathered: Gathered) -> Draft:
-    """Make the first draft of what was gathered."""
-    return Draft(
-        request=asked.request,
-        recipe=asked.recipe,
-        counter=asked.counter,
-        found=gathered.found,
-        chunks=gathered.chunks,
-        modified=gathered.modified,
-        outlines=gathered.outlines,
-        as_of=gathered.as_of,
-        allow_empty=asked.allow_empty,
-    )
 
 
 def ranked(draft: Draft) -> Draft:
     """Merge the sources' rankings into one, and let only the best go on."""
     spec, top = draft.recipe.rank, draft.recipe.top
     merged = [
-        _candidate(draft, draft.chunks[one.hit.id], one.hit.score, one.signals)
+        showing.candidate(draft, draft.chunks[one.hit.id], one.hit.score, one.signals)
         for one in rank.fuse(draft.found, weights_of(draft.recipe), spec)
         if one.hit.id in draft.chunks
     ]
     if spec.recent and draft.as_of is not None:
-        merged = _fresher(merged, draft, spec.recent)
+        merged = rank.fresher(merged, draft.modified, draft.as_of, spec.recent)
     decisions = tuple(
         _dropped(candidate, "rank", f"ranked {place}, only the first {top} go on")
         for place, candidate in enumerate(merged[top:], start=top + 1)
@@ -158,9 +98,9 @@ def measured(draft: Draft) -> Draft:
     again: list[Piece] = []
     headings: set[str] = set()
     for candidate in draft.candidates:
-        piece = _piece(draft, candidate)
+        piece = showing.piece(draft, candidate)
         known = piece.heading in headings
-        if known and _is_said_once(draft, piece):
+        if known and showing.is_said_once(draft, piece):
             again.append(piece)
         else:
             pieces.append(replace(piece, instead=()) if known else piece)
@@ -181,7 +121,7 @@ def measured(draft: Draft) -> Draft:
 def packed(draft: Draft) -> Draft:
     """Choose what fits, taking each piece for what it costs alone."""
     budget, way = draft.recipe.budget, draft.recipe.fit.pack
-    opening = _opening(draft)
+    opening = showing.opening(draft)
     made = fit.pack(
         draft.pieces,
         budget.available,
@@ -214,7 +154,7 @@ def settled(draft: Draft) -> Draft:
 
 def said(draft: Draft) -> Draft:
     """Say what was chosen, and decide over every candidate."""
-    blocks, text = _said(draft, draft.pieces)
+    blocks, text = showing.say(draft, draft.pieces)
     draft = replace(draft, blocks=blocks, text=text, tokens=draft.counter.count(text))
     if not draft.pieces and draft.left:
         draft = _nothing_fits(draft)
@@ -281,38 +221,6 @@ def _overflow(recipe: Recipe) -> str:
     return "skip" if recipe.fit.pack == "optimal" else recipe.budget.overflow
 
 
-def _cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
-    counter, spare = draft.counter, draft.recipe.budget.available // TO_SPARE
-
-    def cut(piece: Piece, room: int) -> Piece | None:
-        text = tokens.cut(counter, piece.text, room)
-        used = counter.count(text)
-        while text and room - used > spare:
-            more = tokens.cut(counter, piece.text[len(text) :], room - used)
-            longer = counter.count(text + more)
-            if not more or longer > room:
-                break
-            text, used = text + more, longer
-        return fit.as_cut(piece, text, used) if text else None
-
-    return cut
-
-
-def _fresher(merged: list[Candidate], draft: Draft, percent: int) -> list[Candidate]:
-    """Lift what was changed lately; in whole numbers, in thousandths of a month."""
-    assert draft.as_of is not None, "freshness needs a moment to be judged at"
-    lifted = []
-    for candidate in merged:
-        modified = draft.modified.get(candidate.chunk.record_id)
-        fresh = 0
-        if modified is not None:
-            fresh = max(0, 1000 - max(0, draft.as_of - modified) * 1000 // MONTH)
-        score = candidate.score + candidate.score * percent * fresh // 100_000
-        signals = {**candidate.signals, "recency": fresh}
-        lifted.append(replace(candidate, score=score, signals=signals))
-    return sorted(lifted, key=lambda candidate: Piece(candidate, 0, "").order)
-
-
 def _settled(draft: Draft) -> tuple[list[Piece], list[Piece]]:
     budget = draft.recipe.budget
     return fit.settle(
@@ -321,79 +229,10 @@ def _settled(draft: Draft) -> tuple[list[Piece], list[Piece]]:
         budget.available,
         overflow=_overflow(draft.recipe),
         hard=budget.hard,
-        length=lambda pieces: _length(draft, pieces),
-        cut=_cutter(draft),
-        opening=_opening(draft),
+        length=lambda pieces: showing.length(draft, pieces),
+        cut=showing.cutter(draft),
+        opening=showing.opening(draft),
     )
-
-
-def _opening(draft: Draft) -> Callable[[Piece], int]:
-    """Count what the headings of pieces cost, each once."""
-    say, count = draft.recipe.render, draft.counter.count
-    known: dict[tuple[str, str], int] = {}
-
-    def opening(piece: Piece) -> int:
-        at = (piece.heading, piece.level)
-        if at not in known:
-            known[at] = count(render.heading(piece, say))
-        return known[at]
-
-    return opening
-
-
-def _said(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
-    spec, say = draft.recipe.fit, draft.recipe.render
-    if not draft.footer:
-        say = replace(say, sources=0)
-    by_category = say.groups and render.format_of(say).entities
-    blocks = fit.arrange(
-        pieces, spec.order, spec.pack, draft.request.previous, by_category=by_category
-    )
-    text = render.render(blocks, say)
-    if not blocks and draft.counter.count(text) > draft.recipe.budget.available:
-        return blocks, ""  # not even the words for nothing fit
-    return blocks, text
-
-
-def _candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Candidate:
-    outline = draft.outlines.get(chunk.record_id)
-    if outline is None:
-        return Candidate(chunk, score, signals)
-    language = str(outline.entities[WHOLE].attrs.get("language", ""))
-    return Candidate(
-        chunk,
-        score,
-        signals,
-        entity=outline.around(chunk.start, chunk.end),
-        language=language if chunk.kind == "code" else "",
-    )
-
-
-def _piece(draft: Draft, candidate: Candidate) -> Piece:
-    """Show a candidate in full, with what may be shown instead of it."""
-    recipe, count = draft.recipe, draft.counter.count
-    entity, group = candidate.entity, ""
-    if entity is not None and render.format_of(recipe.render).entities:
-        group = f"{candidate.chunk.record_id} {entity.start} {entity.end} {entity.qualified}"
-    text = render.shown(candidate, recipe.render)
-    full = Piece(candidate, count(text), text, group=group)
-    instead: list[Piece] = []
-    for level in LEVELS[1:]:
-        if level in recipe.fit.levels and entity is not None:
-            less = render.shown(candidate, recipe.render, level)
-            cost = count(less)
-            if cost < (instead[-1] if instead else full).tokens:
-                instead.append(Piece(candidate, cost, less, level=level, group=group))
-    return replace(full, instead=tuple(instead))
-
-
-def _is_said_once(draft: Draft, piece: Piece) -> bool:
-    """Tell whether another piece of the same entity would say the same, or what the cap hides."""
-    return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.described)
-
-
-def _length(draft: Draft, pieces: Sequence[Piece]) -> int:
-    return draft.counter.count(_said(draft, pieces)[1])
 
 
 def _score(pieces: Sequence[Piece]) -> int:
@@ -437,14 +276,14 @@ def _least(draft: Draft) -> int:
     overflow = _overflow(draft.recipe)
     draft = replace(draft, footer=False)  # the names of the sources go first
     tried = draft.left if overflow == "skip" else draft.left[:1]
-    least = min(_length(draft, [each]) for piece in tried for each in fit.options(piece))
+    least = min(showing.length(draft, [each]) for piece in tried for each in fit.options(piece))
     if overflow != "cut":
         return least
     first = draft.left[0]
-    cut = _cutter(draft)
+    cut = showing.cutter(draft)
     parts = (cut(first, room) for room in range(1, first.tokens + 1))
     first = next((part for part in parts if part is not None), first)
-    return min(least, _length(draft, [first]))
+    return min(least, showing.length(draft, [first]))
 
 
 def _source(piece: Piece) -> Source:

@@ -13,9 +13,10 @@ from typing import Any, Protocol
 from quire import proof, tokens
 from quire import recipe as recipes
 from quire.asking import ask, filter_of
-from quire.assembling import STEPS, Draft, assemble
+from quire.assembling import STEPS, assemble
 from quire.collect import LINKED, SEMANTIC
 from quire.contracts import View
+from quire.drafting import Draft
 from quire.errors import InputError
 from quire.request import LARGEST_BUDGET, Asked, Recorded
 from quire.values import NO_FILTER, Chunk, Decision, Failure, Recipe, Request, Viewer

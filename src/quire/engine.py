@@ -20,6 +20,7 @@ from quire import (
     assembling,
     auditing,
     config,
+    drafting,
     indexing,
     mapping,
     proof,
@@ -81,7 +82,7 @@ class Quire(Keeping, Remembering, Learning):
         asked = replace(asked, recipe=asking.deepened(asked.recipe, k))
         with self._view(viewer) as view:
             gathered = asking.gather(view, asked, self._vectors)
-            found = assembling.ranked(assembling.start(asked, gathered)).candidates
+            found = assembling.ranked(drafting.start(asked, gathered)).candidates
             notes = remarks.on_filter(view, where, {each.chunk.kind for each in found})
             roots = view.roots()
         return SearchResult(
@@ -109,7 +110,7 @@ class Quire(Keeping, Remembering, Learning):
                 return kept
             gathered = asking.gather(view, asked, self._vectors)
             notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
-            context = assembling.assemble(assembling.start(asked, gathered), gathered.failed, notes)
+            context = assembling.assemble(drafting.start(asked, gathered), gathered.failed, notes)
             state = proof.viewed(
                 roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vector
             )
@@ -178,11 +179,11 @@ class Quire(Keeping, Remembering, Learning):
             first = asking.gather(view, asked, self._vectors)
             met = Recorded(first.vector, first.coverage.model, first.failed)
 
-            def run(recipe: Recipe) -> assembling.Draft:
+            def run(recipe: Recipe) -> drafting.Draft:
                 again = replace(asked, recipe=recipe, recorded=met)
-                return assembling.start(again, asking.gather(view, again, self._vectors))
+                return drafting.start(again, asking.gather(view, again, self._vectors))
 
-            draft = assembling.start(asked, first)
+            draft = drafting.start(asked, first)
             return [
                 auditing.why_not(
                     draft,

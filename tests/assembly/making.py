@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from quire import hashes, tokens
 from quire import recipe as recipes
-from quire.assembling import Draft
 from quire.contracts import Counter
+from quire.drafting import Draft
 from quire.errors import EmbedError
 from quire.values import Candidate, Chunk, Hit, Hits, Outline, Piece, Recipe, Request
 

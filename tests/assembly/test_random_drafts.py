@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from quire import tokens
-from quire.assembling import Draft, assemble
+from quire.assembling import assemble
+from quire.drafting import Draft
 from quire.errors import BudgetTooSmallError
 from quire.values import Context, Recipe
 from tests.assembly.holding import holds, passes_over

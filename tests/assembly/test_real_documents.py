@@ -14,7 +14,8 @@ import pytest
 
 from quire import Quire, fit, render
 from quire.asking import gather
-from quire.assembling import STEPS, Draft, start
+from quire.assembling import STEPS
+from quire.drafting import Draft, start
 from quire.fit import Packed
 from quire.request import decide
 from quire.values import OWNER, Context

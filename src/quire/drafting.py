@@ -1,0 +1,60 @@
+"""What flows from step to step?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quire.asking import Gathered
+from quire.contracts import Counter
+from quire.request import Asked
+from quire.values import Block, Candidate, Chunk, Decision, Hits, Outline, Piece, Recipe, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What flows from step to step."""
+
+    request: Request
+    recipe: Recipe
+    counter: Counter
+    found: Mapping[str, Hits]
+    """What each source found."""
+    chunks: Mapping[str, Chunk]
+    """All that was found, by id."""
+    modified: Mapping[str, int | None]
+    """When the records of the chunks were last changed, by record."""
+    outlines: Mapping[str, Outline]
+    """What the records of the chunks are made of, by record, where that matters."""
+    as_of: int | None
+    candidates: tuple[Candidate, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    """What is in, as it will be shown."""
+    left: tuple[Piece, ...] = ()
+    preferred: tuple[Piece, ...] = ()
+    """All that could be in, in full, in the order of preference."""
+    footer: bool = True
+    """Whether sources are named at the end, if the recipe wants it."""
+    blocks: tuple[Block, ...] = ()
+    text: str = ""
+    tokens: int = 0
+    truncated: bool = False
+    gap: int = 0
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = ()
+    allow_empty: bool = False
+
+
+def start(asked: Asked, gathered: Gathered) -> Draft:
+    """Make the first draft of what was gathered."""
+    return Draft(
+        request=asked.request,
+        recipe=asked.recipe,
+        counter=asked.counter,
+        found=gathered.found,
+        chunks=gathered.chunks,
+        modified=gathered.modified,
+        outlines=gathered.outlines,
+        as_of=gathered.as_of,
+        allow_empty=asked.allow_empty,
+    )

@@ -1,0 +1,103 @@
+"""How would pieces of a draft be shown, and what does that cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from quire import fit, render, tokens
+from quire.drafting import Draft
+from quire.values import LEVELS, WHOLE, Block, Candidate, Chunk, Piece
+
+TO_SPARE = 40
+"""A cut that ends well may leave so small a part of the budget unused: one fortieth."""
+
+
+def opening(draft: Draft) -> Callable[[Piece], int]:
+    """Count what the headings of pieces cost, each once."""
+    say, count = draft.recipe.render, draft.counter.count
+    known: dict[tuple[str, str], int] = {}
+
+    def opening(piece: Piece) -> int:
+        at = (piece.heading, piece.level)
+        if at not in known:
+            known[at] = count(render.heading(piece, say))
+        return known[at]
+
+    return opening
+
+
+def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
+    """Arrange pieces and say them as the recipe wants."""
+    spec, form = draft.recipe.fit, draft.recipe.render
+    if not draft.footer:
+        form = replace(form, sources=0)
+    by_category = form.groups and render.format_of(form).entities
+    blocks = fit.arrange(
+        pieces, spec.order, spec.pack, draft.request.previous, by_category=by_category
+    )
+    text = render.render(blocks, form)
+    if not blocks and draft.counter.count(text) > draft.recipe.budget.available:
+        return blocks, ""  # not even the words for nothing fit
+    return blocks, text
+
+
+def candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Candidate:
+    """Give a chunk with what speaks for it and the entity that it is a part of."""
+    outline = draft.outlines.get(chunk.record_id)
+    if outline is None:
+        return Candidate(chunk, score, signals)
+    language = str(outline.entities[WHOLE].attrs.get("language", ""))
+    return Candidate(
+        chunk,
+        score,
+        signals,
+        entity=outline.around(chunk.start, chunk.end),
+        language=language if chunk.kind == "code" else "",
+    )
+
+
+def piece(draft: Draft, candidate: Candidate) -> Piece:
+    """Show a candidate in full, with what may be shown instead of it."""
+    recipe, count = draft.recipe, draft.counter.count
+    entity, group = candidate.entity, ""
+    if entity is not None and render.format_of(recipe.render).entities:
+        group = f"{candidate.chunk.record_id} {entity.start} {entity.end} {entity.qualified}"
+    text = render.shown(candidate, recipe.render)
+    full = Piece(candidate, count(text), text, group=group)
+    instead: list[Piece] = []
+    for level in LEVELS[1:]:
+        if level in recipe.fit.levels and entity is not None:
+            less = render.shown(candidate, recipe.render, level)
+            cost = count(less)
+            if cost < (instead[-1] if instead else full).tokens:
+                instead.append(Piece(candidate, cost, less, level=level, group=group))
+    return replace(full, instead=tuple(instead))
+
+
+def is_said_once(draft: Draft, piece: Piece) -> bool:
+    """Tell whether another piece of the same entity would say the same, or what the cap hides."""
+    return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.described)
+
+
+def length(draft: Draft, pieces: Sequence[Piece]) -> int:
+    """Count what pieces cost as they will be said."""
+    return draft.counter.count(say(draft, pieces)[1])
+
+
+def cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
+    """Give a function that cuts a piece to so many tokens, at a good place if that costs little."""
+    counter, spare = draft.counter, draft.recipe.budget.available // TO_SPARE
+
+    def cut(piece: Piece, room: int) -> Piece | None:
+        text = tokens.cut(counter, piece.text, room)
+        used = counter.count(text)
+        while text and room - used > spare:
+            more = tokens.cut(counter, piece.text[len(text) :], room - used)
+            longer = counter.count(text + more)
+            if not more or longer > room:
+                break
+            text, used = text + more, longer
+        return fit.as_cut(piece, text, used) if text else None
+
+    return cut

@@ -51,22 +51,7 @@ def outline_hash(outline: Outline) -> bytes:
     """Hash all that an outline says."""
     return hashes.digest(
         "outline",
-        tuple(
-            (
-                entity.kind,
-                entity.name,
-                entity.qualified,
-                entity.start,
-                entity.end,
-                entity.lines,
-                entity.parent,
-                entity.signature,
-                entity.summary,
-                entity.decorators,
-                entity.attrs,
-            )
-            for entity in outline.entities
-        ),
+        tuple((*entity.fixed, entity.attrs) for entity in outline.entities),
         tuple((use.name, use.kind, use.within, use.count) for use in outline.references),
     )
 

@@ -56,6 +56,22 @@ class Entity:
     attrs: Mapping[str, str | int] = field(default_factory=lambda: NO_ATTRS)
     """What only its kind has: a message's speaker, time and turn."""
 
+    @property
+    def fixed(self) -> tuple[str | int | tuple[int, int] | tuple[str, ...] | None, ...]:
+        """All that every entity has, in the order in which it is hashed and kept."""
+        return (
+            self.kind,
+            self.name,
+            self.qualified,
+            self.start,
+            self.end,
+            self.lines,
+            self.parent,
+            self.signature,
+            self.summary,
+            self.decorators,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:

@@ -100,22 +100,7 @@ def record_of(row: Sequence[Any]) -> Record:
 def outline_body(outline: Outline) -> bytes:
     """Write an outline as one compressed text."""
     told = [
-        [
-            [
-                entity.kind,
-                entity.name,
-                entity.qualified,
-                entity.start,
-                entity.end,
-                entity.lines,
-                entity.parent,
-                entity.signature,
-                entity.summary,
-                entity.decorators,
-                dict(entity.attrs),
-            ]
-            for entity in outline.entities
-        ],
+        [[*entity.fixed, dict(entity.attrs)] for entity in outline.entities],
         [[use.name, use.kind, use.within, use.count] for use in outline.references],
     ]
     return zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(), 1)

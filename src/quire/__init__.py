@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from quire.contracts import Embedder
     from quire.engine import Quire
     from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
-    from quire.errors import QuireError
+    from quire.errors import InvalidContextTypeError, QuireError
     from quire.mapping import Mapped
     from quire.merkle import verify as verify_proof
     from quire.request import Options
@@ -20,14 +20,18 @@ if TYPE_CHECKING:
         Candidate,
         Chunk,
         Context,
+        ContextItem,
         Decision,
         Entity,
         Experience,
         Failure,
+        Feedback,
         Filter,
         FitSpec,
+        FormattedContext,
         ImportResult,
         IndexResult,
+        Item,
         Memory,
         Problem,
         Progress,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
         RenderSpec,
         Roots,
         SearchResult,
+        Section,
         Skipped,
         Source,
         SourceSpec,
@@ -55,15 +60,20 @@ __all__ = [
     "Candidate",
     "Chunk",
     "Context",
+    "ContextItem",
     "Decision",
     "Embedder",
     "Entity",
     "Experience",
     "Failure",
+    "Feedback",
     "Filter",
     "FitSpec",
+    "FormattedContext",
     "ImportResult",
     "IndexResult",
+    "InvalidContextTypeError",
+    "Item",
     "Mapped",
     "Memory",
     "Options",
@@ -79,6 +89,7 @@ __all__ = [
     "RenderSpec",
     "Roots",
     "SearchResult",
+    "Section",
     "Skipped",
     "Source",
     "SourceSpec",
@@ -99,6 +110,7 @@ _HOMES = {
     "WhyNot": ("quire.auditing", "WhyNot"),
     "Quire": ("quire.engine", "Quire"),
     "open": ("quire.engine", "open_quire"),
+    "InvalidContextTypeError": ("quire.errors", "InvalidContextTypeError"),
     "QuireError": ("quire.errors", "QuireError"),
     "verify_proof": ("quire.merkle", "verify"),
 }

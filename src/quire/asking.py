@@ -6,23 +6,41 @@ what this gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from quire import collect, rank, render
-from quire.collect import LEADS, LINKED, SEMANTIC, Collected
+from quire.collect import LEADS, LINKED, SEMANTIC, Collected, Task
 from quire.contracts import Embedder, View
 from quire.errors import EmbedError, InputError, QuireError
+from quire.learn import feedback
 from quire.lru import Recent
 from quire.request import Asked, Recorded
-from quire.values import FULL, Chunk, Coverage, Failure, Filter, Hits, Outline, Recipe, Request
+from quire.values import (
+    FULL,
+    Chunk,
+    Coverage,
+    Failure,
+    Filter,
+    Hit,
+    Hits,
+    Outline,
+    Recipe,
+    Record,
+    Request,
+    Section,
+)
 
 KEPT_VECTORS = 1024
 NO_TIME = (
     "nothing is lifted for being new: there is no commit or event to tell the time by; "
     "name a date with `as_of`"
 )
+
+NO_KIND = ("",)
+"""Kinds that nothing is of."""
 
 MakeVector = Callable[[], bytes]
 
@@ -32,14 +50,20 @@ class Gathered:
     """Everything that a context is made of, from one snapshot."""
 
     coverage: Coverage
-    vector: bytes | None
+    vectors: Mapping[str, bytes]
+    """The vectors that were compared, by question."""
     found: Mapping[str, Hits]
     chunks: Mapping[str, Chunk]
-    modified: Mapping[str, int | None]
+    records: Mapping[str, Record]
+    """What the chunks were cut from, where that matters."""
     outlines: Mapping[str, Outline]
     as_of: int | None
     failed: tuple[Failure, ...]
     notes: tuple[str, ...]
+    sections: Mapping[str, Section]
+    """The part of the page that each chunk was found for, if the page has parts."""
+    feedback: Mapping[str, int]
+    """How useful records were to whoever asks, in thousandths."""
 
 
 class QueryVectors:
@@ -87,48 +111,157 @@ def filter_of(request: Request) -> Filter:
     return Filter(request.kinds, request.paths, request.since, request.until)
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is asked in one go: all of it, or what belongs into one section."""
+
+    query: str
+    depths: Mapping[str, int]
+    where: Filter
+    section: Section | None = None
+
+
 def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
     """Ask all sources of a recipe; what an earlier run met (a receipt says it) is met again."""
     request, recipe = asked.request, asked.recipe
-    recorded = asked.recorded or Recorded(None, None)
+    recorded = asked.recorded or Recorded({}, None)
     coverage = view.coverage()
     lost = {failure.source for failure in recorded.failed}
-    depths = {name: recipe.depth(name) for name in recipe.sources if name not in lost}
-    make, notes = (
-        vectors.plan(request.query, coverage) if SEMANTIC in recipe.sources else (None, [])
+    parts = [
+        replace(
+            part, depths={name: depth for name, depth in part.depths.items() if name not in lost}
+        )
+        for part in parts_of(request, recipe)
+        if part.section is None or part.section.name not in lost
+    ]
+    makes, notes = _vectors(parts, recipe, coverage, recorded, vectors)
+    asks = [(part.section, partial(_answer, view, asked, makes, part)) for part in parts]
+    collected = (
+        collect.at_once([Task(part.name, ask, part.timeout) for part, ask in asks if part])
+        if recipe.sections
+        else [ask() for _, ask in asks]
     )
-    if recorded.vector is not None and recorded.embedder == coverage.model:
-        make = _as_given(recorded.vector)
-    elif make is not None and SEMANTIC in depths:
-        make = _begun(make)
-    where = filter_of(request)
-    collected = ask(
-        view, request.query, recipe, make, depths=depths, where=where, exact=request.exact
-    )
-    if not all(hits.exact for hits in collected.found.values()):
+    found, sections = merged(parts, collected)
+    if not all(hits.exact for hits in found.values()):
         notes = [*notes, "vectors were compared approximately; `exact` compares them all"]
-    ids = sorted({hit.id for hits in collected.found.values() for hit in hits.hits})
+    ids = sorted({hit.id for hits in found.values() for hit in hits.hits})
     chunks = {chunk.id: chunk for chunk in view.chunks(ids)}
-    modified: dict[str, int | None] = {}
     records = sorted({chunk.record_id for chunk in chunks.values()})
     as_of = request.as_of
-    if recipe.rank.recent:
-        modified = {record.id: record.modified for record in view.records(records)}
-        as_of = view.newest() if as_of is None else as_of
-        if as_of is None:
+    timely = bool(recipe.rank.recent) or any("recency" in each.lifts for each in recipe.sections)
+    if timely and as_of is None:
+        as_of = view.newest()
+        if as_of is None and recipe.rank.recent:
             notes = [*notes, NO_TIME]
+    failed = {*recorded.failed, *(failure for each in collected for failure in each.failed)}
     return Gathered(
         coverage=coverage,
-        vector=collected.vector,
-        found=collected.found,
+        vectors={
+            part.query: each.vector
+            for part, each in zip(parts, collected, strict=True)
+            if each.vector is not None
+        },
+        found=found,
         chunks=chunks,
-        modified=modified,
+        records={record.id: record for record in view.records(records)}
+        if needs_records(recipe)
+        else {},
         outlines=view.outlines(records) if needs_outlines(recipe) else {},
         as_of=as_of,
-        failed=tuple(
-            sorted((*collected.failed, *recorded.failed), key=lambda one: (one.source, one.reason))
-        ),
+        failed=tuple(sorted(failed, key=lambda one: (one.source, one.reason))),
         notes=tuple(notes),
+        sections=sections,
+        feedback=feedback.tally(view.listing(Filter(kinds=(feedback.KIND,))), view.viewer)
+        if recipe.rank.feedback
+        else {},
+    )
+
+
+def parts_of(request: Request, recipe: Recipe) -> list[Part]:
+    """Say what is asked: one thing, or one for each section of the page."""
+    where = filter_of(request)
+    if not recipe.sections:
+        return [Part(request.query, {name: recipe.depth(name) for name in recipe.sources}, where)]
+    return [
+        Part(
+            section.query or request.query,
+            {name: max(section.k, recipe.depth(name)) for name in recipe.sources},
+            narrowed(where, section),
+            section,
+        )
+        for section in recipe.sections
+    ]
+
+
+def narrowed(where: Filter, section: Section) -> Filter:
+    """Let only that answer which passes a filter and belongs into a section."""
+    if where.paths and section.paths:
+        raise InputError(
+            f"the section {section.name!r} looks under paths of its own: filter by something else"
+        )
+    kinds = section.kinds or where.kinds
+    if section.kinds and where.kinds:
+        kinds = tuple(kind for kind in section.kinds if kind in where.kinds) or NO_KIND
+    return replace(where, kinds=kinds, paths=section.paths or where.paths)
+
+
+def merged(
+    parts: Sequence[Part], collected: Sequence[Collected]
+) -> tuple[dict[str, Hits], dict[str, Section]]:
+    """Put together what was found for all parts; a chunk belongs to the first that found it."""
+    if len(parts) == 1 and parts[0].section is None:
+        return dict(collected[0].found), {}
+    best: dict[str, dict[str, Hit]] = {}
+    exact: dict[str, bool] = {}
+    sections: dict[str, Section] = {}
+    for part, each in zip(parts, collected, strict=True):
+        for name, hits in each.found.items():
+            met = best.setdefault(name, {})
+            exact[name] = exact.get(name, True) and hits.exact
+            for hit in hits.hits:
+                if hit.id not in met or hit.score > met[hit.id].score:
+                    met[hit.id] = hit
+                if part.section is not None:
+                    sections.setdefault(hit.id, part.section)
+    found = {
+        name: Hits(tuple(sorted(met.values(), key=lambda hit: hit.order)), exact[name])
+        for name, met in best.items()
+    }
+    return found, sections
+
+
+def _vectors(
+    parts: Sequence[Part],
+    recipe: Recipe,
+    coverage: Coverage,
+    recorded: Recorded,
+    vectors: QueryVectors,
+) -> tuple[dict[str, MakeVector], list[str]]:
+    """Say how the vector of each question is had, and begin with those that must be made."""
+    if SEMANTIC not in recipe.sources:
+        return {}, []
+    given: dict[str, MakeVector] = {}
+    makes: dict[str, MakeVector] = {}
+    notes: list[str] = []
+    for query in dict.fromkeys(part.query for part in parts):
+        make, notes = vectors.plan(query, coverage)
+        if query in recorded.vectors and recorded.embedder == coverage.model:
+            given[query] = _as_given(recorded.vectors[query])
+        elif make is not None:
+            makes[query] = make
+    wanted = any(SEMANTIC in part.depths for part in parts)
+    return {**given, **(_begun(makes) if makes and wanted else {})}, notes
+
+
+def _answer(view: View, asked: Asked, makes: Mapping[str, MakeVector], part: Part) -> Collected:
+    return ask(
+        view,
+        part.query,
+        asked.recipe,
+        makes.get(part.query),
+        depths=part.depths,
+        where=part.where,
+        exact=asked.request.exact,
     )
 
 
@@ -176,6 +309,11 @@ def weights_of(recipe: Recipe) -> dict[str, int]:
     return {name: source.weight for name, source in recipe.sources.items()}
 
 
+def needs_records(recipe: Recipe) -> bool:
+    """Tell whether a recipe looks at what chunks were cut from."""
+    return bool(recipe.rank.recent or recipe.sections)
+
+
 def needs_outlines(recipe: Recipe) -> bool:
     """Tell whether a recipe shows the entities that pieces are a part of."""
     return render.format_of(recipe.render).entities or recipe.fit.levels != (FULL,)
@@ -185,18 +323,18 @@ def _as_given(vector: bytes) -> MakeVector:
     return lambda: vector
 
 
-def _begun(make: MakeVector) -> MakeVector:
+def _begun(makes: Mapping[str, MakeVector]) -> dict[str, MakeVector]:
     """Let the model work while the words are looked up."""
     pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quire-embed")
-    future = pool.submit(make)
+    futures = {query: pool.submit(make) for query, make in makes.items()}
     pool.shutdown(wait=False)
+    return {query: partial(_waited_for, future) for query, future in futures.items()}
 
-    def wait() -> bytes:
-        try:
-            return future.result()
-        except QuireError:
-            raise
-        except Exception as error:  # whatever an embedder raises, the words still answer
-            raise EmbedError(f"the embedder failed: {type(error).__name__}: {error}") from error
 
-    return wait
+def _waited_for(future: Future[bytes]) -> bytes:
+    try:
+        return future.result()
+    except QuireError:
+        raise
+    except Exception as error:  # whatever an embedder raises, the words still answer
+        raise EmbedError(f"the embedder failed: {type(error).__name__}: {error}") from error

@@ -6,15 +6,19 @@ nothing here waits, reads a clock or asks the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypedDict
 
-from quire import fit, rank, showing
+from quire import fit, rank, render, showing
 from quire.asking import weights_of
 from quire.drafting import Draft
 from quire.errors import BudgetTooSmallError
 from quire.request import check
 from quire.values import (
+    CAPPED,
     CUT,
     FULL,
     OUTLINE,
@@ -24,6 +28,7 @@ from quire.values import (
     Context,
     Decision,
     Failure,
+    Item,
     Piece,
     Recipe,
     Source,
@@ -32,6 +37,7 @@ from quire.values import (
 LEVEL_SAID = {
     FULL: "fits",
     CUT: "cut to what was left",
+    CAPPED: "cut to what one item of its section may take",
     SIGNATURE: "shown by its signature and summary: all of it are {} tokens",
     OUTLINE: "only named: all of it are {} tokens",
 }
@@ -51,13 +57,22 @@ def ranked(draft: Draft) -> Draft:
         for one in rank.fuse(draft.found, weights_of(draft.recipe), spec)
         if one.hit.id in draft.chunks
     ]
-    if spec.recent and draft.as_of is not None:
-        merged = rank.fresher(merged, draft.modified, draft.as_of, spec.recent)
-    decisions = tuple(
-        _dropped(candidate, "rank", f"ranked {place}, only the first {top} go on")
-        for place, candidate in enumerate(merged[top:], start=top + 1)
-    )
-    return replace(draft, candidates=tuple(merged[:top]), decisions=decisions)
+    if draft.records or draft.feedback:
+        known = rank.Known(draft.as_of, draft.feedback)
+        merged = rank.lifted(merged, partial(_lifts, draft), known)
+    kept: list[Candidate] = []
+    decisions: list[Decision] = []
+    places: Counter[str] = Counter()
+    for candidate in merged:
+        section = candidate.section
+        name, most = ("", top) if section is None else (section.name, section.k)
+        places[name] += 1
+        if places[name] <= most:
+            kept.append(candidate)
+            continue
+        told = f"ranked {places[name]}" + (f" for {name}" if name else "")
+        decisions.append(_dropped(candidate, "rank", f"{told}, only the first {most} go on"))
+    return replace(draft, candidates=tuple(kept), decisions=tuple(decisions))
 
 
 def deepened(draft: Draft) -> Draft:
@@ -80,8 +95,18 @@ def deepened(draft: Draft) -> Draft:
 
 def deduped(draft: Draft) -> Draft:
     """Leave out what says again what a better candidate says."""
-    kept, dropped = fit.dedup(draft.candidates, draft.recipe.fit.dedup)
+    spec = draft.recipe.fit
+    candidates, repeats = fit.repeats(draft.candidates, spec.same_path)
+    kept, dropped = fit.dedup(candidates, spec.dedup, within=spec.within)
     decisions = tuple(
+        _dropped(
+            repeat.candidate,
+            "dedup",
+            f"{_place(repeat.of.chunk)} tells of the same ({repeat.of.chunk.id})",
+        )
+        for repeat in repeats
+    )
+    decisions += tuple(
         _dropped(
             repeat.candidate,
             "dedup",
@@ -122,15 +147,29 @@ def packed(draft: Draft) -> Draft:
     """Choose what fits, taking each piece for what it costs alone."""
     budget, way = draft.recipe.budget, draft.recipe.fit.pack
     opening = showing.opening(draft)
-    made = fit.pack(
-        draft.pieces,
-        budget.available,
+    how = _Packing(
         way=way,
         overflow=_overflow(draft.recipe) if budget.hard else "stop",
         opening=lambda piece: max(budget.overhead, opening(piece)),
     )
-    preferred = tuple(fit.preferred(draft.pieces, way))
-    return replace(draft, pieces=made.chosen, left=made.left, gap=made.gap, preferred=preferred)
+    if draft.recipe.sections:
+        shares = {section.name: section.weight for section in draft.recipe.sections}
+        room = max(0, budget.available - showing.around(draft, draft.pieces))
+        made, preferred = fit.pack_shares(draft.pieces, room, shares, **how)
+    else:
+        made = fit.pack(draft.pieces, budget.available, **how)
+        preferred = fit.preferred(draft.pieces, way)
+    return replace(
+        draft, pieces=made.chosen, left=made.left, gap=made.gap, preferred=tuple(preferred)
+    )
+
+
+class _Packing(TypedDict):
+    """How a budget is packed."""
+
+    way: str
+    overflow: str
+    opening: Callable[[Piece], int]
 
 
 def settled(draft: Draft) -> Draft:
@@ -213,6 +252,7 @@ def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> C
         decisions=draft.decisions,
         failed=tuple(failed),
         notes=tuple(told),
+        items=_items(draft) if draft.recipe.sections else (),
     )
 
 
@@ -298,7 +338,36 @@ def _source(piece: Piece) -> Source:
         tokens=piece.tokens,
         name="" if entity is None else entity.qualified,
         kind="" if entity is None else entity.kind,
+        section="" if piece.candidate.section is None else piece.candidate.section.name,
     )
+
+
+def _items(draft: Draft) -> tuple[Item, ...]:
+    pieces = [piece for block in draft.blocks for run in block.runs for piece in run.pieces]
+    return tuple(
+        Item(
+            section="" if candidate.section is None else candidate.section.name,
+            kind=candidate.chunk.kind if candidate.record is None else candidate.record.kind,
+            text=piece.text,
+            chunk_id=candidate.chunk.id,
+            record_id=candidate.chunk.record_id,
+            score=candidate.score,
+            tokens=piece.tokens,
+            about=render.about(candidate),
+        )
+        for piece, candidate in ((each, each.candidate) for each in pieces)
+    )
+
+
+def _lifts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:
+    """Tell what lifts a candidate, by how many percent at most."""
+    spec = draft.recipe.rank
+    general: dict[str, int] = {}
+    if spec.recent and draft.as_of is not None:
+        general["recency"] = spec.recent
+    if candidate.chunk.record_id in draft.feedback:
+        general["feedback"] = spec.feedback
+    return general if candidate.section is None else {**general, **candidate.section.lifts}
 
 
 def _dropped(candidate: Candidate, step: str, reason: str, cost: int = 0) -> Decision:

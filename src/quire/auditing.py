@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from quire import proof, tokens
 from quire import recipe as recipes
-from quire.asking import ask, filter_of
+from quire.asking import ask, parts_of
 from quire.assembling import STEPS, assemble
 from quire.collect import LINKED, SEMANTIC
 from quire.contracts import View
@@ -109,10 +110,14 @@ def asked_in(receipt: Mapping[str, Any], viewer: Viewer | str | None) -> Asked:
     data = {**receipt["request"]}
     for name in ("kinds", "paths", "previous"):
         data[name] = tuple(data[name])
-    vector = receipt["query_vector"]
+    vectors = {data["query"]: receipt["query_vector"], **receipt["section_vectors"]}
     try:
         recorded = Recorded(
-            vector=None if vector is None else bytes.fromhex(vector),
+            vectors={
+                query: bytes.fromhex(vector)
+                for query, vector in vectors.items()
+                if vector is not None
+            },
             embedder=receipt["embedder"],
             failed=tuple(Failure(**failure) for failure in receipt["failed"]),
         )
@@ -144,22 +149,23 @@ def at(view: View, path: str, line: int | None) -> list[Chunk]:
 
 
 def places(
-    view: View, asked: Asked, vector: bytes | None, chunk_id: str, *, filtered: bool
+    view: View, asked: Asked, vectors: Mapping[str, bytes], chunk_id: str, *, filtered: bool
 ) -> dict[str, int]:
     """Tell at which place each source of the recipe ranks a chunk, however deep it must look."""
-    request = asked.request
-    where = filter_of(request) if filtered else NO_FILTER
     depths = dict.fromkeys(asked.recipe.sources, max(1, view.coverage().chunks))
-    make = None if vector is None else lambda: vector
-    found = ask(
-        view, request.query, asked.recipe, make, depths=depths, where=where, exact=True
-    ).found
-    return {
-        name: place
-        for name, hits in found.items()
-        for place, hit in enumerate(hits.hits, start=1)
-        if hit.id == chunk_id
-    }
+    best: dict[str, int] = {}
+    for part in parts_of(asked.request, asked.recipe):
+        vector = vectors.get(part.query)
+        make = None if vector is None else partial(bytes, vector)
+        where = part.where if filtered else NO_FILTER
+        found = ask(
+            view, part.query, asked.recipe, make, depths=depths, where=where, exact=True
+        ).found
+        for name, hits in found.items():
+            for place, hit in enumerate(hits.hits, start=1):
+                if hit.id == chunk_id:
+                    best[name] = min(place, best.get(name, place))
+    return best
 
 
 def why_not(draft: Draft, chunk: Chunk, run: Run, ranks: Ranks) -> WhyNot:
@@ -214,6 +220,9 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
         "pack": (recipe.budget.total, LARGEST_BUDGET),
     }[step]
 
+    if step == "rank" and (section := draft.sections.get(chunk_id)) is not None:
+        setting, changed = f"sections.{section.name}.k", partial(_with_k, section.name)
+        low = section.k
     names = [name for name, _ in STEPS]
     before = names.index(step)
     after = len(STEPS) if step == "pack" else before + 1  # what is left out is known at the end
@@ -232,6 +241,14 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
         return _Way(step, decision.reason)
     told = value / THOUSANDTHS if step == "dedup" else value
     return _Way(step, decision.reason, setting, told, changed(recipe, value))
+
+
+def _with_k(name: str, recipe: Recipe, value: int) -> Recipe:
+    sections = tuple(
+        replace(section, k=value) if section.name == name else section
+        for section in recipe.sections
+    )
+    return replace(recipe, sections=sections)
 
 
 def _deeper(recipe: Recipe, ranks: Ranks) -> _Way:

@@ -133,7 +133,7 @@ class View(Protocol):
         """Find who uses these names, in the order of name, path and place."""
 
     def newest(self) -> int | None:
-        """Tell when the last commit or event happened that this viewer may read."""
+        """Tell when the last event, commit, memory or experience was that this viewer may read."""
 
     def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
         """Fetch events on readable records, newest first."""

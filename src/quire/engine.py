@@ -27,6 +27,7 @@ from quire import (
     remarks,
     tokens,
 )
+from quire.advising import Advising
 from quire.asking import QueryVectors
 from quire.auditing import WhyNot
 from quire.config import Config
@@ -50,12 +51,13 @@ from quire.values import (
     SearchResult,
     Viewer,
 )
+from quire.valuing import Valuing
 
 KEPT_CONTEXTS = 64
 MAP_BUDGET = 1024
 
 
-class Quire(Keeping, Remembering, Learning):
+class Quire(Keeping, Remembering, Learning, Valuing, Advising):
     """An open store: index, search, assemble, and see what is in it."""
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:
@@ -112,7 +114,7 @@ class Quire(Keeping, Remembering, Learning):
             notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
             context = assembling.assemble(drafting.start(asked, gathered), gathered.failed, notes)
             state = proof.viewed(
-                roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vector
+                roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vectors
             )
             ids = [source.chunk_id for source in context.sources]
             proofs = [view.prove(chunk_id) for chunk_id in ids]
@@ -177,7 +179,7 @@ class Quire(Keeping, Remembering, Learning):
         with self._view(asked.viewer) as view:
             wanted = auditing.at(view, path, line)
             first = asking.gather(view, asked, self._vectors)
-            met = Recorded(first.vector, first.coverage.model, first.failed)
+            met = Recorded(first.vectors, first.coverage.model, first.failed)
 
             def run(recipe: Recipe) -> drafting.Draft:
                 again = replace(asked, recipe=recipe, recorded=met)
@@ -189,7 +191,7 @@ class Quire(Keeping, Remembering, Learning):
                     draft,
                     chunk,
                     run,
-                    partial(auditing.places, view, asked, first.vector, chunk.id),
+                    partial(auditing.places, view, asked, first.vectors, chunk.id),
                 )
                 for chunk in wanted
             ]

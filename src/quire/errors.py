@@ -6,6 +6,7 @@
     ├── CallerError            the caller asked for something that cannot be (exit 2)
     │   ├── ConfigError        a setting is wrong; says which, where and what was expected
     │   ├── InputError         an argument is wrong: a path, a query, a filter, a principal
+    │   │   └── InvalidContextTypeError   a part of a page that there is none of
     │   ├── BudgetError        a budget that contradicts itself: negative, absurd, all reserved
     │   ├── NoStoreError       there is no store at that place yet, or no such space in it
     │   └── MissingExtraError  a feature needs an extra that is not installed
@@ -43,6 +44,10 @@ class ConfigError(CallerError):
 
 class InputError(CallerError):
     """An argument is wrong."""
+
+
+class InvalidContextTypeError(InputError):
+    """A page has no such part."""
 
 
 class BudgetError(CallerError):

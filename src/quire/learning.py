@@ -136,7 +136,7 @@ class Learning(Noting):
         glob = experiences.path(domain or ANY, strategy or ANY, outcome or ANY, ANY)
         where = Filter(kinds=(experiences.KIND,), paths=(glob,))
         with self._view(viewer) as view:
-            self._check_names(domain, strategy)
+            names.check_attempt(domain, strategy, self.config.learn)
             found = map(experiences.experience_of, view.listing(where))
             return sorted(found, key=lambda one: (one.started or 0, one.id))
 
@@ -272,20 +272,11 @@ class Learning(Noting):
     # --- what both need ------------------------------------------------------------------------
 
     def _check(self, told: Mapping[str, str], *, allow_secret: bool) -> None:
-        self._check_names(told.get("domain"), told.get("strategy"))
+        names.check_attempt(told.get("domain"), told.get("strategy"), self.config.learn)
         refuse_secrets(
             ((name.replace("_", " "), told[name]) for name in experiences.SAID if name in told),
             allow=allow_secret,
         )
-
-    def _check_names(self, domain: str | None, strategy: str | None) -> None:
-        added = self.config.learn
-        if domain is not None:
-            known = names.known("domains", names.DOMAINS, added.domains)
-            names.check("domain", domain, known, "domains")
-        if strategy is not None:
-            known = names.known("strategies", names.STRATEGIES, added.strategies)
-            names.check("strategy", strategy, known, "strategies")
 
     def _spoken_of(self, folder: Path) -> str:
         """Name a folder by its path in the project; one outside by its own name."""

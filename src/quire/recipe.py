@@ -8,6 +8,7 @@ is not asked.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -18,8 +19,9 @@ from typing import Any
 
 from quire import hashes, tables
 from quire.errors import ConfigError, InputError
-from quire.values import Recipe, SourceSpec
+from quire.values import Recipe, Section, SourceSpec
 
+_TERM = re.compile(r"\{(\w+)\}")
 PARTS = ("budget", "rank", "fit", "render")
 DEPTH = 8
 """A recipe may extend one that extends another, so often at most."""
@@ -52,6 +54,30 @@ def from_data(data: Mapping[str, Any]) -> Recipe:
     except (KeyError, TypeError, ConfigError) as error:
         raise InputError(f"{place} cannot be read: {error}") from error
     return recipe
+
+
+def fill(recipe: Recipe, terms: Mapping[str, str]) -> Recipe:
+    """Put terms where a recipe names them in braces; a section that names another is left out."""
+    sections = tuple(
+        replace(
+            section,
+            query=_filled_in(section.query, terms),
+            paths=tuple(_filled_in(path, terms) for path in section.paths),
+        )
+        for section in recipe.sections
+        if all(name in terms for text in (section.query, *section.paths) for name in _named(text))
+    )
+    title = _filled_in(recipe.render.title, terms)
+    return replace(recipe, sections=sections, render=replace(recipe.render, title=title))
+
+
+def _named(text: str) -> list[str]:
+    return _TERM.findall(text)
+
+
+def _filled_in(text: str, terms: Mapping[str, str]) -> str:
+    """Put terms in, in one go: what a term holds is not looked at again."""
+    return _TERM.sub(lambda found: terms.get(found[1], found[0]), text)
 
 
 def _load(name: str, folder: Path, chain: tuple[str, ...]) -> Recipe:
@@ -89,7 +115,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
-    known = ("extends", "about", "sources", *PARTS)
+    known = ("extends", "about", "sources", "sections", *PARTS)
     for key in table:
         if key not in known:
             tables.refused(place, key, known)
@@ -114,4 +140,31 @@ def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
         }
         kept = {name: spec for name, spec in base.sources.items() if name not in dropped}
         changes["sources"] = {**kept, **named}
+    if "sections" in table:
+        changes["sections"] = _sections(place, base, table["sections"])
     return replace(base, **changes)
+
+
+def _sections(place: str, base: Recipe, told: Any) -> tuple[Section, ...]:
+    """Read sections by name, or the list of them that a receipt holds; new ones come last."""
+    given: dict[str, Any]
+    if isinstance(told, list):
+        tables_of = [tables.mapping(f"{place}: sections", each) for each in told]
+        given = {
+            tables.text(f"{place}: sections: name", each.get("name")): each for each in tables_of
+        }
+    else:
+        given = dict(tables.mapping(f"{place}: [sections]", told))
+    for name, spec in given.items():
+        if spec is False and base.section(name) is None:
+            raise ConfigError(f"{place}: [sections] {name} = false: it was not there anyway")
+    known = {section.name: section for section in base.sections}
+    for name, spec in given.items():
+        if spec is False:
+            del known[name]
+            continue
+        section = known.get(name, Section(name, title=name.capitalize()))
+        known[name] = replace(
+            tables.filled(f"{place}: [sections.{name}]", section, spec), name=name
+        )
+    return tuple(known.values())

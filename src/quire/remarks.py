@@ -52,8 +52,8 @@ def on_context(view: View, asked: Asked, gathered: Gathered) -> list[str]:
     recipe, request = asked.recipe, asked.request
     kinds = {chunk.kind for chunk in gathered.chunks.values()}
     notes = on_filter(view, filter_of(request), kinds)
-    dates = gathered.modified.values()
-    if dates and all(date is None for date in dates):  # they are asked for only if recency counts
+    dates = [record.modified for record in gathered.records.values()]
+    if recipe.rank.recent and dates and all(date is None for date in dates):
         notes.append(f"nothing that was found has a date, so none is preferred as recent; {DATED}")
     if recipe.fit.order == "stable" and not request.previous:
         notes.append("there is no earlier context whose order could be kept")

@@ -15,7 +15,7 @@ from quire import fit, rank, render, tables, tokens
 from quire import recipe as recipes
 from quire.collect import LEXICAL, LINKED, SEMANTIC
 from quire.contracts import Counter
-from quire.errors import BudgetError, ConfigError, InputError
+from quire.errors import BudgetError, ConfigError, InputError, InvalidContextTypeError
 from quire.values import (
     FULL,
     LEVELS,
@@ -60,23 +60,34 @@ class Options(TypedDict, total=False):
     dedup: float
     per_document: int
     recent: int
+    feedback: int
+    """What feedback moves a score by at most, in percent; 0: nothing."""
     as_of: int | None
     previous: Sequence[str]
     """The chunk ids of an earlier context, for the order `stable`."""
     exact: bool
     allow_empty: bool
+    types: Sequence[str]
+    """Which sections of the recipe are asked for, by name: `memories`, `code`, …"""
+    limit: int
+    """At most so many items of each section."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """What an earlier run met, so that it can be run again without it: as a receipt says."""
 
-    vector: bytes | None
-    """The question's vector."""
+    vectors: Mapping[str, bytes]
+    """The vectors of questions."""
     embedder: str | None
     """Whose vector it is; it is no use among vectors of another model."""
     failed: tuple[Failure, ...] = ()
     """The sources that failed; they fail again."""
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What tells this from other runs."""
+        return (tuple(sorted(self.vectors.items())), self.embedder, self.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +107,8 @@ class Asked:
         recipe = recipes.recipe_hash(self.recipe)
         # Two models that count alike are not told the same of it.
         counter = (self.counter.name, self.counter.note)
-        return (self.request, recipe, counter, self.allow_empty, self.recorded)
+        recorded = None if self.recorded is None else self.recorded.key
+        return (self.request, recipe, counter, self.allow_empty, recorded)
 
 
 DEFAULT_RECIPE = "documents"
@@ -110,6 +122,7 @@ FARTHEST = 3
 
 _BUDGET = {"budget": "total", "reserve": "reserved", "overflow": "overflow", "hard": "hard"}
 _FIT = ("pack", "order", "dedup", "per_document", "levels")
+_RANK = ("recent", "feedback")
 _RENDER = ("format", "metadata", "groups", "content", "cap", "sources")
 _BESIDE: dict[str, tuple[type | tuple[type, ...], str]] = {
     "recipe": ((str, Recipe), "a name, a file or a Recipe"),
@@ -120,6 +133,8 @@ _BESIDE: dict[str, tuple[type | tuple[type, ...], str]] = {
     "previous": ((list, tuple), "a list of chunk ids"),
     "exact": (bool, "True or False"),
     "allow_empty": (bool, "True or False"),
+    "types": ((list, tuple), "a list of names"),
+    "limit": (int, "a whole number"),
 }
 """Options that do not go into the recipe, and what they may be."""
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -188,10 +203,13 @@ def check(recipe: Recipe) -> None:
     _within("rank.top", recipe.rank.top, 1)
     _within("rank.deeper", recipe.rank.deeper, 0)
     _within("rank.times", recipe.rank.times, 0)
+    _one_of("same_path", "rule for one path", recipe.fit.same_path, fit.SAME_PATH)
+    _check_sections(recipe)
     _one_of("fusion", "fusion", recipe.rank.fusion, rank.FUSIONS)
     _within("rank.constant", recipe.rank.constant, 0)
     _within("rank.reach", recipe.rank.reach, 0, FARTHEST)
     _within("rank.recent", recipe.rank.recent, 0, MOST_RECENT)
+    _within("rank.feedback", recipe.rank.feedback, 0, 100)
     if not recipe.sources:
         raise ConfigError(
             f"the recipe {recipe.name!r} asks no source: name [sources.{LEXICAL}], or begin it "
@@ -203,6 +221,31 @@ def check(recipe: Recipe) -> None:
         _typed(f"sources.{name}", source)
         _within(f"sources.{name}.k", source.k, 1)
         _within(f"sources.{name}.weight", source.weight, 0, MOST_WEIGHT)
+
+
+def _check_sections(recipe: Recipe) -> None:
+    names = [section.name for section in recipe.sections]
+    if len(set(names)) != len(names):
+        raise ConfigError(f"the recipe {recipe.name!r} has two sections of one name")
+    if render.format_of(recipe.render).paged and not names:
+        raise InputError(
+            f"the format {recipe.render.format!r} says sections, and the recipe "
+            f"{recipe.name!r} has none: use another format, or a recipe with sections"
+        )
+    if names and not any(section.weight for section in recipe.sections):
+        raise ConfigError(f"the recipe {recipe.name!r}: no section has a weight above 0")
+    for section in recipe.sections:
+        place = f"sections.{section.name}"
+        _typed(place, section)
+        _within(f"{place}.k", section.k, 1)
+        _within(f"{place}.weight", section.weight, 0, MOST_WEIGHT)
+        _within(f"{place}.item", section.item, 0, 100)
+        _within(f"{place}.timeout", section.timeout, 0)
+        for name, percent in section.lifts.items():
+            _one_of(f"{place}.lifts", "signal that lifts", name, rank.LIFTS)
+            _within(f"{place}.lifts.{name}", percent, 0, MOST_RECENT)
+        for name in section.show:
+            _one_of(f"{place}.show", "part that can be shown", name, render.PARTS)
 
 
 def check_budget(budget: Budget) -> None:
@@ -247,14 +290,51 @@ def _adjusted(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     if "pack" in fitted:
         fitted.setdefault("order", "auto")  # another way of packing brings its own order
     said = {name: options[name] for name in _RENDER if name in options}
-    ranked = {"recent": options["recent"]} if "recent" in options else {}
+    ranked = {name: options[name] for name in _RANK if name in options}
     return replace(
-        recipe,
+        _of_types(recipe, options),
         budget=replace(recipe.budget, **budget),
         fit=replace(recipe.fit, **fitted),
         render=replace(recipe.render, **said),
         rank=replace(recipe.rank, **ranked),
     )
+
+
+def _of_types(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
+    """Keep the sections that are asked for, each with as many items as are asked for."""
+    if not recipe.sections and ("types" in options or "limit" in options):
+        named = "types" if "types" in options else "limit"
+        raise InputError(
+            f"{named}: the recipe {recipe.name!r} has no sections; --recipe agent has some"
+        )
+    sections = recipe.sections
+    if "types" in options:
+        wanted = _section_names(recipe, options["types"])
+        sections = tuple(section for section in sections if section.name in wanted)
+    if "limit" in options:
+        sections = tuple(replace(section, k=options["limit"]) for section in sections)
+    return replace(recipe, sections=sections)
+
+
+def _section_names(recipe: Recipe, types: Sequence[str]) -> list[str]:
+    known = [section.name for section in recipe.sections]
+    if not types:
+        raise InvalidContextTypeError(
+            f"types: none is named, so nothing could be found; there are {', '.join(known)}"
+        )
+    singular = {_singular(name): name for name in known}
+    for name in types:
+        if name not in known and name not in singular:
+            raise InvalidContextTypeError(
+                f"types: there is no {name!r} in the recipe {recipe.name!r}; "
+                f"there are {', '.join(known)}"
+            )
+    wanted = {singular.get(name, name) for name in types}
+    return [name for name in known if name in wanted]
+
+
+def _singular(name: str) -> str:
+    return name[:-3] + "y" if name.endswith("ies") else name.removesuffix("s")
 
 
 def _typed(place: str, part: Any) -> None:

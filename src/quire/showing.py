@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from quire import fit, render, tokens
 from quire.drafting import Draft
-from quire.values import LEVELS, WHOLE, Block, Candidate, Chunk, Piece
+from quire.values import CAPPED, CUT, LEVELS, WHOLE, Block, Candidate, Chunk, Piece
 
 TO_SPARE = 40
 """A cut that ends well may leave so small a part of the budget unused: one fortieth."""
@@ -32,11 +33,16 @@ def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
     spec, form = draft.recipe.fit, draft.recipe.render
     if not draft.footer:
         form = replace(form, sources=0)
-    by_category = form.groups and render.format_of(form).entities
+    chosen = render.format_of(form)
     blocks = fit.arrange(
-        pieces, spec.order, spec.pack, draft.request.previous, by_category=by_category
+        pieces,
+        spec.order,
+        spec.pack,
+        draft.request.previous,
+        by_category=form.groups and chosen.entities and not chosen.paged,
+        sections=draft.recipe.sections if chosen.paged else (),
     )
-    text = render.render(blocks, form)
+    text = render.render(blocks, form, draft.frame)
     if not blocks and draft.counter.count(text) > draft.recipe.budget.available:
         return blocks, ""  # not even the words for nothing fit
     return blocks, text
@@ -45,8 +51,9 @@ def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
 def candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Candidate:
     """Give a chunk with what speaks for it and the entity that it is a part of."""
     outline = draft.outlines.get(chunk.record_id)
+    record, section = draft.records.get(chunk.record_id), draft.sections.get(chunk.id)
     if outline is None:
-        return Candidate(chunk, score, signals)
+        return Candidate(chunk, score, signals, record=record, section=section)
     language = str(outline.entities[WHOLE].attrs.get("language", ""))
     return Candidate(
         chunk,
@@ -54,6 +61,8 @@ def candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]
         signals,
         entity=outline.around(chunk.start, chunk.end),
         language=language if chunk.kind == "code" else "",
+        record=record,
+        section=section,
     )
 
 
@@ -61,10 +70,15 @@ def piece(draft: Draft, candidate: Candidate) -> Piece:
     """Show a candidate in full, with what may be shown instead of it."""
     recipe, count = draft.recipe, draft.counter.count
     entity, group = candidate.entity, ""
-    if entity is not None and render.format_of(recipe.render).entities:
+    form = render.format_of(recipe.render)
+    if entity is not None and form.entities:
         group = f"{candidate.chunk.record_id} {entity.start} {entity.end} {entity.qualified}"
+    if candidate.section is not None and form.paged:
+        group = f"{candidate.section.name} {group or candidate.chunk.record_id}"
     text = render.shown(candidate, recipe.render)
     full = Piece(candidate, count(text), text, group=group)
+    if form.paged:
+        return _capped(draft, full)
     instead: list[Piece] = []
     for level in LEVELS[1:]:
         if level in recipe.fit.levels and entity is not None:
@@ -75,8 +89,39 @@ def piece(draft: Draft, candidate: Candidate) -> Piece:
     return replace(full, instead=tuple(instead))
 
 
+def _capped(draft: Draft, piece: Piece) -> Piece:
+    """Let one item take no more of its section's part than it may."""
+    section = piece.candidate.section
+    if section is None or not section.item:
+        return piece
+    most = draft.recipe.share(section) * section.item // 100
+    if piece.tokens <= most:
+        return piece
+    shorter = _shortened(draft, piece, most)
+    return shorter if shorter.tokens < piece.tokens else piece
+
+
+def _shortened(draft: Draft, piece: Piece, room: int) -> Piece:
+    """Cut what is said of an item to so many tokens, the note about it included, if that goes."""
+    form, counter = render.format_of(draft.recipe.render), draft.counter
+    assert form.shorten is not None, "only what says items in its own words"
+    candidate, spec = piece.candidate, draft.recipe.render
+    bare = form.shorten(candidate, spec, lambda _: "")
+    body = room - counter.count(bare)
+    text = bare
+    while body > 0:
+        text = form.shorten(candidate, spec, partial(tokens.cut, counter, limit=body))
+        over = counter.count(text) - room
+        if over <= 0:
+            break
+        text, body = bare, body - over
+    return Piece(candidate, counter.count(text), text, level=CAPPED, group=piece.group)
+
+
 def is_said_once(draft: Draft, piece: Piece) -> bool:
     """Tell whether another piece of the same entity would say the same, or what the cap hides."""
+    if render.format_of(draft.recipe.render).paged:
+        return True
     return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.described)
 
 
@@ -85,9 +130,20 @@ def length(draft: Draft, pieces: Sequence[Piece]) -> int:
     return draft.counter.count(say(draft, pieces)[1])
 
 
+def around(draft: Draft, pieces: Sequence[Piece]) -> int:
+    """Count what a page costs beside its items, with the best of each section on it."""
+    first: dict[str, Piece] = {}
+    for piece in pieces:
+        section = piece.candidate.section
+        first.setdefault("" if section is None else section.name, piece)
+    return max(0, length(draft, list(first.values())) - sum(each.tokens for each in first.values()))
+
+
 def cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
     """Give a function that cuts a piece to so many tokens, at a good place if that costs little."""
     counter, spare = draft.counter, draft.recipe.budget.available // TO_SPARE
+    if render.format_of(draft.recipe.render).paged:
+        return partial(_cut_item, draft)
 
     def cut(piece: Piece, room: int) -> Piece | None:
         text = tokens.cut(counter, piece.text, room)
@@ -101,3 +157,9 @@ def cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
         return fit.as_cut(piece, text, used) if text else None
 
     return cut
+
+
+def _cut_item(draft: Draft, piece: Piece, room: int) -> Piece | None:
+    shorter = _shortened(draft, piece, room)
+    fits = shorter.tokens <= room and shorter.tokens < piece.tokens
+    return replace(shorter, level=CUT) if fits else None

@@ -11,7 +11,7 @@ from quire import recipe as recipes
 from quire.contracts import Counter
 from quire.drafting import Draft
 from quire.errors import EmbedError
-from quire.values import Candidate, Chunk, Hit, Hits, Outline, Piece, Recipe, Request
+from quire.values import Candidate, Chunk, Hit, Hits, Outline, Piece, Recipe, Record, Request
 
 DIMS = 16
 
@@ -135,7 +135,9 @@ def draft(
         counter=counting,
         found={name: hits(chunks) for name, chunks in found.items()},
         chunks={one.id: one for chunks in found.values() for one in chunks},
-        modified=modified or {},
+        records={
+            name: Record(name, "document", "", modified=at) for name, at in (modified or {}).items()
+        },
         outlines=outlines or {},
         as_of=as_of,
         allow_empty=allow_empty,

@@ -42,6 +42,7 @@ RECEIPT = {
     "counter",
     "embedder",
     "query_vector",
+    "section_vectors",
     "sources",
     "proofs",
     "decisions",
@@ -105,6 +106,7 @@ def test_json_has_these_keys_and_says_the_same(shelf: Tree, words: Quire) -> Non
         "tokens",
         "name",
         "kind",
+        "section",
     }
     assert set(found["decisions"][0]) == {
         "chunk_id",

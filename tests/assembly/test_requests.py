@@ -24,7 +24,7 @@ DOCUMENTS = recipes.load("documents")
         ({"order": "best"}, "order: 'best' is no order; there are auto, grouped, packed, edges"),
         ({"overflow": "spill"}, "overflow: 'spill' is no overflow; there are skip, cut, stop"),
         ({"format": "yaml"}, "format: 'yaml' is no format; there are markers, json"),
-        ({"recipe": "document"}, "there is no recipe 'document'; there are documents"),
+        ({"recipe": "document"}, "there is no recipe 'document'; there are agent, documents"),
         ({"recipe": "x" * 5000}, "or name a TOML file"),
         ({"recipe": ""}, "there is no recipe ''"),
         ({"recipe": "\0"}, "there is no recipe"),

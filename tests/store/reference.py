@@ -20,6 +20,7 @@ from quire.store import words
 from quire.values import (
     MAIN,
     NO_FILTER,
+    TIMED,
     AccessRule,
     Chunk,
     Coverage,
@@ -322,8 +323,8 @@ class ReferenceView:
 
     def newest(self) -> int | None:
         times = [event.at for event in self.events(limit=1)]
-        commits = (record for record in self._records.values() if record.kind == "commit")
-        times += [commit.modified for commit in commits if commit.modified is not None]
+        timed = (record for record in self._records.values() if record.kind in TIMED)
+        times += [record.modified for record in timed if record.modified is not None]
         return max(times, default=None)
 
     def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:

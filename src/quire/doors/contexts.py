@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.doors import printing
-from quire.doors.dates import seconds
+from quire.doors.dates import now, seconds
 from quire.doors.naming import as_typed
 from quire.doors.options import (
     Command,
@@ -23,18 +23,25 @@ from quire.doors.options import (
     filtered,
     is_number,
     opened,
+    sharing,
     viewed,
 )
 from quire.errors import InputError, NoStoreError
 
 if TYPE_CHECKING:
     from quire.request import Options
+    from quire.values import Context
 
 # Each option of a context: its flags, and what click needs to know of it.
 _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("--budget",), {"type": int, "help": "The whole window in tokens (default: 4000)."}),
     (("--recipe",), {"help": "A shipped recipe, or a TOML file (default: documents)."}),
-    (("--format", "format_"), {"help": "markers, markdown, xml, plain or json."}),
+    (("--format", "format_"), {"help": "markers, markdown, xml, plain, json or page."}),
+    (
+        ("--types",),
+        {"help": "Only these sections of a recipe that has some: memories,code,experiences."},
+    ),
+    (("--limit",), {"type": int, "help": "At most so many items of each section."}),
     (
         ("--model",),
         {"help": "Count for this model: gpt-4o, claude-…, llama-3 (default: o200k)."},
@@ -47,6 +54,7 @@ _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("--dedup",), {"type": float, "help": "Overlap above which a piece is a duplicate (0.8)."}),
     (("--per-document",), {"type": int, "help": "At most so many pieces of one document."}),
     (("--prefer-recent", "recent"), {"type": int, "help": "Lift what is new by so many percent."}),
+    (("--feedback",), {"type": int, "help": "What feedback moves, in percent (10); 0: nothing."}),
     (("--as-of",), {"help": "Judge recency at this date."}),
     (("--metadata",), {"is_flag": True, "help": "Name lines, headings and score of each piece."}),
     (
@@ -94,10 +102,7 @@ def assemble(
     as_json = given.pop("as_json")
     with opened(store, space) as quire, as_typed(given):
         context = quire.assemble(asked(query), **_options(given))
-    if receipt is not None:
-        moment = datetime.now(UTC).isoformat(timespec="seconds")
-        text = printing.as_json_text({**context.receipt, "created": moment})
-        _write(receipt, text + "\n")
+    _keep(receipt, context)
     printing.context(context, as_json=as_json)
 
 
@@ -188,7 +193,93 @@ def diff(*, old: str, new: str, as_json: bool) -> None:
     sys.exit(1 if found else 0)
 
 
-COMMANDS: tuple[click.Command, ...] = (assemble, explain, why_not, verify, replay, diff)
+@click.command()
+@click.argument("domain")
+@click.option("--strategy", metavar="NAME", help="Also tell how this strategy fared.")
+@click.option("--budget", type=int, help="At most so many tokens (default: 1500).")
+@click.option("--limit", type=int, help="At most so many items of each section (default: 10).")
+@click.option("--model", help="Count for this model: gpt-4o, claude-…, llama-3 (default: o200k).")
+@click.option("--receipt", metavar="FILE", help="Write the receipt to this file.")
+@viewed
+@common
+def premortem(
+    *,
+    domain: str,
+    strategy: str | None,
+    receipt: str | None,
+    store: str | None,
+    space: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Show what went wrong before in DOMAIN: failures, surprises, root causes, principles.
+
+    For the moment when a test fails for the first time, before the search for the cause begins.
+    """
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    with opened(store, space) as quire, as_typed(given):
+        context = quire.premortem(domain, strategy, **options)
+    _keep(receipt, context)
+    printing.context(context, as_json=as_json)
+
+
+@click.command()
+@click.argument("receipt", required=False)
+@click.option("--useful", multiple=True, metavar="ID", help="A piece that helped, by id or path.")
+@click.option("--useless", multiple=True, metavar="ID", help="One that did not; both repeatable.")
+@click.option("--list", "listing", is_flag=True, help="List what was said so far.")
+@click.option("--forget", metavar="ID", help="Take back what was said.")
+@sharing
+@viewed
+@common
+def feedback(
+    *,
+    receipt: str | None,
+    useful: tuple[str, ...],
+    useless: tuple[str, ...],
+    listing: bool,
+    forget: str | None,
+    share: tuple[str, ...],
+    viewer: str | None,
+    store: str | None,
+    space: str | None,
+    as_json: bool,
+) -> None:
+    """Say which pieces of a RECEIPT's context helped, and which did not.
+
+    It moves later rankings a little: one's own, and those of whom it is shared with.
+    `--feedback 0` leaves it out of a context.
+    """
+    if (receipt is not None) + listing + (forget is not None) != 1:
+        raise InputError("name a RECEIPT, or give --list, or --forget ID")
+    with opened(store, space) as quire:
+        if receipt is not None:
+            made = quire.feedback(
+                _receipt(receipt),
+                at=now(),
+                useful=useful,
+                useless=useless,
+                share=share,
+                viewer=viewer,
+            )
+            printing.given([made.kept], as_json=as_json)
+        elif forget is not None:
+            quire.forget_feedback(forget, viewer=viewer)
+            printing.say(f"forgot {forget}")
+        else:
+            printing.given(quire.feedback_given(viewer=viewer), as_json=as_json)
+
+
+COMMANDS: tuple[click.Command, ...] = (
+    assemble,
+    premortem,
+    explain,
+    why_not,
+    verify,
+    replay,
+    diff,
+    feedback,
+)
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -200,7 +291,17 @@ def _options(given: dict[str, Any]) -> Options:
         for name in ("budget", "recipe", "model", "pack", "order", "overflow", "dedup")
         if given[name] is not None
     }
-    for name in ("per_document", "recent", "viewer", "groups", "content", "cap", "sources"):
+    for name in (
+        "per_document",
+        "recent",
+        "viewer",
+        "groups",
+        "content",
+        "cap",
+        "sources",
+        "limit",
+        "feedback",
+    ):
         if given[name] is not None:
             options[name] = given[name]
     for name in ("metadata", "allow_empty", "exact"):
@@ -214,13 +315,18 @@ def _options(given: dict[str, Any]) -> Options:
         "reserve": _reserve,
         "as_of": partial(seconds, "--as-of"),
         "previous": _pieces,
-        "levels": lambda text: [level.strip() for level in text.split(",")],
+        "levels": _listed,
+        "types": _listed,
     }
     options |= {
         name: read(given[name]) for name, read in readers.items() if given[name] is not None
     }
     options["where"] = filtered(given["kinds"], given["paths"], given["since"], given["until"])
     return options  # type: ignore[return-value]  # the names are those of Options, see above
+
+
+def _listed(text: str) -> list[str]:
+    return [name for each in text.split(",") if (name := each.strip())]
 
 
 def _reserve(text: str) -> dict[str, int]:
@@ -248,6 +354,14 @@ def _pieces(file: str) -> list[str]:
     from quire.engine import pieces_of
 
     return pieces_of(_receipt(file))
+
+
+def _keep(receipt: str | None, context: Context) -> None:
+    """Write the receipt of a context to a file, with the time of its making."""
+    if receipt is not None:
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        text = printing.as_json_text({**context.receipt, "created": moment})
+        _write(receipt, text + "\n")
 
 
 def _write(file: str, text: str) -> None:

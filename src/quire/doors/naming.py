@@ -25,6 +25,9 @@ _NAMES: dict[str, tuple[str, str, str]] = {
     "render.cap": ("cap", "--cap", "render.cap"),
     "render.sources": ("sources", "--sources", "render.sources"),
     "rank.recent": ("recent", "--prefer-recent", "rank.recent"),
+    "rank.feedback": ("feedback", "--feedback", "rank.feedback"),
+    "types": ("types", "--types", "sections"),
+    "limit": ("limit", "--limit", "sections"),
     "k": ("k", "--k", "k"),
 }
 _FLAGS = {

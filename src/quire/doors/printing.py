@@ -16,6 +16,7 @@ from quire.doors.naming import setting, spoken
 from quire.values import (
     AccessRule,
     Context,
+    Feedback,
     ImportResult,
     IndexResult,
     Problem,
@@ -176,6 +177,18 @@ def context(made: Context, *, as_json: bool) -> None:
         f"{made.tokens} of {made.available} tokens, {len(made.sources)} pieces, "
         f"{made.omitted} did not fit{', truncated' if made.truncated else ''}"
     )
+
+
+def given(told: Sequence[Feedback], *, as_json: bool) -> None:
+    """Show what was said of contexts."""
+    if as_json:
+        click.echo(as_json_text({"feedback": [one.plain() for one in told]}))
+        return
+    for one in told:
+        whose = " (shared)" if one.shared else ""
+        say(f"{one.id}  {len(one.useful)} useful, {len(one.useless)} useless{whose}")
+    if not told:
+        note("nothing was said yet")
 
 
 def _exactly(text: str) -> None:

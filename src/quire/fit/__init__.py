@@ -3,15 +3,28 @@
 from quire.fit.arrange import ORDERS, arrange
 from quire.fit.dedup import Duplicate, dedup, overlap
 from quire.fit.optimal import worth
-from quire.fit.pack import OVERFLOWS, PREFERENCES, Packed, as_cut, limited, options, pack, preferred
+from quire.fit.pack import (
+    OVERFLOWS,
+    PREFERENCES,
+    Packed,
+    as_cut,
+    limited,
+    options,
+    pack,
+    pack_shares,
+    preferred,
+)
+from quire.fit.repeats import SAME_PATH, Repeat, repeats
 from quire.fit.settle import settle
 
 __all__ = [
     "ORDERS",
     "OVERFLOWS",
     "PREFERENCES",
+    "SAME_PATH",
     "Duplicate",
     "Packed",
+    "Repeat",
     "arrange",
     "as_cut",
     "dedup",
@@ -19,7 +32,9 @@ __all__ = [
     "options",
     "overlap",
     "pack",
+    "pack_shares",
     "preferred",
+    "repeats",
     "settle",
     "worth",
 ]

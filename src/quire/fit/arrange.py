@@ -6,17 +6,18 @@
 - `stable`: what an earlier context held stays where it stood, what is new comes after.
 
 Pieces stand under headings: documents, or the entities that they are part of; those may stand by
-category, code first. Neighbouring pieces become one run of text, and nothing is printed twice.
+category, code first, or by the section that they were found for. Neighbouring pieces become one run
+of text, and nothing is printed twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from quire.errors import InputError
 from quire.fit.pack import groups
-from quire.values import CATEGORIES, OTHER, Block, Piece, Run, category_of
+from quire.values import CATEGORIES, OTHER, Block, Piece, Run, Section, category_of
 
 AUTO = {
     "greedy": "grouped",
@@ -35,6 +36,7 @@ def arrange(
     previous: Sequence[str] = (),
     *,
     by_category: bool = False,
+    sections: Sequence[Section] = (),
 ) -> tuple[Block, ...]:
     """Put pieces, given in the order of preference, into blocks of one heading each."""
     if order not in ORDERS:
@@ -51,12 +53,20 @@ def arrange(
     ordered = _together(ordered)
     if by_category:
         ordered.sort(key=_category)
+    if sections:
+        places = {section.name: place for place, section in enumerate(sections)}
+        ordered.sort(key=lambda piece: _section(piece, places))
     by_heading = groupby(ordered, key=lambda piece: piece.heading)
     return tuple(_block(list(run)) for _, run in by_heading)
 
 
 def _category(piece: Piece) -> int:
     return CATEGORY_ORDER.index(category_of(piece.candidate))
+
+
+def _section(piece: Piece, places: Mapping[str, int]) -> int:
+    section = piece.candidate.section
+    return len(places) if section is None else places[section.name]
 
 
 def _stable(pieces: Sequence[Piece], previous: Sequence[str]) -> list[Piece]:

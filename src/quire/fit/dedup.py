@@ -28,9 +28,13 @@ class Duplicate:
 
 
 def dedup(
-    candidates: Sequence[Candidate], threshold: float
+    candidates: Sequence[Candidate], threshold: float, *, within: bool = True
 ) -> tuple[list[Candidate], list[Duplicate]]:
-    """Part candidates, best first, into those to keep and those that repeat a better one."""
+    """Part candidates, best first, into those to keep and those that repeat a better one.
+
+    Pieces of one record are compared only if that is wanted (`within`): two functions of a file may
+    be nearly alike, and yet be two.
+    """
     permille = round(threshold * 1000)
     kept: list[Candidate] = []
     dropped: list[Duplicate] = []
@@ -53,6 +57,8 @@ def dedup(
         near = {place for run in rarest for place in (first[run], *more.get(run, ()))}
         best, shared = None, 0
         for place in sorted(near):
+            if not within and kept[place].chunk.record_id == candidate.chunk.record_id:
+                continue
             common = len(runs & runs_of[place])
             if common > shared:
                 best, shared = place, common

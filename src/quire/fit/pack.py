@@ -8,7 +8,7 @@ afterwards (`settle`), and only there is one cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -101,6 +101,44 @@ def pack(
         opened.add(piece.heading)
         used += start + fitting.tokens
     return Packed(tuple(taken), tuple(left))
+
+
+def pack_shares(
+    pieces: Sequence[Piece],
+    available: int,
+    shares: Mapping[str, int],
+    *,
+    way: str,
+    overflow: str,
+    opening: Opening,
+) -> tuple[Packed, list[Piece]]:
+    """Choose for each section what fits into its share; gives the order of preference, too.
+
+    First comes what the shares hold, by turns, the best of each section first. What a section
+    leaves unused goes to the best of what is left, whichever section that was found for.
+    """
+    by_section: dict[str, list[Piece]] = {name: [] for name in shares}
+    for piece in pieces:
+        by_section["" if piece.candidate.section is None else piece.candidate.section.name].append(
+            piece
+        )
+    made = [
+        pack(
+            by_section[name],
+            available * share // max(1, sum(shares.values())),
+            way=way,
+            overflow=overflow,
+            opening=opening,
+        )
+        for name, share in shares.items()
+    ]
+    turns = zip_longest(*(packed.chosen for packed in made))
+    chosen = [piece for turn in turns for piece in turn if piece is not None]
+    full = {piece.candidate.chunk.id: piece for piece in pieces}
+    inside = [full[piece.candidate.chunk.id] for piece in chosen]
+    left = score_weighted([piece for packed in made for piece in packed.left])
+    gap = sum(packed.gap for packed in made)
+    return Packed(tuple(chosen), tuple(left), gap), [*inside, *left]
 
 
 def options(piece: Piece) -> tuple[Piece, ...]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from quire.errors import ConfigError, InputError
+from quire.values import LearnSettings
 
 CATEGORIES = ("fact", "preference", "decision", "error")
 UNSTATED = "unstated"
@@ -64,3 +65,12 @@ def check(what: str, given: str, names: Sequence[str], setting: str) -> None:
             f"there is no {what} {given!r}: use {', '.join(names)}; "
             f"`[learn] {setting}` in quire.toml adds more"
         )
+
+
+def check_attempt(domain: str | None, strategy: str | None, added: LearnSettings) -> None:
+    """Refuse a domain or a strategy of an experience that there is none of."""
+    if domain is not None:
+        check("domain", domain, known("domains", DOMAINS, added.domains), "domains")
+    if strategy is not None:
+        there = known("strategies", STRATEGIES, added.strategies)
+        check("strategy", strategy, there, "strategies")

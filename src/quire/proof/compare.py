@@ -31,7 +31,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         found += _changed(part, old[part], new[part])
     found += [f"{name}: {old[name]} -> {new[name]}" for name in PLAIN if old[name] != new[name]]
     found += _pieces(old, new)
-    if old["query_vector"] != new["query_vector"]:
+    if any(old[name] != new[name] for name in ("query_vector", "section_vectors")):
         found.append("the question's vector is another")
     if old["decisions"] != new["decisions"]:
         found.append(_decided(old, new))

@@ -42,6 +42,7 @@ def make(
         "request": plain(request),
         "recipe": plain(recipe),
         **state,
+        "query_vector": None,
         "sources": [
             {**plain(source), "chunk": _chunk(chunk)}
             for source, chunk in zip(context.sources, chunks, strict=True)
@@ -57,6 +58,8 @@ def make(
         "limit_exceeded": context.limit_exceeded,
         "text_hash": hashes.text_hash(context.text).hex(),
     }
+    # The vector of the question itself has a place of its own beside those of the sections.
+    receipt["query_vector"] = receipt["section_vectors"].pop(request.query, None)
     receipt["request_hash"] = data_hash(receipt["request"])
     receipt["recipe_hash"] = data_hash(receipt["recipe"])
     receipt["hash"] = receipt_hash(receipt)
@@ -76,7 +79,11 @@ def plain(value: Any) -> Any:
 
 
 def viewed(
-    roots: Roots, viewer: Viewer, counter: str, embedder: str | None, vector: bytes | None
+    roots: Roots,
+    viewer: Viewer,
+    counter: str,
+    embedder: str | None,
+    vectors: Mapping[str, bytes],
 ) -> dict[str, Any]:
     """Give what a receipt says of the state that was read, and of who read it with what."""
     return {
@@ -85,7 +92,7 @@ def viewed(
         "viewer_hash": viewer_hash(viewer),
         "counter": counter,
         "embedder": embedder,
-        "query_vector": None if vector is None else vector.hex(),
+        "section_vectors": {query: vectors[query].hex() for query in sorted(vectors)},
     }
 
 

@@ -47,6 +47,7 @@ _SOURCE = {
     "tokens": int,
     "name": str,
     "kind": str,
+    "section": str,
     "chunk": _CHUNK,
 }
 _DECISION = {
@@ -90,6 +91,7 @@ _RECIPE = {
         "constant": int,
         "reach": int,
         "recent": int,
+        "feedback": int,
     },
     "fit": {
         "dedup": (int, float),
@@ -97,6 +99,8 @@ _RECIPE = {
         "order": str,
         "per_document": int,
         "levels": [str],
+        "within": bool,
+        "same_path": str,
     },
     "render": {
         "format": str,
@@ -105,7 +109,24 @@ _RECIPE = {
         "content": bool,
         "cap": int,
         "sources": int,
+        "title": str,
+        "footer": str,
     },
+    "sections": [
+        {
+            "name": str,
+            "title": str,
+            "kinds": [str],
+            "paths": [str],
+            "query": str,
+            "k": int,
+            "weight": int,
+            "item": int,
+            "timeout": int,
+            "lifts": {EACH: int},
+            "show": [str],
+        }
+    ],
 }
 _PROOFS = {
     "classes": [str],
@@ -126,6 +147,7 @@ RECEIPT: dict[str, Shape] = {
     "counter": str,
     "embedder": (str, type(None)),
     "query_vector": (str, type(None)),
+    "section_vectors": {EACH: str},
     "sources": [_SOURCE],
     "proofs": _PROOFS,
     "decisions": [_DECISION],

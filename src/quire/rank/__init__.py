@@ -1,7 +1,17 @@
 """What helps most?"""
 
-from quire.rank.fusion import FUSIONS, Fused, fuse
-from quire.rank.recency import fresher
+from quire.rank.fusion import FUSIONS, SHARE, Fused, fuse
+from quire.rank.lifts import LIFTS, Known, lifted
 from quire.rank.references import importance, is_shown
 
-__all__ = ["FUSIONS", "Fused", "fresher", "fuse", "importance", "is_shown"]
+__all__ = [
+    "FUSIONS",
+    "LIFTS",
+    "SHARE",
+    "Fused",
+    "Known",
+    "fuse",
+    "importance",
+    "is_shown",
+    "lifted",
+]

@@ -2,6 +2,18 @@
 
 from quire.render.entities import entity_of
 from quire.render.formats import FORMATS, format_of, heading, marker, render, shown
+from quire.render.page import PARTS, about
 from quire.render.tree import tree
 
-__all__ = ["FORMATS", "entity_of", "format_of", "heading", "marker", "render", "shown", "tree"]
+__all__ = [
+    "FORMATS",
+    "PARTS",
+    "about",
+    "entity_of",
+    "format_of",
+    "heading",
+    "marker",
+    "render",
+    "shown",
+    "tree",
+]

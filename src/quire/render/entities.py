@@ -13,13 +13,14 @@ from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
 from quire.graphemes import last_cut
-from quire.render.lines import one_line
+from quire.render.lines import fence, one_line, paragraph
 from quire.values import (
     OUTLINE,
     SIGNATURE,
     Block,
     Candidate,
     Entity,
+    Frame,
     RenderSpec,
     category_of,
 )
@@ -35,9 +36,6 @@ NO_FILE = (".git/", ".quire/")
 NAME_LENGTH = 60
 TRUNCATED = "// ... (truncated)"
 GAP = "..."
-_BACKTICKS = re.compile(r"`{3,}")
-_BLOCK = re.compile(r"(?m)^([ \t]*)(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3})")
-"""What would begin another block of markdown than a paragraph, at the beginning of a line."""
 _BEGINNINGS = frozenset(" `~#<=>+*-|")
 _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -62,7 +60,8 @@ def capped(text: str, cap: int) -> str:
     return text[: last_cut(text, cap)]
 
 
-def _holds_beginning(candidate: Candidate, entity: Entity) -> bool:
+def holds_beginning(candidate: Candidate, entity: Entity) -> bool:
+    """Tell whether a candidate's text holds where its entity begins."""
     return candidate.chunk.start <= entity.start < candidate.chunk.end
 
 
@@ -89,7 +88,7 @@ def shown_alone(candidate: Candidate, spec: RenderSpec, level: str) -> str:
         return ""
     if level == SIGNATURE:
         return "" if entity.summary else entity.signature
-    told = entity.summary if _holds_beginning(candidate, entity) or not spec.content else ""
+    told = entity.summary if holds_beginning(candidate, entity) or not spec.content else ""
     if not spec.content:
         return capped(told or entity.signature, spec.cap)
     return capped(told or candidate.chunk.text, spec.cap)
@@ -98,7 +97,7 @@ def shown_alone(candidate: Candidate, spec: RenderSpec, level: str) -> str:
 # --- markdown ------------------------------------------------------------------------------------
 
 
-def markdown(blocks: Sequence[Block], spec: RenderSpec) -> str:
+def markdown(blocks: Sequence[Block], spec: RenderSpec, _: Frame) -> str:
     """Say entities under headings, their code in fences that name the language."""
     sections = [
         "\n\n".join(
@@ -122,14 +121,14 @@ def _in_markdown(block: Block, spec: RenderSpec) -> str:
     if piece.level == OUTLINE or bare:
         return "\n".join(lines[:2])
     if entity.summary:
-        lines.append(_BLOCK.sub(r"\1\\", entity.summary))
+        lines.append(paragraph(entity.summary))
     text = _text(block)
     if spec.content and text:
-        fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
-        lines += ["", fence + piece.candidate.language, text.rstrip("\n")]
+        around = fence(text)
+        lines += ["", around + piece.candidate.language, text.rstrip("\n")]
         if _is_shortened(block):
             lines.append(TRUNCATED)
-        lines.append(fence)
+        lines.append(around)
     return "\n".join(lines)
 
 
@@ -141,7 +140,7 @@ def _begun(name: str) -> str:
 # --- xml -----------------------------------------------------------------------------------------
 
 
-def xml(blocks: Sequence[Block], spec: RenderSpec) -> str:
+def xml(blocks: Sequence[Block], spec: RenderSpec, _: Frame) -> str:
     """Say entities as elements under one root, in closed sections."""
     lines = ["<context>"]
     for title, group in _grouped(blocks, spec):
@@ -190,7 +189,7 @@ def _allowed(text: str) -> str:
 # --- plain ---------------------------------------------------------------------------------------
 
 
-def plain(blocks: Sequence[Block], spec: RenderSpec) -> str:
+def plain(blocks: Sequence[Block], spec: RenderSpec, _: Frame) -> str:
     """Say entities as their name, where they stand, and one text each."""
     sections = [
         "\n\n".join(

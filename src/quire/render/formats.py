@@ -11,16 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from quire.errors import InputError
-from quire.render import entities
+from quire.render import entities, page
 from quire.render.entities import entity_of
 from quire.render.lines import one_line
-from quire.values import FULL, SIGNATURE, Block, Candidate, Piece, RenderSpec, Run
+from quire.values import FULL, SIGNATURE, Block, Candidate, Frame, Piece, RenderSpec, Run
 
-Say = Callable[[Sequence[Block], RenderSpec], str]
+Say = Callable[[Sequence[Block], RenderSpec, Frame], str]
 Show = Callable[[Candidate, RenderSpec, str], str]
+Shorten = Callable[[Candidate, RenderSpec, page.Cut], str]
+NO_FRAME = Frame()
 
 
-def markers(blocks: Sequence[Block], spec: RenderSpec) -> str:
+def markers(blocks: Sequence[Block], spec: RenderSpec, _: Frame = NO_FRAME) -> str:
     """Say each document under a `[DOC: path]` line, a blank line before the next one."""
     return "\n".join(
         marker(block.path) + "".join(_said(run, spec) for run in block.runs) for block in blocks
@@ -32,7 +34,7 @@ def marker(path: str) -> str:
     return f"[DOC: {one_line(path)}]\n"
 
 
-def as_json(blocks: Sequence[Block], spec: RenderSpec) -> str:
+def as_json(blocks: Sequence[Block], spec: RenderSpec, _: Frame = NO_FRAME) -> str:
     """Say the documents as JSON: path, and for each run its lines and text."""
     documents = [
         {
@@ -66,8 +68,15 @@ class Format:
     show: Show = shown_as_text
     entities: bool = False
     """It names the entities that pieces are a part of."""
-    empty: str = ""
-    """What is said where there is nothing to say."""
+    empty: str | None = ""
+    """What is said where there is nothing to say; None: it knows itself."""
+    shorten: Shorten | None = None
+    """Cuts what it says of a candidate, for those that say each in words of its own."""
+
+    @property
+    def paged(self) -> bool:
+        """Whether it says items under the titles of sections."""
+        return self.shorten is not None
 
 
 FORMATS: dict[str, Format] = {
@@ -76,13 +85,16 @@ FORMATS: dict[str, Format] = {
     "markdown": Format(entities.markdown, entities.shown_in_markdown, entities=True),
     "xml": Format(entities.xml, entities.shown_alone, entities=True, empty="<context>\n</context>"),
     "plain": Format(entities.plain, entities.shown_alone, entities=True),
+    "page": Format(page.page, page.shown, entities=True, empty=None, shorten=page.shortened),
 }
 
 
-def render(blocks: Sequence[Block], spec: RenderSpec) -> str:
+def render(blocks: Sequence[Block], spec: RenderSpec, frame: Frame = NO_FRAME) -> str:
     """Say blocks in the format that was asked for."""
     chosen = format_of(spec)
-    return chosen.say(blocks, spec) if blocks else chosen.empty
+    if not blocks and chosen.empty is not None:
+        return chosen.empty
+    return chosen.say(blocks, spec, frame)
 
 
 def shown(candidate: Candidate, spec: RenderSpec, level: str = FULL) -> str:
@@ -92,11 +104,13 @@ def shown(candidate: Candidate, spec: RenderSpec, level: str = FULL) -> str:
 
 def heading(piece: Piece, spec: RenderSpec) -> str:
     """Give what is said once for the group of a piece, beside its texts."""
+    if format_of(spec).paged:
+        return ""
     chunk = piece.candidate.chunk
     bare = Piece(piece.candidate, 0, "", level=piece.level)
     run = Run((bare,), "", chunk.lines)
     plain = RenderSpec(spec.format, metadata=spec.metadata, content=spec.content)
-    alone = format_of(spec).say([Block(chunk.record_id, chunk.path, (run,))], plain)
+    alone = render([Block(chunk.record_id, chunk.path, (run,))], plain)
     return alone if spec.format != "markers" else marker(chunk.path)
 
 

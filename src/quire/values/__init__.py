@@ -1,7 +1,9 @@
 """What crosses from room to room: frozen values, and nothing else."""
 
+from quire.values.advised import ContextItem, FormattedContext, formatted
 from quire.values.asked import NO_FILTER, OWNER, Filter, Viewer
 from quire.values.assembled import (
+    CAPPED,
     CUT,
     FULL,
     LEVELS,
@@ -10,6 +12,8 @@ from quire.values.assembled import (
     Block,
     Context,
     Decision,
+    Frame,
+    Item,
     Piece,
     Request,
     Run,
@@ -31,6 +35,7 @@ from quire.values.kept import (
     NO_ATTRS,
     OWN_TIME,
     PUBLIC,
+    TIMED,
     AccessRule,
     Chunk,
     Event,
@@ -41,6 +46,7 @@ from quire.values.kept import (
 from quire.values.learned import (
     OPEN,
     Experience,
+    Feedback,
     ImportResult,
     Memory,
     Value,
@@ -57,12 +63,21 @@ from quire.values.outline import (
     Reference,
     category,
 )
-from quire.values.recipe import Budget, FitSpec, RankSpec, Recipe, RenderSpec, SourceSpec
+from quire.values.recipe import (
+    Budget,
+    FitSpec,
+    RankSpec,
+    Recipe,
+    RenderSpec,
+    Section,
+    SourceSpec,
+)
 from quire.values.settings import ALL, EmbedSettings, IngestSettings, LearnSettings
 from quire.values.told import IndexResult, Problem, Progress, SearchResult, Status
 
 __all__ = [
     "ALL",
+    "CAPPED",
     "CATEGORIES",
     "CUT",
     "FULL",
@@ -77,6 +92,7 @@ __all__ = [
     "OWN_TIME",
     "PUBLIC",
     "SIGNATURE",
+    "TIMED",
     "WHOLE",
     "AccessRule",
     "Block",
@@ -84,6 +100,7 @@ __all__ = [
     "Candidate",
     "Chunk",
     "Context",
+    "ContextItem",
     "Coverage",
     "Decision",
     "Document",
@@ -92,14 +109,18 @@ __all__ = [
     "Event",
     "Experience",
     "Failure",
+    "Feedback",
     "Filter",
     "FitSpec",
+    "FormattedContext",
     "FoundFile",
+    "Frame",
     "Hit",
     "Hits",
     "ImportResult",
     "IndexResult",
     "IngestSettings",
+    "Item",
     "LearnSettings",
     "Link",
     "Memory",
@@ -118,6 +139,7 @@ __all__ = [
     "Roots",
     "Run",
     "SearchResult",
+    "Section",
     "Skipped",
     "Source",
     "SourceSpec",
@@ -128,5 +150,6 @@ __all__ = [
     "Written",
     "category",
     "category_of",
+    "formatted",
     "written_moment",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quire.values.found import Candidate, Failure
+from quire.values.recipe import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,10 @@ FULL = "full"
 CUT = "cut"
 SIGNATURE = "signature"
 OUTLINE = "outline"
+CAPPED = "capped"
 LEVELS = (FULL, SIGNATURE, OUTLINE)
 """How much of an entity is shown: its text; how it is declared and what it says of itself; that it
-is there. What is cut shows the beginning of its text."""
+is there. What is cut, or capped as one item among many, shows the beginning of its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,33 @@ class Source:
     """The entity that it is a part of, where that was looked up."""
     kind: str = ""
     """What that entity is."""
+    section: str = ""
+    """The part of the page that it stands in, if the page has parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a page is made of beside its pieces."""
+
+    sections: tuple[Section, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What its reader must know first: a source that did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing on a page, as it is said there."""
+
+    section: str
+    kind: str
+    """`memory`, `code`, `experience`, `value`, `commit`, …"""
+    text: str
+    chunk_id: str
+    record_id: str
+    score: int
+    tokens: int
+    about: Mapping[str, object]
+    """What its kind says of it: a memory's category, a commit's author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,4 +177,6 @@ class Context:
     decisions: tuple[Decision, ...]
     failed: tuple[Failure, ...]
     notes: tuple[str, ...]
+    items: tuple[Item, ...] = ()
+    """What stands on a page that has parts."""
     receipt: Mapping[str, object] = field(default_factory=dict)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quire.values.kept import Chunk
+from quire.values.kept import Chunk, Record
 from quire.values.outline import Entity, category
+from quire.values.recipe import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,10 @@ class Candidate:
     """What it is a part of, where that was looked up."""
     language: str = ""
     """The programming language that it is written in, likewise."""
+    record: Record | None = None
+    """What it was cut from, likewise."""
+    section: Section | None = None
+    """The part of the page that it was found for, if the page has parts."""
 
 
 def category_of(candidate: Candidate) -> str:

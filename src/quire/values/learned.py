@@ -138,6 +138,38 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Feedback:
+    """What someone says of the pieces of a context: which helped, and which did not."""
+
+    id: str
+    useful: tuple[str, ...]
+    """The ids of records."""
+    useless: tuple[str, ...]
+    receipt: str
+    """The hash of the receipt that it is about."""
+    at: int
+    """Seconds since 1970, UTC."""
+    author: str | None = None
+    """Who says it; None: the owner."""
+    acl: tuple[str, ...] = ()
+    """Who may read it."""
+    shared: bool = False
+    """Whether it counts for all who may read it."""
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as plain data, the form of JSON."""
+        return {
+            "id": self.id,
+            "useful": list(self.useful),
+            "useless": list(self.useless),
+            "receipt": self.receipt,
+            "at": written_moment(self.at),
+            "author": self.author,
+            "share": list(self.acl) if self.shared else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Written(Generic[Kept]):
     """What was written down, and what its writer should know of it."""
 

@@ -63,6 +63,8 @@ class RankSpec:
     """Words so many chunks before and after one count for it, less with each; not in code."""
     recent: int = 0
     """What a record of this very moment gains, in percent; nothing after 30 days."""
+    feedback: int = 10
+    """What a record gains or loses that was often useful or useless, in percent; 0: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ class FitSpec:
     """At most so many pieces of one document; 0: as many as fit."""
     levels: tuple[str, ...] = ("full",)
     """With how much detail a piece may be shown, from `full` over `signature` to `outline`."""
+    within: bool = True
+    """Pieces of one record may be duplicates of each other, too."""
+    same_path: str = "keep"
+    """What becomes of a commit and code in another section when the commit changes that file
+    alone: the weaker one is left out (`drop`), counts half (`demote`), or stays (`keep`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,37 @@ class RenderSpec:
     """Show at most so many characters of a piece; 0: all of it."""
     sources: int = 0
     """Name so many sources, at most, at the end."""
+    title: str = ""
+    """What stands above everything, in a format that has a title."""
+    footer: str = ""
+    """What stands below everything there: `{items}`, `{sections}` and `{experiences}` are
+    counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page: what belongs into it, and how much of the budget it has."""
+
+    name: str
+    title: str = ""
+    kinds: tuple[str, ...] = ()
+    """The kinds of chunks that belong into it; none: all."""
+    paths: tuple[str, ...] = ()
+    """Globs; likewise."""
+    query: str = ""
+    """What is asked for it in place of the question."""
+    k: int = 20
+    """So many of what is found go on, at most."""
+    weight: int = 1
+    """Its part of the budget, beside those of the other sections."""
+    item: int = 0
+    """What one item may take of that part, in percent; 0: all of it."""
+    timeout: int = 0
+    """It is waited for so many milliseconds; 0: as long as it takes."""
+    lifts: Mapping[str, int] = field(default_factory=dict)
+    """What `recency`, `importance` and `confidence` add to a score at most, in percent."""
+    show: tuple[str, ...] = ()
+    """Which parts of an item are shown; none: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +147,17 @@ class Recipe:
     rank: RankSpec = field(default_factory=RankSpec)
     fit: FitSpec = field(default_factory=FitSpec)
     render: RenderSpec = field(default_factory=RenderSpec)
+    sections: tuple[Section, ...] = ()
+    """The parts of the page, in their order; none: all that is found competes for one budget."""
+
+    def section(self, name: str) -> Section | None:
+        """Look a section up by its name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    def share(self, section: Section) -> int:
+        """Tell how many tokens a section has before any others leave it theirs."""
+        total = sum(each.weight for each in self.sections)
+        return self.budget.available * section.weight // total if total else 0
 
     def depth(self, source: str) -> int:
         """Tell how deep a source is asked: more tokens hold more of what it finds."""

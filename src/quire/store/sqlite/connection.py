@@ -189,8 +189,12 @@ class Connections:
             connection.close()
 
     def _give_back(self, connection: Connection) -> None:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        with connection.turn:
+            if connection.spent:
+                connection.close()
+                return
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         with self._lock:
             self._idle.append(connection)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,19 +14,28 @@ REPAIR = "run `quire doctor`, restore a backup, or delete the file and index aga
 
 
 class Connection(apsw.Connection):
-    """A connection that gives plain rows."""
+    """A connection that gives plain rows, to one thread after the other."""
+
+    def __init__(self, *told: Any, **named: Any) -> None:
+        super().__init__(*told, **named)
+        self.turn = threading.RLock()
+        """Whoever reads has it: a snapshot may be asked from several threads."""
+        self.spent = False
+        """Somebody still reads for a snapshot that is over: no other may begin on it."""
 
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Fetch all rows of a query."""
         try:
-            return self.execute(sql, tuple(bindings)).fetchall()
+            with self.turn:
+                return self.execute(sql, tuple(bindings)).fetchall()
         except UnicodeError as error:
             raise _told(error) from error
 
     def row(self, sql: str, bindings: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """Fetch the first row of a query, if there is one."""
         try:
-            return self.execute(sql, tuple(bindings)).fetchone()
+            with self.turn:
+                return self.execute(sql, tuple(bindings)).fetchone()
         except UnicodeError as error:
             raise _told(error) from error
 

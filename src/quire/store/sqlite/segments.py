@@ -61,7 +61,7 @@ def merge_all(connection: Connection, space: int, draft: Draft) -> None:
 
 def numbers(connection: Connection, space: int) -> list[int]:
     """Tell which segments there are."""
-    found = connection.execute("SELECT id FROM segment WHERE space = ? ORDER BY id", (space,))
+    found = connection.rows("SELECT id FROM segment WHERE space = ? ORDER BY id", (space,))
     return [number for (number,) in found]
 
 
@@ -138,7 +138,7 @@ def _size(posting: Posting) -> int:
 def _segments(
     connection: Connection, space: int, level: int | None = None
 ) -> list[tuple[int, npt.NDArray[np.int32]]]:
-    found = connection.execute(
+    found = connection.rows(
         "SELECT id, rows FROM segment WHERE space = ?1 AND (?2 IS NULL OR level = ?2) ORDER BY id",
         (space, level),
     )

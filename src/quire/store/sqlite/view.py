@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import apsw
@@ -15,6 +17,7 @@ from quire.store.sqlite.database import Connection
 from quire.store.sqlite.snapshot import Snapshot
 from quire.values import (
     NO_FILTER,
+    TIMED,
     Chunk,
     Coverage,
     Event,
@@ -45,10 +48,23 @@ class SqliteView:
         self._classes = ",".join(map(str, sorted(snapshot.classes))) or "NULL"
         self._tops: dict[int, Children] = {}
         """The nodes at the top of a class's tree: the same for every proof of this snapshot."""
+        self._searching: set[int] = set()
+        """The threads that are at it."""
 
     def end(self) -> None:
         """Read no more: the snapshot is gone, and its connection serves others."""
+        if self._open is not None and self._searching:
+            self._open.connection.spent = True  # nobody waits for them any more
         self._open = None
+
+    @contextmanager
+    def _search(self) -> Iterator[Snapshot]:
+        thread = threading.get_ident()
+        self._searching.add(thread)
+        try:
+            yield self._snapshot
+        finally:
+            self._searching.discard(thread)
 
     @property
     def _snapshot(self) -> Snapshot:
@@ -68,19 +84,22 @@ class SqliteView:
 
     def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
         """Find the k chunks whose words match best, alone or with those around them."""
-        return search.lexical(self._snapshot, query, k, where, reach)
+        with self._search() as snapshot:
+            return search.lexical(snapshot, query, k, where, reach)
 
     def holding(
         self, names: Sequence[str], most: int, where: Filter = NO_FILTER
     ) -> list[tuple[Hit, ...]]:
         """Find for each name the chunks that hold all its words; none if more than `most` do."""
-        return search.holding(self._snapshot, names, most, where)
+        with self._search() as snapshot:
+            return search.holding(snapshot, names, most, where)
 
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
     ) -> Hits:
         """Find the k chunks whose vectors are nearest (int8 dot product)."""
-        return search.semantic(self._snapshot, vector, k, where, exact=exact)
+        with self._search() as snapshot:
+            return search.semantic(snapshot, vector, k, where, exact=exact)
 
     # --- reading -----------------------------------------------------------------------------
 
@@ -209,11 +228,11 @@ class SqliteView:
         ]
 
     def newest(self) -> int | None:
-        """Tell when the last commit or event happened that this viewer may read."""
+        """Tell when the last thing happened that this viewer may read, and that tells its time."""
         row = self._connection.row(
-            "SELECT max(modified) FROM record "
-            f"WHERE space = ? AND kind = 'commit' AND class IN ({self._classes})",
-            (self._space.id,),
+            "SELECT max(modified) FROM record WHERE space = ? "
+            f"AND kind IN ({','.join('?' * len(TIMED))}) AND class IN ({self._classes})",
+            (self._space.id, *TIMED),
         )
         times = [event.at for event in self.events(limit=1)]
         if row is not None and row[0] is not None:

@@ -1,0 +1,106 @@
+"""What should an agent know before it goes on?
+
+Two pages: what is known of a task, from all that there is (`agent`), and what went wrong before in
+a domain (`premortem`). Both are recipes like any other; this says how they are asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from quire import recipe as recipes
+from quire.learn import names
+from quire.noting import Noting
+from quire.request import DEFAULT_MODEL, Options
+from quire.values import Context, FormattedContext, Viewer, formatted
+
+AGENT = "agent"
+PREMORTEM = "premortem"
+ITEMS = 20
+TOKENS = 2000
+PREMORTEM_ITEMS = 10
+PREMORTEM_TOKENS = 1500
+
+
+class Advising(Noting):
+    """Pages for agents, of an open store."""
+
+    @abstractmethod
+    def assemble(self, query: str, **options: Unpack[Options]) -> Context:
+        """Assemble one context for a question."""
+
+    def assemble_context(
+        self,
+        query: str,
+        context_types: Sequence[str] | None = None,
+        limit: int = ITEMS,
+        max_tokens: int = TOKENS,
+        *,
+        viewer: Viewer | str | None = None,
+        model: str = DEFAULT_MODEL,
+    ) -> FormattedContext:
+        """Put what is known of a task on one page: memories, code, experiences, values, commits."""
+        asked: Options = {
+            "recipe": AGENT,
+            "limit": limit,
+            "budget": max_tokens,
+            "viewer": viewer,
+            "model": model,
+            "allow_empty": True,
+        }
+        if context_types is not None:
+            asked["types"] = list(context_types)
+        return formatted(self.assemble(query, **asked))
+
+    def premortem(
+        self,
+        domain: str,
+        strategy: str | None = None,
+        *,
+        limit: int = PREMORTEM_ITEMS,
+        budget: int = PREMORTEM_TOKENS,
+        viewer: Viewer | str | None = None,
+        model: str = DEFAULT_MODEL,
+    ) -> Context:
+        """Tell what went wrong before in a domain, and with a strategy."""
+        names.check_attempt(domain, strategy, self.config.learn)
+        terms = {"domain": domain, "query": domain}
+        if strategy is not None:
+            terms |= {"strategy": strategy, "query": f"{domain} with {strategy}"}
+        return self.assemble(
+            terms["query"],
+            recipe=recipes.fill(recipes.load(PREMORTEM), terms),
+            limit=limit,
+            budget=budget,
+            viewer=viewer,
+            model=model,
+            allow_empty=True,
+        )
+
+    def get_premortem_context(
+        self,
+        domain: str,
+        strategy: str | None = None,
+        limit: int = PREMORTEM_ITEMS,
+        max_tokens: int = PREMORTEM_TOKENS,
+        *,
+        viewer: Viewer | str | None = None,
+        model: str = DEFAULT_MODEL,
+    ) -> FormattedContext:
+        """Put past failures of a domain on one page, before it fails again."""
+        return formatted(
+            self.premortem(
+                domain, strategy, limit=limit, budget=max_tokens, viewer=viewer, model=model
+            )
+        )
+
+    async def assemble_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
+        """Make the page of `assemble_context` without blocking the event loop."""
+        return await asyncio.to_thread(self.assemble_context, *asked, **more)
+
+    async def get_premortem_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
+        """Make the page of `get_premortem_context` without blocking the event loop."""
+        return await asyncio.to_thread(self.get_premortem_context, *asked, **more)

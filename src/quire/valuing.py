@@ -1,0 +1,78 @@
+"""How is it told which pieces of a context helped?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quire import proof
+from quire.errors import InputError
+from quire.learn import feedback
+from quire.noting import Noting, put, refuse_others, signed
+from quire.values import Feedback, Filter, Viewer, Written
+
+OWNER_ALONE: tuple[str, ...] = ()
+
+
+class Valuing(Noting):
+    """What was said of contexts of an open store."""
+
+    def feedback(
+        self,
+        receipt: Mapping[str, Any],
+        *,
+        at: int,
+        useful: Sequence[str] = (),
+        useless: Sequence[str] = (),
+        share: Sequence[str] = (),
+        viewer: Viewer | str | None = None,
+    ) -> Written[Feedback]:
+        """Say which pieces of a receipt's context helped, by id or path. `at`: since 1970."""
+        proof.check(receipt)
+        good, bad = _meant(receipt, useful), _meant(receipt, useless)
+        if not good and not bad:
+            raise InputError("nothing is said: name pieces that were useful, or useless")
+        if both := sorted({*good} & {*bad}):
+            raise InputError(f"{both[0]} is said to be both useful and useless: decide")
+        with self._noting(viewer) as (writer, view):
+            author, acl = signed(view.viewer, share)
+            made = feedback.new(
+                good,
+                bad,
+                str(receipt["hash"]),
+                at=at,
+                author=author,
+                acl=OWNER_ALONE if acl is None else acl,
+                shared=bool(share),
+            )
+            put(writer, [feedback.document(made)])
+        return Written(made)
+
+    def feedback_given(self, *, viewer: Viewer | str | None = None) -> list[Feedback]:
+        """List the feedback that a viewer may read, the oldest first."""
+        with self._view(viewer) as view:
+            found = [
+                feedback.feedback_of(record)
+                for record in view.listing(Filter(kinds=(feedback.KIND,)))
+            ]
+        return sorted(found, key=lambda one: (one.at, one.id))
+
+    def forget_feedback(self, name: str, *, viewer: Viewer | str | None = None) -> None:
+        """Take feedback back."""
+        with self._noting(viewer) as (writer, view):
+            found = [each for each in view.records([name]) if each.kind == feedback.KIND]
+            if not found:
+                raise InputError(f"there is no feedback {name}: `quire feedback --list` lists them")
+            refuse_others(view.viewer, "feedback", name, found[0].author)
+            writer.remove([name])
+
+
+def _meant(receipt: Mapping[str, Any], given: Sequence[str]) -> list[str]:
+    found, unknown = feedback.named(given, receipt["sources"])
+    if unknown:
+        places = ", ".join(dict.fromkeys(source["path"] for source in receipt["sources"]))
+        raise InputError(
+            f"{unknown[0]!r} is no piece of this context: name one by its id or path; "
+            f"there are {places or 'none'}"
+        )
+    return found

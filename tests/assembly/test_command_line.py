@@ -29,6 +29,7 @@ KEYS = {
     "receipt",
     "omitted",
     "notes",
+    "items",
 }
 RECEIPT = {
     "version",

@@ -11,13 +11,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from quire import collect, rank, render
-from quire.collect import LEADS, LINKED, SEMANTIC, Collected, Task
+from quire import collect, embed, rank, render, surroundings
+from quire.collect import LEADS, LINKED, SEMANTIC, Collected, Question, Task
 from quire.contracts import Embedder, View
 from quire.errors import EmbedError, InputError, QuireError
-from quire.learn import feedback
 from quire.lru import Recent
 from quire.request import Asked, Recorded
+from quire.surroundings import Surroundings
 from quire.values import (
     FULL,
     Chunk,
@@ -57,13 +57,11 @@ class Gathered:
     records: Mapping[str, Record]
     """What the chunks were cut from, where that matters."""
     outlines: Mapping[str, Outline]
-    as_of: int | None
+    surroundings: Surroundings
     failed: tuple[Failure, ...]
     notes: tuple[str, ...]
     sections: Mapping[str, Section]
     """The part of the page that each chunk was found for, if the page has parts."""
-    feedback: Mapping[str, int]
-    """How useful records were to whoever asks, in thousandths."""
 
 
 class QueryVectors:
@@ -135,46 +133,90 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
         if part.section is None or part.section.name not in lost
     ]
     makes, notes = _vectors(parts, recipe, coverage, recorded, vectors)
-    asks = [(part.section, partial(_answer, view, asked, makes, part)) for part in parts]
+    as_of = request.as_of
+    if is_timely(recipe) and as_of is None:
+        as_of = view.newest()
+        if as_of is None and recipe.rank.recent:
+            notes = [*notes, NO_TIME]
+    asks = [
+        (part.section, partial(ask, view, question_of(asked, part, as_of), recipe, part, makes))
+        for part in parts
+    ]
     collected = (
-        collect.at_once([Task(part.name, ask, part.timeout) for part, ask in asks if part])
+        collect.at_once([Task(part.name, ask_, part.timeout) for part, ask_ in asks if part])
         if recipe.sections
-        else [ask() for _, ask in asks]
+        else [ask_() for _, ask_ in asks]
     )
+    collected = [_near(each, recipe, coverage.model) for each in collected]
     found, sections = merged(parts, collected)
     if not all(hits.exact for hits in found.values()):
         notes = [*notes, "vectors were compared approximately; `exact` compares them all"]
     ids = sorted({hit.id for hits in found.values() for hit in hits.hits})
     chunks = {chunk.id: chunk for chunk in view.chunks(ids)}
     records = sorted({chunk.record_id for chunk in chunks.values()})
-    as_of = request.as_of
-    timely = bool(recipe.rank.recent) or any("recency" in each.lifts for each in recipe.sections)
-    if timely and as_of is None:
-        as_of = view.newest()
-        if as_of is None and recipe.rank.recent:
-            notes = [*notes, NO_TIME]
+    known = {record.id: record for record in view.records(records)} if needs_records(recipe) else {}
+    met = {
+        part.query: each.vector
+        for part, each in zip(parts, collected, strict=True)
+        if each.vector is not None
+    }
+    around = surroundings.look(
+        view,
+        request,
+        recipe,
+        chunks,
+        known,
+        vector=met.get(request.query),
+        model=coverage.model,
+        as_of=as_of,
+    )
+    if request.focus is not None and not view.records([request.focus]):
+        notes = [*notes, f"there is nothing {request.focus!r} to look at that this viewer may read"]
     failed = {*recorded.failed, *(failure for each in collected for failure in each.failed)}
     return Gathered(
         coverage=coverage,
-        vectors={
-            part.query: each.vector
-            for part, each in zip(parts, collected, strict=True)
-            if each.vector is not None
-        },
+        vectors=met,
         found=found,
-        chunks=chunks,
-        records={record.id: record for record in view.records(records)}
-        if needs_records(recipe)
-        else {},
+        chunks={
+            name: chunk for name, chunk in chunks.items() if chunk.record_id not in around.excluded
+        },
+        records=known,
         outlines=view.outlines(records) if needs_outlines(recipe) else {},
-        as_of=as_of,
+        surroundings=around,
         failed=tuple(sorted(failed, key=lambda one: (one.source, one.reason))),
         notes=tuple(notes),
         sections=sections,
-        feedback=feedback.tally(view.listing(Filter(kinds=(feedback.KIND,))), view.viewer)
-        if recipe.rank.feedback
-        else {},
     )
+
+
+def question_of(asked: Asked, part: Part, as_of: int | None) -> Question:
+    """Say what the sources are asked for a part."""
+    request, recipe = asked.request, asked.recipe
+    options = {name: source.options for name, source in recipe.sources.items()}
+    return Question(
+        part.query,
+        where=part.where,
+        exact=request.exact,
+        reach=recipe.rank.reach,
+        focus=request.focus,
+        include=request.include,
+        depth=request.depth,
+        as_of=as_of,
+        options=options,
+    )
+
+
+def _near(collected: Collected, recipe: Recipe, model: str | None) -> Collected:
+    """Leave out what is less similar to the question than the recipe's floor, if it has one."""
+    spec, vector = recipe.sources.get(SEMANTIC), collected.vector
+    floor = 0 if spec is None else spec.options.get("floor", 0)
+    if not floor or vector is None or SEMANTIC not in collected.found:
+        return collected
+    hits = collected.found[SEMANTIC]
+    near = tuple(
+        hit for hit in hits.hits if embed.similarity(model, hit.score, len(vector)) >= floor
+    )
+    return replace(collected, found={**collected.found, SEMANTIC: replace(hits, hits=near)})
 
 
 def parts_of(request: Request, recipe: Recipe) -> list[Part]:
@@ -185,7 +227,10 @@ def parts_of(request: Request, recipe: Recipe) -> list[Part]:
     return [
         Part(
             section.query or request.query,
-            {name: max(section.k, recipe.depth(name)) for name in recipe.sources},
+            {
+                name: max(section.k, recipe.depth(name))
+                for name in section.sources or recipe.sources
+            },
             narrowed(where, section),
             section,
         )
@@ -253,39 +298,19 @@ def _vectors(
     return {**given, **(_begun(makes) if makes and wanted else {})}, notes
 
 
-def _answer(view: View, asked: Asked, makes: Mapping[str, MakeVector], part: Part) -> Collected:
-    return ask(
-        view,
-        part.query,
-        asked.recipe,
-        makes.get(part.query),
-        depths=part.depths,
-        where=part.where,
-        exact=asked.request.exact,
-    )
-
-
 def ask(
-    view: View,
-    query: str,
-    recipe: Recipe,
-    make: MakeVector | None,
-    *,
-    depths: Mapping[str, int],
-    where: Filter,
-    exact: bool,
+    view: View, asked: Question, recipe: Recipe, part: Part, makes: Mapping[str, MakeVector]
 ) -> Collected:
-    """Ask the searches, then follow the names in the best of what they found."""
-    reach = recipe.rank.reach
-    first = {name: depth for name, depth in depths.items() if name != LINKED}
-    found = collect.search(view, query, make, first, where, exact=exact, reach=reach)
-    if LINKED not in depths:
+    """Ask the sources of a part, then follow the names in the best of what they found."""
+    first = {name: depth for name, depth in part.depths.items() if name != LINKED}
+    found = collect.search(view, asked, makes.get(part.query), first)
+    if LINKED not in part.depths:
         return found
     best = rank.fuse(found.found, weights_of(recipe), recipe.rank)[:LEADS]
     chunks = view.chunks([one.hit.id for one in best])
     leads = [(chunk, one.hit.score) for chunk, one in zip(chunks, best, strict=True)]
     try:
-        linked = collect.follow(view, query, leads, depths[LINKED], where)
+        linked = collect.follow(view, part.query, leads, part.depths[LINKED], part.where)
     except InputError:
         raise
     except QuireError as error:
@@ -311,7 +336,13 @@ def weights_of(recipe: Recipe) -> dict[str, int]:
 
 def needs_records(recipe: Recipe) -> bool:
     """Tell whether a recipe looks at what chunks were cut from."""
-    return bool(recipe.rank.recent or recipe.sections)
+    return bool(recipe.rank.recent or recipe.rank.weights or recipe.sections)
+
+
+def is_timely(recipe: Recipe) -> bool:
+    """Tell whether a recipe needs to know what time it is."""
+    lifted = any("recency" in section.lifts for section in recipe.sections)
+    return bool(recipe.rank.recent or recipe.rank.weights or lifted)
 
 
 def needs_outlines(recipe: Recipe) -> bool:

@@ -57,9 +57,10 @@ def ranked(draft: Draft) -> Draft:
         for one in rank.fuse(draft.found, weights_of(draft.recipe), spec)
         if one.hit.id in draft.chunks
     ]
-    if draft.records or draft.feedback:
-        known = rank.Known(draft.as_of, draft.feedback)
-        merged = rank.lifted(merged, partial(_lifts, draft), known)
+    if spec.weights:
+        merged = rank.weighed(merged, spec.weights, draft.known)
+    if draft.records or draft.known.feedback:
+        merged = rank.lifted(merged, partial(_lifts, draft), draft.known)
     kept: list[Candidate] = []
     decisions: list[Decision] = []
     places: Counter[str] = Counter()
@@ -363,9 +364,9 @@ def _lifts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:
     """Tell what lifts a candidate, by how many percent at most."""
     spec = draft.recipe.rank
     general: dict[str, int] = {}
-    if spec.recent and draft.as_of is not None:
+    if spec.recent and draft.known.as_of is not None:
         general["recency"] = spec.recent
-    if candidate.chunk.record_id in draft.feedback:
+    if candidate.chunk.record_id in draft.known.feedback:
         general["feedback"] = spec.feedback
     return general if candidate.section is None else {**general, **candidate.section.lifts}
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from quire import proof, tokens
 from quire import recipe as recipes
-from quire.asking import ask, parts_of
+from quire.asking import ask, parts_of, question_of
 from quire.assembling import STEPS, assemble
 from quire.collect import LINKED, SEMANTIC
 from quire.contracts import View
@@ -108,8 +108,9 @@ def asked_in(receipt: Mapping[str, Any], viewer: Viewer | str | None) -> Asked:
     """Read from a receipt what was asked, so that it can be asked again."""
     proof.check(receipt)
     data = {**receipt["request"]}
-    for name in ("kinds", "paths", "previous"):
+    for name in ("kinds", "paths", "previous", "include", "exclude", "prefer"):
         data[name] = tuple(data[name])
+    data["history"] = tuple((who, text) for who, text in data["history"])
     vectors = {data["query"]: receipt["query_vector"], **receipt["section_vectors"]}
     try:
         recorded = Recorded(
@@ -152,15 +153,19 @@ def places(
     view: View, asked: Asked, vectors: Mapping[str, bytes], chunk_id: str, *, filtered: bool
 ) -> dict[str, int]:
     """Tell at which place each source of the recipe ranks a chunk, however deep it must look."""
-    depths = dict.fromkeys(asked.recipe.sources, max(1, view.coverage().chunks))
+    coverage = view.coverage()
+    depths = dict.fromkeys(asked.recipe.sources, max(1, coverage.chunks))
     best: dict[str, int] = {}
     for part in parts_of(asked.request, asked.recipe):
         vector = vectors.get(part.query)
-        make = None if vector is None else partial(bytes, vector)
-        where = part.where if filtered else NO_FILTER
-        found = ask(
-            view, part.query, asked.recipe, make, depths=depths, where=where, exact=True
-        ).found
+        makes = {} if vector is None else {part.query: partial(bytes, vector)}
+        deep = replace(
+            part,
+            depths={name: depths[name] for name in part.depths},
+            where=part.where if filtered else NO_FILTER,
+        )
+        question = question_of(asked, deep, asked.request.as_of)
+        found = ask(view, replace(question, exact=True), asked.recipe, deep, makes).found
         for name, hits in found.items():
             for place, hit in enumerate(hits.hits, start=1):
                 if hit.id == chunk_id:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from quire import render
 from quire.asking import Gathered
 from quire.contracts import Counter
+from quire.errors import BudgetError
+from quire.rank import Known
 from quire.request import Asked
 from quire.values import (
     Block,
@@ -22,6 +25,9 @@ from quire.values import (
     Request,
     Section,
 )
+
+APART = 2
+"""What stands between two messages, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +45,15 @@ class Draft:
     """What the chunks were cut from, by record, where that matters."""
     outlines: Mapping[str, Outline]
     """What the records of the chunks are made of, by record, where that matters."""
-    as_of: int | None
+    known: Known = field(default_factory=Known)
+    """What is known of the chunks beside what the sources say."""
+    crumbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The titles of what records stand in, where that was looked up."""
+    places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
+    """Where records stand in the tree, likewise."""
     sections: Mapping[str, Section] = field(default_factory=dict)
     """The part of the page that each chunk was found for, if the page has parts."""
     frame: Frame = field(default_factory=Frame)
-    feedback: Mapping[str, int] = field(default_factory=dict)
-    """How useful records were to whoever asks, in thousandths."""
     candidates: tuple[Candidate, ...] = ()
     pieces: tuple[Piece, ...] = ()
     """What is in, as it will be shown."""
@@ -63,8 +72,30 @@ class Draft:
     allow_empty: bool = False
 
 
+def _heard(asked: Asked) -> tuple[tuple[str, str], ...]:
+    """Keep the newest messages of a conversation, whole ones, as many as may be told."""
+    room = asked.recipe.budget.history
+    kept: list[tuple[str, str]] = []
+    for who, text in reversed(asked.request.history):
+        room -= asked.counter.count(render.message(who, text)) + APART
+        if room < 0:
+            break
+        kept.append((who, text))
+    return tuple(reversed(kept))
+
+
+def _told(asked: Asked) -> str:
+    """Give the caller's instructions, if they keep to what they may take."""
+    cost, most = asked.counter.count(asked.request.system), asked.recipe.budget.system
+    if cost > most:
+        raise BudgetError(f"the instructions have {cost} tokens, and may have {most}: shorten them")
+    return asked.request.system
+
+
 def start(asked: Asked, gathered: Gathered) -> Draft:
     """Make the first draft of what was gathered."""
+    heard = _heard(asked)
+    dropped = len(asked.request.history) - len(heard)
     return Draft(
         request=asked.request,
         recipe=asked.recipe,
@@ -73,12 +104,17 @@ def start(asked: Asked, gathered: Gathered) -> Draft:
         chunks=gathered.chunks,
         records=gathered.records,
         outlines=gathered.outlines,
-        as_of=gathered.as_of,
+        known=gathered.surroundings.known,
+        crumbs=gathered.surroundings.crumbs,
+        places=gathered.surroundings.places,
         sections=gathered.sections,
-        feedback=gathered.feedback,
         frame=Frame(
             asked.recipe.sections,
-            tuple(f"{failure.source}: {failure.reason}" for failure in gathered.failed),
+            query=asked.request.query,
+            history=heard,
+            system=_told(asked),
+            warnings=tuple(f"{failure.source}: {failure.reason}" for failure in gathered.failed),
         ),
+        notes=(f"{dropped} older messages of the conversation did not fit",) if dropped else (),
         allow_empty=asked.allow_empty,
     )

@@ -30,6 +30,7 @@ from quire import (
 from quire.advising import Advising
 from quire.asking import QueryVectors
 from quire.auditing import WhyNot
+from quire.building import Building
 from quire.config import Config
 from quire.errors import (
     InputError,
@@ -57,7 +58,7 @@ KEPT_CONTEXTS = 64
 MAP_BUDGET = 1024
 
 
-class Quire(Keeping, Remembering, Learning, Valuing, Advising):
+class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
     """An open store: index, search, assemble, and see what is in it."""
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from quire import hashes, tables
 from quire.errors import ConfigError, InputError
-from quire.values import Recipe, Section, SourceSpec
+from quire.values import Intent, Recipe, Section, SourceSpec
 
 _TERM = re.compile(r"\{(\w+)\}")
 PARTS = ("budget", "rank", "fit", "render")
@@ -115,7 +115,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
-    known = ("extends", "about", "sources", "sections", *PARTS)
+    known = ("extends", "about", "sources", "sections", "intents", *PARTS)
     for key in table:
         if key not in known:
             tables.refused(place, key, known)
@@ -142,6 +142,15 @@ def _filled(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
         changes["sources"] = {**kept, **named}
     if "sections" in table:
         changes["sections"] = _sections(place, base, table["sections"])
+    if "intents" in table:
+        given = tables.mapping(f"{place}: [intents]", table["intents"])
+        changes["intents"] = {
+            **base.intents,
+            **{
+                name: tables.filled(f"{place}: [intents.{name}]", Intent(), spec)
+                for name, spec in given.items()
+            },
+        }
     return replace(base, **changes)
 
 

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
-from quire import fit, rank, render, tables, tokens
+from quire import collect, fit, rank, render, tables, tokens
 from quire import recipe as recipes
-from quire.collect import LEXICAL, LINKED, SEMANTIC
+from quire.collect import LEXICAL, LINKED
 from quire.contracts import Counter
 from quire.errors import BudgetError, ConfigError, InputError, InvalidContextTypeError
 from quire.values import (
@@ -25,6 +25,7 @@ from quire.values import (
     Filter,
     Recipe,
     Request,
+    Section,
     Viewer,
 )
 
@@ -71,6 +72,24 @@ class Options(TypedDict, total=False):
     """Which sections of the recipe are asked for, by name: `memories`, `code`, …"""
     limit: int
     """At most so many items of each section."""
+    shares: Mapping[str, int]
+    """What sections have of the budget, in tokens; one with none is not asked."""
+    cut: str
+    """What is kept of a piece that is cut: `keep_start`, `keep_end`, `extractive`."""
+    focus: str | None
+    """The id of what the asker looks at."""
+    include: Sequence[str]
+    """Ids of records that belong in, whatever is asked."""
+    exclude: Sequence[str]
+    """Ids of records that do not, nor what stands below them."""
+    prefer: Sequence[str]
+    """Kinds of things that answer best: `todo`, `page`."""
+    depth: int | None
+    """How far up and down from the focus is looked."""
+    history: Sequence[tuple[str, str]]
+    """The conversation so far: who speaks, and what."""
+    system: str
+    """The caller's own instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +135,14 @@ DEFAULT_MODEL = "o200k"
 LARGEST_BUDGET = 100_000_000
 MOST_WEIGHT = 1000
 MOST_RECENT = 1000
-SOURCES = (LEXICAL, SEMANTIC, LINKED)
+GIVEN = ("history", "system")
+"""Parts of a page that the asker brings along."""
+SOURCES = (*collect.SOURCES, LINKED)
 FARTHEST = 3
 """Further away than so many chunks nothing is left of what a word is worth."""
 
 _BUDGET = {"budget": "total", "reserve": "reserved", "overflow": "overflow", "hard": "hard"}
-_FIT = ("pack", "order", "dedup", "per_document", "levels")
+_FIT = ("pack", "order", "dedup", "per_document", "levels", "cut")
 _RANK = ("recent", "feedback")
 _RENDER = ("format", "metadata", "groups", "content", "cap", "sources")
 _BESIDE: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -135,6 +156,14 @@ _BESIDE: dict[str, tuple[type | tuple[type, ...], str]] = {
     "allow_empty": (bool, "True or False"),
     "types": ((list, tuple), "a list of names"),
     "limit": (int, "a whole number"),
+    "shares": (Mapping, "tokens by the names of sections"),
+    "focus": ((str, type(None)), "an id"),
+    "include": ((list, tuple), "a list of ids"),
+    "exclude": ((list, tuple), "a list of ids"),
+    "prefer": ((list, tuple), "a list of kinds"),
+    "depth": ((int, type(None)), "a whole number"),
+    "history": ((list, tuple), "a list of pairs: who speaks, and what"),
+    "system": (str, "a text"),
 }
 """Options that do not go into the recipe, and what they may be."""
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -175,12 +204,28 @@ def decide(query: str, options: Options) -> Asked:
             as_of=options.get("as_of"),
             exact=options.get("exact", False),
             previous=tuple(options.get("previous", ())),
+            focus=options.get("focus"),
+            include=tuple(options.get("include", ())),
+            exclude=tuple(options.get("exclude", ())),
+            prefer=tuple(options.get("prefer", ())),
+            depth=options.get("depth"),
+            history=_conversation(options.get("history", ())),
+            system=options.get("system", "").strip(),
         ),
         recipe=recipe,
         counter=counter,
         viewer=options.get("viewer"),
         allow_empty=options.get("allow_empty", False),
     )
+
+
+def _conversation(told: Sequence[object]) -> tuple[tuple[str, str], ...]:
+    found = []
+    for message in told:
+        if not isinstance(message, list | tuple) or [*map(type, message)] != [str, str]:
+            raise InputError(f"history holds {message!r}: expected who speaks, and what")
+        found.append((message[0], message[1]))
+    return tuple(found)
 
 
 def check(recipe: Recipe) -> None:
@@ -203,6 +248,13 @@ def check(recipe: Recipe) -> None:
     _within("rank.top", recipe.rank.top, 1)
     _within("rank.deeper", recipe.rank.deeper, 0)
     _within("rank.times", recipe.rank.times, 0)
+    _one_of("cut", "way to cut", recipe.fit.cut, tokens.WAYS)
+    _within("fit.shortest", recipe.fit.shortest, 0)
+    for name, weight in recipe.rank.weights.items():
+        _one_of("rank.weights", "signal that is weighed", name, rank.SIGNALS)
+        _within(f"rank.weights.{name}", weight, 0, MOST_WEIGHT)
+    for name, intent in recipe.intents.items():
+        _typed(f"intents.{name}", intent)
     _one_of("same_path", "rule for one path", recipe.fit.same_path, fit.SAME_PATH)
     _check_sections(recipe)
     _one_of("fusion", "fusion", recipe.rank.fusion, rank.FUSIONS)
@@ -238,9 +290,12 @@ def _check_sections(recipe: Recipe) -> None:
         place = f"sections.{section.name}"
         _typed(place, section)
         _within(f"{place}.k", section.k, 1)
-        _within(f"{place}.weight", section.weight, 0, MOST_WEIGHT)
+        _within(f"{place}.weight", section.weight, 0, LARGEST_BUDGET)
         _within(f"{place}.item", section.item, 0, 100)
         _within(f"{place}.timeout", section.timeout, 0)
+        _one_of(f"{place}.order", "order of items", section.order, fit.SECTION_ORDERS)
+        for source in section.sources:
+            _one_of(f"{place}.sources", "source of this recipe", source, recipe.sources)
         for name, percent in section.lifts.items():
             _one_of(f"{place}.lifts", "signal that lifts", name, rank.LIFTS)
             _within(f"{place}.lifts.{name}", percent, 0, MOST_RECENT)
@@ -261,6 +316,12 @@ def check_budget(budget: Budget) -> None:
             raise BudgetError(f"{value!r} is reserved for {name}: it must be a whole number")
         if value < 0:
             raise BudgetError(f"{value} tokens are reserved for {name}: it must not be negative")
+    for name in ("history", "system"):
+        part = getattr(budget, name)
+        if not 0 <= part <= budget.total:
+            raise BudgetError(
+                f"{name} may take {part} of {budget.total} tokens: it must be between 0 and that"
+            )
     if budget.overhead < 0:
         raise BudgetError(f"the overhead is {budget.overhead}: it must not be negative")
     if budget.available <= 0:
@@ -291,8 +352,9 @@ def _adjusted(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
         fitted.setdefault("order", "auto")  # another way of packing brings its own order
     said = {name: options[name] for name in _RENDER if name in options}
     ranked = {name: options[name] for name in _RANK if name in options}
+    recipe = _of_types(recipe, options)
     return replace(
-        _of_types(recipe, options),
+        recipe,
         budget=replace(recipe.budget, **budget),
         fit=replace(recipe.fit, **fitted),
         render=replace(recipe.render, **said),
@@ -311,9 +373,37 @@ def _of_types(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     if "types" in options:
         wanted = _section_names(recipe, options["types"])
         sections = tuple(section for section in sections if section.name in wanted)
+    if "shares" in options:
+        sections, recipe = _shared(recipe, sections, options["shares"])
     if "limit" in options:
         sections = tuple(replace(section, k=options["limit"]) for section in sections)
     return replace(recipe, sections=sections)
+
+
+def _shared(
+    recipe: Recipe, sections: Sequence[Section], shares: Mapping[str, int]
+) -> tuple[tuple[Section, ...], Recipe]:
+    """Give sections their parts of the budget; what has none is not asked."""
+    known = [section.name for section in sections]
+    for name, part in shares.items():
+        if name not in known and name not in GIVEN:
+            raise InvalidContextTypeError(
+                f"shares: there is no {name!r} in the recipe {recipe.name!r}; "
+                f"there are {', '.join((*known, *GIVEN))}"
+            )
+        if not _is(part, int) or part < 0:
+            raise BudgetError(f"{part!r} tokens for {name}: it must be a whole number, not below 0")
+    kept = tuple(
+        replace(section, weight=shares.get(section.name, section.weight))
+        for section in sections
+        if shares.get(section.name, section.weight)
+    )
+    budget = replace(
+        recipe.budget,
+        history=shares.get("history", recipe.budget.history),
+        system=shares.get("system", recipe.budget.system),
+    )
+    return kept, replace(recipe, budget=budget)
 
 
 def _section_names(recipe: Recipe, types: Sequence[str]) -> list[str]:

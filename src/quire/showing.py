@@ -51,18 +51,21 @@ def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
 def candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Candidate:
     """Give a chunk with what speaks for it and the entity that it is a part of."""
     outline = draft.outlines.get(chunk.record_id)
-    record, section = draft.records.get(chunk.record_id), draft.sections.get(chunk.id)
-    if outline is None:
-        return Candidate(chunk, score, signals, record=record, section=section)
-    language = str(outline.entities[WHOLE].attrs.get("language", ""))
+    entity, language = None, ""
+    if outline is not None:
+        entity = outline.around(chunk.start, chunk.end)
+        if chunk.kind == "code":
+            language = str(outline.entities[WHOLE].attrs.get("language", ""))
     return Candidate(
         chunk,
         score,
         signals,
-        entity=outline.around(chunk.start, chunk.end),
-        language=language if chunk.kind == "code" else "",
-        record=record,
-        section=section,
+        entity=entity,
+        language=language,
+        record=draft.records.get(chunk.record_id),
+        crumbs=draft.crumbs.get(chunk.record_id, ()),
+        place=draft.places.get(chunk.record_id, ()),
+        section=draft.sections.get(chunk.id),
     )
 
 
@@ -78,7 +81,7 @@ def piece(draft: Draft, candidate: Candidate) -> Piece:
     text = render.shown(candidate, recipe.render)
     full = Piece(candidate, count(text), text, group=group)
     if form.paged:
-        return _capped(draft, full)
+        return _limited(draft, full)
     instead: list[Piece] = []
     for level in LEVELS[1:]:
         if level in recipe.fit.levels and entity is not None:
@@ -89,7 +92,7 @@ def piece(draft: Draft, candidate: Candidate) -> Piece:
     return replace(full, instead=tuple(instead))
 
 
-def _capped(draft: Draft, piece: Piece) -> Piece:
+def _limited(draft: Draft, piece: Piece) -> Piece:
     """Let one item take no more of its section's part than it may."""
     section = piece.candidate.section
     if section is None or not section.item:
@@ -97,6 +100,9 @@ def _capped(draft: Draft, piece: Piece) -> Piece:
     most = draft.recipe.share(section) * section.item // 100
     if piece.tokens <= most:
         return piece
+    if render.format_of(draft.recipe.render).shorten is None:
+        part = cutter(draft)(piece, most)
+        return piece if part is None else replace(part, level=CAPPED)
     shorter = _shortened(draft, piece, most)
     return shorter if shorter.tokens < piece.tokens else piece
 
@@ -120,7 +126,7 @@ def _shortened(draft: Draft, piece: Piece, room: int) -> Piece:
 
 def is_said_once(draft: Draft, piece: Piece) -> bool:
     """Tell whether another piece of the same entity would say the same, or what the cap hides."""
-    if render.format_of(draft.recipe.render).paged:
+    if render.format_of(draft.recipe.render).shorten is not None:
         return True
     return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.described)
 
@@ -142,8 +148,11 @@ def around(draft: Draft, pieces: Sequence[Piece]) -> int:
 def cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
     """Give a function that cuts a piece to so many tokens, at a good place if that costs little."""
     counter, spare = draft.counter, draft.recipe.budget.available // TO_SPARE
-    if render.format_of(draft.recipe.render).paged:
+    spec = draft.recipe.fit
+    if render.format_of(draft.recipe.render).shorten is not None:
         return partial(_cut_item, draft)
+    if spec.cut != tokens.KEEP_START or spec.shortest:
+        return partial(_cut_as_wanted, draft)
 
     def cut(piece: Piece, room: int) -> Piece | None:
         text = tokens.cut(counter, piece.text, room)
@@ -163,3 +172,12 @@ def _cut_item(draft: Draft, piece: Piece, room: int) -> Piece | None:
     shorter = _shortened(draft, piece, room)
     fits = shorter.tokens <= room and shorter.tokens < piece.tokens
     return replace(shorter, level=CUT) if fits else None
+
+
+def _cut_as_wanted(draft: Draft, piece: Piece, room: int) -> Piece | None:
+    """Keep the part of a text that the recipe wants, unless too little is left of it."""
+    spec, counter = draft.recipe.fit, draft.counter
+    text = tokens.shorten(counter, piece.text, room, spec.cut, draft.request.query)
+    if len(text) < max(1, spec.shortest) or len(text) >= len(piece.text):
+        return None
+    return fit.as_cut(piece, text, counter.count(text))

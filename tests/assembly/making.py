@@ -11,6 +11,7 @@ from quire import recipe as recipes
 from quire.contracts import Counter
 from quire.drafting import Draft
 from quire.errors import EmbedError
+from quire.rank import Known
 from quire.values import Candidate, Chunk, Hit, Hits, Outline, Piece, Recipe, Record, Request
 
 DIMS = 16
@@ -139,7 +140,7 @@ def draft(
             name: Record(name, "document", "", modified=at) for name, at in (modified or {}).items()
         },
         outlines=outlines or {},
-        as_of=as_of,
+        known=Known(as_of),
         allow_empty=allow_empty,
     )
 

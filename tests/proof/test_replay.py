@@ -312,7 +312,7 @@ def test_parts_of_the_wrong_kind_are_named(kept: Quire, part: str, value: object
         ("recipe.fit.pack", "x", "no way of packing"),
         ("recipe.fit.dedup", 7, "between 0 and 1"),
         ("recipe.sources", {}, "asks no source"),
-        ("recipe.sources", {"lexical": {"q": 1}}, "there is no setting 'q'"),
+        ("recipe.sources", {"lexical": {"q": 1}}, "recipe.sources.lexical.k is missing"),
         ("recipe.rank", {"q": 1}, "recipe.rank.constant is missing"),
         ("recipe.name", "", "expected a text"),
         ("request.paths", [""], "is no glob"),

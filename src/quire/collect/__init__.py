@@ -2,16 +2,22 @@
 
 from quire.collect.linked import LEADS, LINKED, follow
 from quire.collect.parallel import Task, at_once
-from quire.collect.search import LEXICAL, SEMANTIC, Collected, search
+from quire.collect.question import Question
+from quire.collect.search import LEXICAL, SEMANTIC, SOURCES, Collected, search
+from quire.collect.tree import chains, distance
 
 __all__ = [
     "LEADS",
     "LEXICAL",
     "LINKED",
     "SEMANTIC",
+    "SOURCES",
     "Collected",
+    "Question",
     "Task",
     "at_once",
+    "chains",
+    "distance",
     "follow",
     "search",
 ]

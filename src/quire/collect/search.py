@@ -1,7 +1,7 @@
-"""Which chunks answer a question, by its words and by its meaning?
+"""Which sources are there, and what do they find?
 
-The two searches are sources like any other: one that cannot answer is a failure that is shown,
-and the other one answers all the same.
+Searches by words and by meaning are sources like any other: one that cannot answer is a failure
+that is shown, and the others answer all the same.
 """
 
 from __future__ import annotations
@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from quire.collect.activity import ACTIVITY, activity
+from quire.collect.focus import FOCUS, focus
+from quire.collect.question import Question
+from quire.collect.relations import RELATIONS, relations
 from quire.contracts import View
 from quire.errors import InputError, QuireError
-from quire.values import Failure, Filter, Hits
+from quire.values import Failure, Hits
 
 LEXICAL = "lexical"
 SEMANTIC = "semantic"
@@ -25,18 +29,6 @@ class Collected:
     failed: tuple[Failure, ...]
     vector: bytes | None = None
     """The question's vector, where one was used."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a source is asked."""
-
-    query: str
-    vector: bytes | None
-    where: Filter
-    exact: bool = False
-    reach: int = 0
-    """How far around a chunk words count for it."""
 
 
 def lexical(view: View, asked: Question, depth: int) -> Hits:
@@ -54,26 +46,24 @@ def semantic(view: View, asked: Question, depth: int) -> Hits:
 SOURCES: dict[str, Callable[[View, Question, int], Hits]] = {
     LEXICAL: lexical,
     SEMANTIC: semantic,
+    FOCUS: focus,
+    RELATIONS: relations,
+    ACTIVITY: activity,
 }
 """A source of candidates is one function and one row; a recipe names it, its depth and weight."""
 
 
 def search(
     view: View,
-    query: str,
+    asked: Question,
     vector: Callable[[], bytes] | None,
     depths: Mapping[str, int],
-    where: Filter,
-    *,
-    exact: bool = False,
-    reach: int = 0,
 ) -> Collected:
     """Ask each source for as many as its depth says; one that fails is told, the rest answers."""
     found: dict[str, Hits] = {}
     failed: list[Failure] = []
-    asked = Question(query, None, where, exact, reach)
-    # The words first: meanwhile the model is at work.
-    for name in sorted(depths):
+    # What waits for the model comes last: meanwhile that is at work.
+    for name in sorted(depths, key=lambda name: (name == SEMANTIC, name)):
         try:
             if name == SEMANTIC:
                 if vector is None:

@@ -10,11 +10,12 @@ Only standard modules are loaded here: a command that embeds nothing pays for no
 from __future__ import annotations
 
 from quire.contracts import Embedder
+from quire.embed.calibrate import similarity
 from quire.embed.quantise import quantise, scale
 from quire.errors import ConfigError, MissingExtraError
 from quire.values import EmbedSettings
 
-__all__ = ["open_embedder", "quantise", "scale"]
+__all__ = ["open_embedder", "quantise", "scale", "similarity"]
 
 
 def open_embedder(settings: EmbedSettings) -> Embedder | None:

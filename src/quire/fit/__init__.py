@@ -1,6 +1,6 @@
 """What fits?"""
 
-from quire.fit.arrange import ORDERS, arrange
+from quire.fit.arrange import ORDERS, SECTION_ORDERS, arrange
 from quire.fit.dedup import Duplicate, dedup, overlap
 from quire.fit.optimal import worth
 from quire.fit.pack import (
@@ -22,6 +22,7 @@ __all__ = [
     "OVERFLOWS",
     "PREFERENCES",
     "SAME_PATH",
+    "SECTION_ORDERS",
     "Duplicate",
     "Packed",
     "Repeat",

@@ -26,6 +26,8 @@ AUTO = {
     "score_weighted": "packed",
 }
 ORDERS = ("auto", "grouped", "packed", "edges", "stable")
+TREE = "tree"
+SECTION_ORDERS = ("score", TREE)
 CATEGORY_ORDER = (*CATEGORIES, OTHER)
 
 
@@ -55,7 +57,7 @@ def arrange(
         ordered.sort(key=_category)
     if sections:
         places = {section.name: place for place, section in enumerate(sections)}
-        ordered.sort(key=lambda piece: _section(piece, places))
+        ordered.sort(key=lambda piece: (_section(piece, places), _in_tree(piece)))
     by_heading = groupby(ordered, key=lambda piece: piece.heading)
     return tuple(_block(list(run)) for _, run in by_heading)
 
@@ -67,6 +69,12 @@ def _category(piece: Piece) -> int:
 def _section(piece: Piece, places: Mapping[str, int]) -> int:
     section = piece.candidate.section
     return len(places) if section is None else places[section.name]
+
+
+def _in_tree(piece: Piece) -> tuple[tuple[int, str], ...]:
+    """Tell where a piece stands in its section, if that goes by the tree; the sort is stable."""
+    section = piece.candidate.section
+    return piece.candidate.place if section is not None and section.order == TREE else ()
 
 
 def _stable(pieces: Sequence[Piece], previous: Sequence[str]) -> list[Piece]:

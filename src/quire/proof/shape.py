@@ -71,17 +71,26 @@ _REQUEST = {
     "as_of": (int, type(None)),
     "exact": bool,
     "previous": [str],
+    "focus": (str, type(None)),
+    "include": [str],
+    "exclude": [str],
+    "prefer": [str],
+    "depth": (int, type(None)),
+    "history": [Pair(str, str)],
+    "system": str,
 }
 _RECIPE = {
     "name": str,
     "about": str,
-    "sources": {EACH: {EACH: int}},
+    "sources": {EACH: {"k": int, "weight": int, "options": {EACH: int}}},
     "budget": {
         "total": int,
         "reserved": {EACH: int},
         "overhead": int,
         "overflow": str,
         "hard": bool,
+        "history": int,
+        "system": int,
     },
     "rank": {
         "top": int,
@@ -91,6 +100,7 @@ _RECIPE = {
         "constant": int,
         "reach": int,
         "recent": int,
+        "weights": {EACH: int},
         "feedback": int,
     },
     "fit": {
@@ -99,6 +109,8 @@ _RECIPE = {
         "order": str,
         "per_document": int,
         "levels": [str],
+        "cut": str,
+        "shortest": int,
         "within": bool,
         "same_path": str,
     },
@@ -119,14 +131,17 @@ _RECIPE = {
             "kinds": [str],
             "paths": [str],
             "query": str,
+            "sources": [str],
             "k": int,
             "weight": int,
             "item": int,
             "timeout": int,
             "lifts": {EACH: int},
+            "order": str,
             "show": [str],
         }
     ],
+    "intents": {EACH: {"words": [str], "types": {EACH: int}}},
 }
 _PROOFS = {
     "classes": [str],

@@ -25,6 +25,16 @@ class Known:
     """The moment at which it is judged what is new."""
     feedback: Mapping[str, int] = field(default_factory=dict)
     """How useful records were, in thousandths, down to -1000."""
+    looking: bool = False
+    """Whether the asker looks at something."""
+    distances: Mapping[str, int] = field(default_factory=dict)
+    """How many steps away from it records stand."""
+    similarity: Mapping[str, int] = field(default_factory=dict)
+    """How similar chunks are to the question, in thousandths."""
+    types: Mapping[str, int] = field(default_factory=dict)
+    """How well kinds of things answer what the question is after, in thousandths."""
+    affinity: Mapping[str, int] = field(default_factory=dict)
+    """How lately the asker worked on records, in thousandths."""
 
 
 Signal = Callable[[Candidate, Known], int]

@@ -3,6 +3,7 @@
 from quire.render.entities import entity_of
 from quire.render.formats import FORMATS, format_of, heading, marker, render, shown
 from quire.render.page import PARTS, about
+from quire.render.template import message
 from quire.render.tree import tree
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "format_of",
     "heading",
     "marker",
+    "message",
     "render",
     "shown",
     "tree",

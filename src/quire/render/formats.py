@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from quire.errors import InputError
-from quire.render import entities, page
+from quire.render import entities, page, template
 from quire.render.entities import entity_of
 from quire.render.lines import one_line
 from quire.values import FULL, SIGNATURE, Block, Candidate, Frame, Piece, RenderSpec, Run
@@ -72,20 +72,28 @@ class Format:
     """What is said where there is nothing to say; None: it knows itself."""
     shorten: Shorten | None = None
     """Cuts what it says of a candidate, for those that say each in words of its own."""
-
-    @property
-    def paged(self) -> bool:
-        """Whether it says items under the titles of sections."""
-        return self.shorten is not None
+    paged: bool = False
+    """It says pieces under the titles of sections."""
+    head: Callable[[Piece], str] | None = None
+    """Gives what is said once for the group of a piece; None: it is seen by saying it."""
 
 
 FORMATS: dict[str, Format] = {
-    "markers": Format(markers),
+    "markers": Format(markers, head=lambda piece: marker(piece.candidate.chunk.path)),
     "json": Format(as_json, empty='{"documents":[]}'),
     "markdown": Format(entities.markdown, entities.shown_in_markdown, entities=True),
     "xml": Format(entities.xml, entities.shown_alone, entities=True, empty="<context>\n</context>"),
     "plain": Format(entities.plain, entities.shown_alone, entities=True),
-    "page": Format(page.page, page.shown, entities=True, empty=None, shorten=page.shortened),
+    "page": Format(
+        page.page,
+        page.shown,
+        entities=True,
+        empty=None,
+        shorten=page.shortened,
+        paged=True,
+        head=lambda _: "",
+    ),
+    "template": Format(template.template, empty=None, paged=True, head=template.head),
 }
 
 
@@ -104,14 +112,14 @@ def shown(candidate: Candidate, spec: RenderSpec, level: str = FULL) -> str:
 
 def heading(piece: Piece, spec: RenderSpec) -> str:
     """Give what is said once for the group of a piece, beside its texts."""
-    if format_of(spec).paged:
-        return ""
+    head = format_of(spec).head
+    if head is not None:
+        return head(piece)
     chunk = piece.candidate.chunk
     bare = Piece(piece.candidate, 0, "", level=piece.level)
     run = Run((bare,), "", chunk.lines)
     plain = RenderSpec(spec.format, metadata=spec.metadata, content=spec.content)
-    alone = render([Block(chunk.record_id, chunk.path, (run,))], plain)
-    return alone if spec.format != "markers" else marker(chunk.path)
+    return render([Block(chunk.record_id, chunk.path, (run,))], plain)
 
 
 def format_of(spec: RenderSpec) -> Format:

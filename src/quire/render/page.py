@@ -23,6 +23,7 @@ from quire.values import (
 
 FILES_NAMED = 5
 SHORT_SHA = 7
+BLOCK = "block."
 MORE = "..."
 
 Cut = Callable[[str], str]
@@ -82,6 +83,8 @@ def shortened(candidate: Candidate, spec: RenderSpec, cut: Cut) -> str:
 def about(candidate: Candidate) -> dict[str, object]:
     """Tell what a candidate's kind says of it."""
     record = _record(candidate)
+    if record.kind.startswith(BLOCK):
+        return _of_block(candidate, record)
     return KINDS.get(record.kind, OTHER).about(candidate, record)
 
 
@@ -314,6 +317,16 @@ def _other(candidate: Candidate, record: Record, spec: RenderSpec) -> Words:
 def _of_other(candidate: Candidate, record: Record) -> dict[str, object]:
     first, last = candidate.chunk.lines
     return {"id": record.id, "path": record.path, "start_line": first, "end_line": last}
+
+
+def _of_block(candidate: Candidate, record: Record) -> dict[str, object]:
+    return {
+        "id": record.id,
+        "type": record.kind.removeprefix(BLOCK),
+        "page_title": candidate.crumbs[-1] if candidate.crumbs else None,
+        "path": list(candidate.crumbs),
+        "last_modified": written_moment(record.modified),
+    }
 
 
 def _share(record: Record, name: str) -> float:

@@ -16,9 +16,19 @@ from quire.errors import InputError
 from quire.tokens import models
 from quire.tokens.cutting import cut
 from quire.tokens.estimates import LENGTHS, MarginCounter
+from quire.tokens.extracts import EXTRACTIVE, KEEP_START, SUMMARIZE, WAYS, shorten
 from quire.tokens.vocabularies import VOCABULARIES
 
-__all__ = ["counters", "cut", "open_counter"]
+__all__ = [
+    "EXTRACTIVE",
+    "KEEP_START",
+    "SUMMARIZE",
+    "WAYS",
+    "counters",
+    "cut",
+    "open_counter",
+    "shorten",
+]
 
 _COUNTERS: dict[str, Counter] = {counter.name: counter for counter in (*VOCABULARIES, *LENGTHS)}
 _WITH_MARGIN = re.compile(r"(?P<counter>.+)\+(?P<percent>[0-9]{1,3})%")

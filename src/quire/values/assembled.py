@@ -25,6 +25,20 @@ class Request:
     exact: bool = False
     previous: tuple[str, ...] = ()
     """The chunks of an earlier context, in their order, for the order `stable`."""
+    focus: str | None = None
+    """The record that the asker looks at."""
+    include: tuple[str, ...] = ()
+    """Records that belong in, whatever is asked."""
+    exclude: tuple[str, ...] = ()
+    """Records that do not, nor what stands below them."""
+    prefer: tuple[str, ...] = ()
+    """Kinds of things that answer best."""
+    depth: int | None = None
+    """How far up and down from the focus is looked; None: as the recipe says."""
+    history: tuple[tuple[str, str], ...] = ()
+    """The conversation so far: who speaks, and what."""
+    system: str = ""
+    """The caller's own instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +152,10 @@ class Frame:
     """What a page is made of beside its pieces."""
 
     sections: tuple[Section, ...] = ()
+    query: str = ""
+    history: tuple[tuple[str, str], ...] = ()
+    """What fits of the conversation so far, the oldest first."""
+    system: str = ""
     warnings: tuple[str, ...] = ()
     """What its reader must know first: a source that did not answer."""
 

@@ -47,6 +47,10 @@ class Candidate:
     """The programming language that it is written in, likewise."""
     record: Record | None = None
     """What it was cut from, likewise."""
+    crumbs: tuple[str, ...] = ()
+    """The titles of what it stands in, the outermost first, likewise."""
+    place: tuple[tuple[int, str], ...] = ()
+    """Where it stands in the tree: position and id of what it stands in, then its own; likewise."""
     section: Section | None = None
     """The part of the page that it was found for, if the page has parts."""
 

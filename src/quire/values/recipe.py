@@ -29,6 +29,10 @@ class Budget:
     """What becomes of a piece that does not fit: `skip` it, `cut` it to what is left, or `stop`."""
     hard: bool = True
     """Never pass the budget; otherwise the last piece may, and the result says by how much."""
+    history: int = 0
+    """What the conversation so far may take of it, at most."""
+    system: int = 0
+    """What the caller's own instructions may take of it, at most."""
 
     @property
     def available(self) -> int:
@@ -42,6 +46,8 @@ class SourceSpec:
 
     k: int = 50
     weight: int = 1
+    options: Mapping[str, int] = field(default_factory=dict)
+    """What only this source knows: how many ancestors, how many hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,8 @@ class RankSpec:
     """Words so many chunks before and after one count for it, less with each; not in code."""
     recent: int = 0
     """What a record of this very moment gains, in percent; nothing after 30 days."""
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """What each signal weighs, where signals are added up in place of what the sources say."""
     feedback: int = 10
     """What a record gains or loses that was often useful or useless, in percent; 0: nothing."""
 
@@ -81,6 +89,11 @@ class FitSpec:
     """At most so many pieces of one document; 0: as many as fit."""
     levels: tuple[str, ...] = ("full",)
     """With how much detail a piece may be shown, from `full` over `signature` to `outline`."""
+    cut: str = "keep_start"
+    """What is kept of a piece that is cut: `keep_start`, `keep_end`, or the sentences nearest to
+    the question (`extractive`; `summarize` falls back to that)."""
+    shortest: int = 0
+    """Of a piece that is cut at least so many characters are kept, or it is left out."""
     within: bool = True
     """Pieces of one record may be duplicates of each other, too."""
     same_path: str = "keep"
@@ -122,6 +135,8 @@ class Section:
     """Globs; likewise."""
     query: str = ""
     """What is asked for it in place of the question."""
+    sources: tuple[str, ...] = ()
+    """Which of the recipe's sources are asked; none: all of them."""
     k: int = 20
     """So many of what is found go on, at most."""
     weight: int = 1
@@ -132,8 +147,19 @@ class Section:
     """It is waited for so many milliseconds; 0: as long as it takes."""
     lifts: Mapping[str, int] = field(default_factory=dict)
     """What `recency`, `importance` and `confidence` add to a score at most, in percent."""
+    order: str = "score"
+    """How its items stand: the best first (`score`), or as they stand in their pages (`tree`)."""
     show: tuple[str, ...] = ()
     """Which parts of an item are shown; none: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a question may be after: words that tell it, and the kinds of things that answer it."""
+
+    words: tuple[str, ...] = ()
+    types: Mapping[str, int] = field(default_factory=dict)
+    """How well a kind answers it, in thousandths; others: half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +175,8 @@ class Recipe:
     render: RenderSpec = field(default_factory=RenderSpec)
     sections: tuple[Section, ...] = ()
     """The parts of the page, in their order; none: all that is found competes for one budget."""
+
+    intents: Mapping[str, Intent] = field(default_factory=dict)
 
     def section(self, name: str) -> Section | None:
         """Look a section up by its name."""

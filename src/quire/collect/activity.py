@@ -1,0 +1,38 @@
+"""What did the asker work on lately?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from quire.collect import tree
+from quire.collect.question import Question
+from quire.contracts import View
+from quire.values import Hits
+
+ACTIVITY = "activity"
+EDIT, VIEW = "edit", "view"
+EDITED, VIEWED = 600, 500
+STEP = 20
+HOUR = 60 * 60
+LOOKED_AT = 500
+"""So many of the asker's last deeds are looked at."""
+
+
+def activity(view: View, asked: Question, depth: int) -> Hits:
+    """Find what the asker edited and viewed last; nothing that is older than so many hours."""
+    return tree.hits(view, _touched(view, asked), depth)
+
+
+def _touched(view: View, asked: Question) -> Iterator[tuple[str, int]]:
+    oldest = asked.option(ACTIVITY, "hours", 72) * HOUR
+    deeds = [
+        event
+        for event in view.events(actor=view.viewer.name, limit=LOOKED_AT)
+        if asked.as_of is None or 0 <= asked.as_of - event.at <= oldest
+    ]
+    kinds = ((EDIT, EDITED, "edits", 10), (VIEW, VIEWED, "views", 5))
+    for verb, best, option, default in kinds:
+        names = dict.fromkeys(event.record_id for event in deeds if event.verb == verb)
+        most = asked.option(ACTIVITY, option, default)
+        for place, name in enumerate([*names][:most]):
+            yield name, max(0, best - STEP * place)

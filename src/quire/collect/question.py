@@ -1,0 +1,34 @@
+"""What is a source asked?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from quire.values import NO_FILTER, Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a source is asked, and where the asker stands."""
+
+    query: str
+    vector: bytes | None = None
+    where: Filter = NO_FILTER
+    exact: bool = False
+    reach: int = 0
+    """How far around a chunk words count for it."""
+    focus: str | None = None
+    """The record that the asker looks at."""
+    include: tuple[str, ...] = ()
+    """Records that belong in, whatever is asked."""
+    depth: int | None = None
+    """How far up and down from the focus is looked."""
+    as_of: int | None = None
+    """Now."""
+    options: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What only one source knows, by the source's name."""
+
+    def option(self, source: str, name: str, default: int) -> int:
+        """Look up what a recipe says to a source alone."""
+        return self.options.get(source, {}).get(name, default)

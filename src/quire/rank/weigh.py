@@ -1,0 +1,84 @@
+"""What is a candidate worth where several signals are weighed against each other?
+
+Each signal says something of a candidate in thousandths; the recipe says what each of them weighs.
+What a signal does not know counts half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from quire.rank import lifts
+from quire.rank.lifts import Known, Signal
+from quire.values import Candidate, Piece
+
+MOST = 1000
+HALF = 500
+STEP = 100
+"""What one step in the tree costs."""
+BLOCK = "block."
+
+
+def semantic(candidate: Candidate, known: Known) -> int:
+    """Tell how similar it is to the question."""
+    return known.similarity.get(candidate.chunk.id, 0)
+
+
+def structural(candidate: Candidate, known: Known) -> int:
+    """Tell how near it stands to what the asker looks at."""
+    if not known.looking:
+        return HALF
+    steps = known.distances.get(candidate.chunk.record_id)
+    return 0 if steps is None else max(0, MOST - STEP * steps)
+
+
+def recency(candidate: Candidate, known: Known) -> int:
+    """Tell how new it is: nothing after a month, half if nobody knows."""
+    record = candidate.record
+    if record is None or record.modified is None or known.as_of is None:
+        return HALF
+    return lifts.recency(candidate, known)
+
+
+def type_(candidate: Candidate, known: Known) -> int:
+    """Tell how well its kind answers what the question is after."""
+    kind = type_of(candidate)
+    return known.types.get(kind, HALF)
+
+
+def affinity(candidate: Candidate, known: Known) -> int:
+    """Tell how lately the asker worked on it, or on what it stands in."""
+    return known.affinity.get(candidate.chunk.record_id, 0)
+
+
+SIGNALS: dict[str, Signal] = {
+    "semantic": semantic,
+    "structural": structural,
+    "recency": recency,
+    "type": type_,
+    "affinity": affinity,
+}
+"""A signal that is weighed is one function and one row."""
+
+
+def weighed(
+    merged: Sequence[Candidate], weights: Mapping[str, int], known: Known
+) -> list[Candidate]:
+    """Give each candidate the weighted sum of its signals as its score, the best first."""
+    return sorted(
+        (_weighed(candidate, weights, known) for candidate in merged),
+        key=lambda candidate: Piece(candidate, 0, "").order,
+    )
+
+
+def _weighed(candidate: Candidate, weights: Mapping[str, int], known: Known) -> Candidate:
+    said = {name: SIGNALS[name](candidate, known) for name in sorted(weights)}
+    score = sum(weights[name] * said[name] for name in said)
+    return replace(candidate, score=score, signals={**candidate.signals, **said})
+
+
+def type_of(candidate: Candidate) -> str:
+    """Tell what kind of block a candidate is."""
+    kind = candidate.chunk.kind if candidate.record is None else candidate.record.kind
+    return kind.removeprefix(BLOCK)

@@ -1,0 +1,62 @@
+"""How is a workspace's context said: what is looked at, what is related, what happened lately?
+
+A template is put together from parts, never by replacing words in it: whatever a text holds stays
+as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quire.render.lines import fence, one_line, paragraph
+from quire.values import Block, Frame, Piece, RenderSpec
+
+NOTHING = "_No relevant content found._"
+CONVERSATION = "Conversation"
+INSTRUCTIONS = "Instructions"
+BLOCK = "block."
+CODE = "code"
+
+
+def template(blocks: Sequence[Block], spec: RenderSpec, frame: Frame) -> str:
+    """Say blocks under the titles of their sections, then the question."""
+    parts = [f"## {one_line(spec.title)}"] if spec.title else []
+    parts += [f"> **Missing**: {paragraph(one_line(warning))}" for warning in frame.warnings]
+    if frame.system:
+        parts.append(f"### {INSTRUCTIONS}\n{paragraph(frame.system)}")
+    for section in frame.sections:
+        items = [_said(block) for block in blocks if _section(block) == section.name]
+        parts.append(f"### {one_line(section.title)}\n" + ("\n\n".join(items) or NOTHING))
+    if frame.history:
+        told = "\n\n".join(message(who, text) for who, text in frame.history)
+        parts.append(f"### {CONVERSATION}\n{told}")
+    if frame.query:
+        parts.append(f"---\n\nUser Query: {paragraph(frame.query)}")
+    return "\n\n".join(parts)
+
+
+def head(piece: Piece) -> str:
+    """Give the line above a block: the page that it stands on, and what it is."""
+    candidate = piece.candidate
+    crumbs = [*candidate.crumbs[-1:]]
+    kind = candidate.chunk.kind.removeprefix(BLOCK)
+    return "".join(f"[{one_line(crumb)}] " for crumb in crumbs) + f"[{one_line(kind)}]\n"
+
+
+def message(who: str, text: str) -> str:
+    """Say one message of a conversation."""
+    return f"{one_line(who)}: {paragraph(text)}"
+
+
+def _said(block: Block) -> str:
+    kind = block.first.candidate.chunk.kind.removeprefix(BLOCK)
+    text = "\n".join(run.text.strip("\n") for run in block.runs)
+    if kind == CODE:
+        around = fence(text)
+        return f"{head(block.first)}{around}\n{text}\n{around}"
+    return head(block.first) + paragraph(text)
+
+
+def _section(block: Block) -> str:
+    section = block.first.candidate.section
+    return "" if section is None else section.name

@@ -19,6 +19,7 @@ from quire.values import (
     MAIN,
     PUBLIC,
     AccessRule,
+    AuditSettings,
     EmbedSettings,
     IngestSettings,
     LearnSettings,
@@ -27,7 +28,7 @@ from quire.values import (
 FILE = "quire.toml"
 MARKS = (FILE, ".quire", ".git")
 """A directory that holds one of these is a project's root."""
-SECTIONS = ("ingest", "embed", "learn")
+SECTIONS = ("ingest", "embed", "learn", "audit")
 DEFAULT_STORE = Path(".quire") / "store.db"
 
 
@@ -43,6 +44,7 @@ class Config:
     ingest: IngestSettings = field(default_factory=IngestSettings)
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     learn: LearnSettings = field(default_factory=LearnSettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
     rules: tuple[AccessRule, ...] = ()
     access_default: tuple[str, ...] = (PUBLIC,)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

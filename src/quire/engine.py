@@ -20,6 +20,7 @@ from quire import (
     assembling,
     auditing,
     config,
+    disclosed,
     drafting,
     indexing,
     mapping,
@@ -110,7 +111,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
             key = (roots.state, proof.viewer_hash(view.viewer), self.config.embed, *asked.key)
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
-                return kept
+                return self._given(kept, view.viewer, asked)
             gathered = asking.gather(view, asked, self._vectors)
             notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
             context = assembling.assemble(drafting.start(asked, gathered), gathered.failed, notes)
@@ -124,7 +125,22 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
         context = replace(context, receipt=receipt, decisions=_sealed(context.decisions))
         if not gathered.failed:  # a failure may pass: it is recorded, never kept
             self._contexts.put(key, context)
+        return self._given(context, view.viewer, asked)
+
+    def _given(self, context: Context, viewer: Viewer, asked: Asked) -> Context:
+        """Write down who is given a context, where that is wanted."""
+        if self.config.audit.file:
+            disclosed.write(self._audit_file(), context, viewer, asked.recipe.name)
         return context
+
+    def given(self, to: str | None = None) -> list[Mapping[str, Any]]:
+        """List the contexts that were given, the first first; to one viewer, or to all."""
+        if not self.config.audit.file:
+            raise InputError("nothing is written down: set `file` in [audit] of quire.toml")
+        return list(disclosed.read(self._audit_file(), to))
+
+    def _audit_file(self) -> Path:
+        return self.config.root / self.config.audit.file
 
     def map(
         self,

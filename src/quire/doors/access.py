@@ -7,7 +7,7 @@ import click
 from quire.doors import printing
 from quire.doors.options import CONTEXT, common, opened
 from quire.errors import InputError
-from quire.values import AccessRule
+from quire.values import AccessRule, written_moment
 
 
 @click.group(context_settings=CONTEXT)
@@ -76,6 +76,25 @@ def group(
         groups = {**quire.groups()["command"], name: users}
         quire.set_groups({held: members for held, members in groups.items() if members})
         printing.rules([], {"command": quire.groups()["command"]}, as_json=as_json)
+
+
+@access.command()
+@click.option("--to", metavar="NAME", help="Only what this viewer was given.")
+@common
+def log(to: str | None, store: str | None, space: str | None, as_json: bool) -> None:
+    """List who was given which context, with its receipt ([audit] file in quire.toml)."""
+    with opened(store, space) as quire:
+        found = quire.given(to)
+    if as_json:
+        click.echo(printing.as_json_text({"given": found}))
+        return
+    for one in found:
+        printing.say(
+            f"{written_moment(one['at'])}  {one['viewer']}  {one['recipe']}  "
+            f"{len(one['pieces'])} pieces  {one['receipt']}"
+        )
+    if not found:
+        printing.note("nothing was given yet")
 
 
 @access.command()

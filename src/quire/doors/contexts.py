@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -71,6 +72,18 @@ _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
         ("--levels",),
         {"help": "How much detail: full, or full,signature,outline to show what is too long."},
     ),
+    (("--cut",), {"help": "What is kept of a cut piece: keep_start, keep_end or extractive."}),
+    (("--focus",), {"metavar": "ID", "help": "What the asker looks at, by its id."}),
+    (("--include",), {"multiple": True, "metavar": "ID", "help": "This belongs in; repeatable."}),
+    (("--exclude",), {"multiple": True, "metavar": "ID", "help": "Not this, nor what is in it."}),
+    (("--prefer",), {"multiple": True, "metavar": "TYPE", "help": "This kind answers best."}),
+    (("--depth",), {"type": int, "help": "How far up and down from the focus is looked."}),
+    (("--shares",), {"help": "What sections have of the budget: focus=2500,semantic=200."}),
+    (
+        ("--history",),
+        {"metavar": "FILE", "help": "The conversation so far: JSON with role and content."},
+    ),
+    (("--system",), {"metavar": "FILE", "help": "Instructions that are said along."}),
     (("--previous",), {"help": "An earlier receipt, for --order stable."}),
     (("--allow-empty",), {"is_flag": True, "help": "An empty context instead of an error."}),
     (("--kind", "kinds"), {"multiple": True, "help": "Only this kind; repeatable."}),
@@ -301,8 +314,14 @@ def _options(given: dict[str, Any]) -> Options:
         "sources",
         "limit",
         "feedback",
+        "cut",
+        "focus",
+        "depth",
     ):
         if given[name] is not None:
+            options[name] = given[name]
+    for name in ("include", "exclude", "prefer"):
+        if given[name]:
             options[name] = given[name]
     for name in ("metadata", "allow_empty", "exact"):
         if given[name]:
@@ -315,6 +334,9 @@ def _options(given: dict[str, Any]) -> Options:
         "reserve": _reserve,
         "as_of": partial(seconds, "--as-of"),
         "previous": _pieces,
+        "shares": partial(_numbers, "--shares", "focus=2500,semantic=200"),
+        "history": _conversation,
+        "system": content_of,
         "levels": _listed,
         "types": _listed,
     }
@@ -332,16 +354,33 @@ def _listed(text: str) -> list[str]:
 def _reserve(text: str) -> dict[str, int]:
     if text == "none":
         return {}
+    return _numbers("--reserve", "system=200,response=500 (or `none`)", text)
+
+
+def _numbers(option: str, example: str, text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in text.split(","):
         name, equals, number = part.strip().partition("=")
         if not equals or not name or not is_number(number.removeprefix("-")):
-            raise InputError(
-                f"--reserve {text!r}: write `none`, or purposes with tokens as in "
-                "system=200,response=500"
-            )
+            raise InputError(f"{option} {text!r}: write names with tokens, as in {example}")
         found[name] = int(number)
     return found
+
+
+def _conversation(file: str) -> list[tuple[str, str]]:
+    """Read messages: a JSON array, or a line of JSON each."""
+    text = content_of(file)
+    try:
+        told = json.loads(text) if text.lstrip().startswith("[") else None
+        messages = (
+            [json.loads(line) for line in text.splitlines() if line] if told is None else told
+        )
+        return [(message["role"], message["content"]) for message in messages]
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(
+            f"{file} is no conversation: write JSON objects with role and content, in an array or "
+            f"one a line ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _receipt(file: str) -> dict[str, Any]:

@@ -50,6 +50,9 @@ TEMPLATE = """\
 # url = "http://localhost:8080/v1"
 # model = "my-model"
 
+[audit]
+# file = ".quire/audit.jsonl"   # a line for each context that is given: when, to whom, which pieces
+
 [learn]
 # categories = ["habit"]    # of memories, beside fact, preference, decision and error
 # domains = ["firmware"]    # of experiences, beside the shipped ones

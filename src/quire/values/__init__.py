@@ -85,7 +85,7 @@ from quire.values.recipe import (
     Section,
     SourceSpec,
 )
-from quire.values.settings import ALL, EmbedSettings, IngestSettings, LearnSettings
+from quire.values.settings import ALL, AuditSettings, EmbedSettings, IngestSettings, LearnSettings
 from quire.values.told import IndexResult, Problem, Progress, SearchResult, Status
 
 __all__ = [
@@ -108,6 +108,7 @@ __all__ = [
     "TIMED",
     "WHOLE",
     "AccessRule",
+    "AuditSettings",
     "Block",
     "BlockItem",
     "Budget",

@@ -73,3 +73,11 @@ class LearnSettings:
     """Of experiences."""
     strategies: tuple[str, ...] = ()
     """Of experiences."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """What is written down of contexts that are given."""
+
+    file: str = ""
+    """The file, from the project's root, that gets a line for each; empty: none does."""

@@ -21,13 +21,14 @@ from quire.values import (
     AccessRule,
     EmbedSettings,
     IngestSettings,
+    JudgeSettings,
     LearnSettings,
 )
 
 FILE = "quire.toml"
 MARKS = (FILE, ".quire", ".git")
 """A directory that holds one of these is a project's root."""
-SECTIONS = ("ingest", "embed", "learn")
+SECTIONS = ("ingest", "embed", "learn", "judge")
 DEFAULT_STORE = Path(".quire") / "store.db"
 
 
@@ -43,6 +44,7 @@ class Config:
     ingest: IngestSettings = field(default_factory=IngestSettings)
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     learn: LearnSettings = field(default_factory=LearnSettings)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
     rules: tuple[AccessRule, ...] = ()
     access_default: tuple[str, ...] = (PUBLIC,)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -20,6 +20,7 @@ LONGEST = 64 * 1024
 """Characters of structure; the prose of a Markdown file does not count."""
 LONGEST_LINE = 4096
 DEEPEST = 12
+_SHOWN = 200
 
 Place = tuple[str | int, ...]
 Value = None | bool | int | float | str | tuple["Node", ...] | Mapping[str, "Node"]
@@ -66,9 +67,9 @@ def from_yaml(text: str) -> Node:
         return _document(events)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise Unreadable(mark.line + 1 if mark else 0, f"no valid YAML: {error.problem}") from error
+        raise Unreadable(mark.line + 1 if mark else 0, f"no valid YAML: {error.problem!s:.{_SHOWN}}") from error
     except yaml.YAMLError as error:
-        raise Unreadable(0, f"no valid YAML: {' '.join(str(error).split())}") from error
+        raise Unreadable(0, f"no valid YAML: {' '.join(str(error).split()):.{_SHOWN}}") from error
 
 
 def from_toml(text: str) -> Node:
@@ -78,12 +79,13 @@ def from_toml(text: str) -> Node:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         met = _TOML_LINE.search(str(error))
+        line = int(met[1]) if met else text.rstrip("\n").count("\n") + 1  # "at end of document"
         told = str(error).partition(" (at ")[0]
-        raise Unreadable(int(met[1]) if met else 0, f"no valid TOML: {told}") from error
+        raise Unreadable(line, f"no valid TOML: {told:.{_SHOWN}}") from error
     except RecursionError as error:
         raise Unreadable(0, f"nested deeper than {DEEPEST} levels") from error
     except ValueError as error:  # a number or date that cannot be
-        raise Unreadable(0, f"no valid TOML: {error}") from error
+        raise Unreadable(0, f"no valid TOML: {error!s:.{_SHOWN}}") from error
     return _plain(data, (), dict(_toml_lines(text)), 1, 0)
 
 

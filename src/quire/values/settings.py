@@ -81,7 +81,7 @@ class JudgeSettings:
 
     provider: str = "semantic"
     """`semantic` (by the embedder), `llm` (a language model) or `none`."""
-    threshold: float = 0.05
+    threshold: float = 0.043
     """semantic: how much nearer than ordinary sentences a situation must lie."""
     protocol: str = "openai"
     """llm: `openai` (chat completions) or `anthropic` (messages)."""

@@ -1,4 +1,4 @@
-"""Write the JSON Schema of context files into the package; run it when the table has changed."""
+"""Write the JSON Schema of context files into the package; run it when the table has changed."""  # noqa: INP001 - a script beside the documents
 
 from __future__ import annotations
 

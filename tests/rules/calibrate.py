@@ -1,7 +1,7 @@
 """From which value on does the semantic judge say yes, and how often is it right?
 
 The threshold is chosen on every second condition of `judged.json` (the highest F1), and measured on
-the others; `unseen.json` was written after the way of judging and the threshold had been chosen.
+the others; `unseen.json` was written when the way of judging had been chosen.
 Run it: `python -m tests.rules.calibrate`.
 """
 
@@ -11,6 +11,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from click import echo
 
 from quire.contracts import Embedder
 from quire.rules.semantic import SemanticJudge
@@ -82,14 +84,14 @@ def main() -> None:
     cases, unseen = pairs("judged.json"), pairs("unseen.json")
     chosen, rest = scores(embedder, cases[::2]), scores(embedder, cases[1::2])
     threshold = best(chosen)
-    print(f"best on the half that it is chosen on: {threshold / 1000}")
+    echo(f"best on the half that it is chosen on: {threshold / 1000}")
     for name, scored in (
         ("chosen on", chosen),
         ("other half", rest),
         ("unseen", scores(embedder, unseen)),
     ):
         found = measured(scored, threshold)
-        print(
+        echo(
             f"{name:<10} {found.pairs:>4} pairs  "
             f"precision {found.precision:.2f}  recall {found.recall:.2f}  F1 {found.f1:.2f}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -152,14 +153,7 @@ def test_all_forms_say_the_same() -> None:
     assert bare(good("src/pay/a.context.toml", IN_TOML)) == EXPECTED
     in_markdown = good("src/pay/a.context.md", f"---\n{IN_YAML}---\n\n# Money\n\nBe exact.\n")
     assert in_markdown.text == "# Money\n\nBe exact."
-    assert bare(in_markdown) == ContextFile(
-        **{
-            name: getattr(EXPECTED, name)
-            for name in EXPECTED.__dataclass_fields__
-            if name not in {"text"}
-        },
-        text=in_markdown.text,
-    )
+    assert bare(in_markdown) == replace(EXPECTED, text=in_markdown.text)
 
 
 def test_lines_are_those_of_the_file() -> None:
@@ -217,13 +211,21 @@ RULE = "injection_rules:\n  - name: a\n    inject: [b]\n"
         ("metadata:\n  nmae: a", 2, "metadata: there is no key 'nmae'; did you mean 'name'?"),
         ("metadata:\n  zzz: a", 2, "metadata: there is no key 'zzz'; there are name, type"),
         ("metadata: Payments", 1, "metadata: expected a table with name, type, not 'Payments'"),
-        ("metadata:\n  name: 12", 2, "expected a text (in quotes, if it looks like a number), not 12"),
+        (
+            "metadata:\n  name: 12",
+            2,
+            "expected a text (in quotes, if it looks like a number), not 12",
+        ),
         ("metadata:\n  name: ' '", 2, "expected a text that is not empty"),
         ("metadata:\n  name:", 2, "expected a text"),
         ("- a\n- b", 1, "expected a table with metadata"),
         ("behavior_rules: {trigger: a}", 1, "behavior_rules: expected a list, not a table"),
         ("behavior_rules:\n  - trigger: a", 2, "behavior_rules 1: 'action' is missing: What to do"),
-        (RULE + "    priority: high", 4, "injection_rules 1.priority: expected a whole number from"),
+        (
+            RULE + "    priority: high",
+            4,
+            "injection_rules 1.priority: expected a whole number from",
+        ),
         (RULE + "    priority: 1.5", 4, "expected a whole number"),
         (RULE + "    priority: true", 4, "expected a whole number"),
         (RULE + "    priority: 1001", 4, "expected a whole number from -1000 to 1000, not 1001"),
@@ -232,16 +234,32 @@ RULE = "injection_rules:\n  - name: a\n    inject: [b]\n"
         (RULE + "    condition: {expr: a == 1, says: b}", 4, "expected exactly one of expr, says"),
         (RULE + "    condition: [a]", 4, "expected a text"),
         (RULE + "    condition: {expr: a is b}", 4, "at character 3: expected the end, not 'is'"),
-        (RULE + "    condition: tool = 'bash'", 4, "at character 6: \"= 'bash'\" is not understood"),
+        (
+            RULE + "    condition: tool = 'bash'",
+            4,
+            "at character 6: \"= 'bash'\" is not understood",
+        ),
         (RULE + "    condition: tool = 'bash'", 4, "write {says: …} if it is a sentence"),
         (RULE + RULE.partition("\n")[2], 4, "the name 'a' stands here again, first on line 2"),
         ("injection_rules:\n  - inject: [b]", 2, "'name' is missing"),
         ("injection_rules:\n  - name: a\n    inject: b", 3, "expected a list, not 'b'"),
-        ("injection_rules:\n  - name: a\n    inject: [../../b]", 3, "is no path inside the project"),
-        ("injection_rules:\n  - name: a\n    inject: [b, '..\\c']", 3, "no path inside the project"),
+        (
+            "injection_rules:\n  - name: a\n    inject: [../../b]",
+            3,
+            "is no path inside the project",
+        ),
+        (
+            "injection_rules:\n  - name: a\n    inject: [b, '..\\c']",
+            3,
+            "no path inside the project",
+        ),
         ("extends: ../../b", 1, "extends: '../../b' is no path inside the project"),
         ("extends: /../b", 1, "no path inside the project"),
-        ("metadata: {name: a}\nmetadata: {name: b}", 2, "'metadata' stands here again, first on line 1"),
+        (
+            "metadata: {name: a}\nmetadata: {name: b}",
+            2,
+            "'metadata' stands here again, first on line 1",
+        ),
         ("metadata: {name: &x a, type: b}", 1, "anchors and aliases (`&`, `*`) are not read"),
         ("metadata: {name: !!python/name:os.system a}", 1, "tags (`!`) are not read"),
         ("metadata: {name: a", 1, "no valid YAML"),
@@ -263,7 +281,11 @@ def test_a_mistake_is_told_with_its_line(text: str, line: int, said: str) -> Non
     [
         ("[metadata]\nnmae = 'a'", 2, "did you mean 'name'?"),
         ('text = """\nname = 1\n"""\n[metadata]\nname = 1', 5, "expected a text"),
-        ("[[injection_rules]]\nname = 'a'\ninject = ['b']\n\n[[injection_rules]]\nname = 'c'", 5, "'inject' is missing"),
+        (
+            "[[injection_rules]]\nname = 'a'\ninject = ['b']\n\n[[injection_rules]]\nname = 'c'",
+            5,
+            "'inject' is missing",
+        ),
         ("[[injection_rules]]\nname = 'a'\ninject = ['b']\npriority = 'x'", 4, "a whole number"),
         ("metadata = {\n", 1, "no valid TOML"),
         ("a = 1\na = 2", 2, "no valid TOML"),
@@ -310,9 +332,17 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("a.context.yaml", "{a: " * 1000, "nested deeper than"),
         ("a.context.yaml", "text: " + "x" * 1_000_000, "characters"),
         ("a.context.yaml", RULE + "    condition: " + "a and " * 180_000, "characters"),
-        ("a.context.yaml", RULE + "    condition: >\n" + "      a or b\n" * 4000, "2000 characters"),
+        (
+            "a.context.yaml",
+            RULE + "    condition: >\n" + "      a or b\n" * 4000,
+            "2000 characters",
+        ),
         ("a.context.yaml", RULE + f"    condition: {{expr: {'(' * 900}}}", "nested deeper than"),
-        ("a.context.yaml", RULE + f"    condition: {{expr: {'not ' * 450}a}}", "nested deeper than"),
+        (
+            "a.context.yaml",
+            RULE + f"    condition: {{expr: {'not ' * 450}a}}",
+            "nested deeper than",
+        ),
         ("a.context.yaml", "x: 1\n" * 10_000, "stands here again"),
         ("a.context.yaml", "".join(f"k{n}: 1\n" for n in range(6000)), "there is no key 'k0'"),
         ("a.context.yaml", "? " * 2000, "must be a text"),
@@ -324,7 +354,11 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("a.context.md", "---\n" + "x" * 200_000 + "\n---\n", "characters"),
         ("a.context.md", "-" * 3 + "\n" + "a\n" * 100_000, "never closed"),
         ("AGENTS.md", "x" * 300_000, "300000 characters"),
-        ("a.context.yaml", "injection_rules:\n" + "  - {name: a, inject: [b]}\n" * 200, "at most 100"),
+        (
+            "a.context.yaml",
+            "injection_rules:\n" + "  - {name: a, inject: [b]}\n" * 200,
+            "at most 100",
+        ),
     ],
 )
 def test_hostile_files_are_refused_in_bounded_time(path: str, text: str, said: str) -> None:
@@ -357,8 +391,26 @@ def test_the_published_schema_is_the_table_that_files_are_checked_against() -> N
 WORDS = st.sampled_from(["a", "", " ", "apply", "skip", "x" * 2001, "x == 1"])
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-2000, 2000), WORDS)
 KEYS = st.sampled_from(
-    "metadata intent_context behavior_rules injection_rules extends text name type business_goal "
-    "trigger action condition inject priority on_error expr says odd".split()
+    [
+        "metadata",
+        "intent_context",
+        "behavior_rules",
+        "injection_rules",
+        "extends",
+        "text",
+        "name",
+        "type",
+        "business_goal",
+        "trigger",
+        "action",
+        "condition",
+        "inject",
+        "priority",
+        "on_error",
+        "expr",
+        "says",
+        "odd",
+    ]
 )
 
 

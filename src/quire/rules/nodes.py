@@ -67,7 +67,9 @@ def from_yaml(text: str) -> Node:
         return _document(events)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise Unreadable(mark.line + 1 if mark else 0, f"no valid YAML: {error.problem!s:.{_SHOWN}}") from error
+        raise Unreadable(
+            mark.line + 1 if mark else 0, f"no valid YAML: {error.problem!s:.{_SHOWN}}"
+        ) from error
     except yaml.YAMLError as error:
         raise Unreadable(0, f"no valid YAML: {' '.join(str(error).split()):.{_SHOWN}}") from error
 

@@ -221,6 +221,18 @@ def test_a_callers_mistake_is_told(shop: Tree, arguments: tuple[str, ...], said:
     assert "Traceback" not in done.stderr
 
 
+def test_what_nobody_needs_is_not_read(shop: Tree) -> None:
+    shop.write(
+        "guides/base.context.yaml",
+        "text: Ask.\ninjection_rules:\n  - {name: further, inject: [broken]}\n",
+    )
+    shop.write("guides/broken.context.yaml", "metadta: {}\n")
+    told = answer(shop, "test", "src/pay", "--situation", SITUATION)
+    assert told["mistakes"] == []
+    assert [one["name"] for one in told["rules"]] == ["database", "privacy"]
+    assert answer(shop, "check", code=1)["mistakes"][0]["path"] == "guides/base.context.yaml"
+
+
 def test_what_is_ignored_is_no_context(shop: Tree) -> None:
     shop.write(".gitignore", "vendor/\n")
     shop.write("vendor/evil.context.yaml", "metadta: {}\n")

@@ -67,6 +67,19 @@ def test_a_context_that_is_reached_twice_counts_once_and_as_near_as_it_gets() ->
     assert len(paths("src/pay/deep", TREE)) == len(dict(paths("src/pay/deep", TREE)))
 
 
+def test_what_a_parent_extends_and_the_folder_above_holds_counts_as_a_direct_parent() -> None:
+    contexts = files(
+        file("src/pay/x.context.md", extends="lib/m"),
+        file("lib/m.context.md", extends="src/parent"),
+        file("src/parent.context.md"),
+    )
+    assert paths("src/pay", contexts) == [
+        ("src/pay/x.context.md", 0),
+        ("lib/m.context.md", 1),
+        ("src/parent.context.md", 1),
+    ]
+
+
 def test_where_no_context_is_nothing_holds() -> None:
     assert chain("a/b", {}) == ()
     assert merge([]) == replace(merge([]), name=None, behavior_rules=())

@@ -154,11 +154,10 @@ class _Files:
 
     def load(self, paths: Iterable[str]) -> None:
         """Read these files, as far as they are there and not read yet."""
-        wanted = [
-            path for path in paths if path not in self._seen and (self._root / path).is_file()
-        ]
+        wanted = {path for path in paths if path not in self._seen}
         if wanted:
-            self._read(walk(self._root, wanted, self._settings))
+            met = walk(self._root, sorted(wanted), self._settings)
+            self._read(one for one in met if one.path in wanted)
 
     def listed(self, folder: str) -> list[str]:
         """Name the contexts that stand in a folder."""
@@ -166,7 +165,9 @@ class _Files:
             names = os.listdir(self._root / folder)  # noqa: PTH208 - names, not paths
         except OSError:  # a file, or not there yet
             return []
-        return [posixpath.join(folder, name) for name in sorted(names) if rules.form_of(name)]
+        # Spelled as a walk spells it: names are UTF-8, other bytes are written out (`\xff`).
+        spelled = (os.fsencode(name).decode("utf-8", "backslashreplace") for name in names)
+        return [posixpath.join(folder, name) for name in spelled if rules.form_of(name)]
 
     def follow(self, references: Callable[[ContextFile], Iterable[str]]) -> None:
         """Read what the contexts refer to, and what that extends."""
@@ -183,7 +184,7 @@ class _Files:
 
     def _meant(self, reference: str) -> Iterator[str]:
         for path in rules.candidates(reference):
-            if (self._root / path).is_file():
+            if os.path.isfile(self._root / path):  # noqa: PTH113 - which never raises
                 yield path
                 return
 

@@ -258,6 +258,39 @@ def test_no_secret_and_nothing_outside_is_brought_in(shop: Tree) -> None:
     assert {one["path"] for one in told["contexts"]} == {"x.context.yaml", "AGENTS.md"}
 
 
+def test_names_that_no_file_can_have_are_told_like_others(shop: Tree) -> None:
+    long = "x" * 290
+    shop.write("l.context.yaml", f"injection_rules:\n  - {{name: l, inject: [{long}]}}\n")
+    shop.write("m.context.yaml", f"extends: {long}\n")
+    (shop.root / os.fsdecode(b"\xff.context.yaml")).write_text("text: x\n")
+    mistakes = answer(shop, "check", code=1)["mistakes"]
+    assert [(one["path"], one["line"]) for one in mistakes] == [
+        ("\\xff.context.yaml", 0),
+        ("l.context.yaml", 2),
+        ("m.context.yaml", 1),
+    ]
+    assert [one["path"] for one in answer(shop, "list")["mistakes"]] == [
+        "\\xff.context.yaml",
+        "m.context.yaml",
+    ]
+
+
+def test_a_folder_that_is_named_like_a_context_is_none(shop: Tree) -> None:
+    shop.write("src/AGENTS.md/deep/x.context.yaml", "text: x\n")
+    assert [one["path"] for one in answer(shop, "list", "src")["chain"]] == ["AGENTS.md"]
+
+
+@pytest.mark.model
+def test_half_a_sign_is_judged_and_shown_all_the_same(shop: Tree) -> None:
+    shop.write("quire.toml", "")
+    rule = '{name: "r\\ud800", condition: {says: "it \\ud800 rains"}, inject: [AGENTS.md]}'
+    shop.write("s.context.yaml", f"injection_rules:\n  - {rule}\n")
+    for more in ((), ("--json",)):
+        done = shop.run("rules", "test", "--situation", r'{"intent": "umbrella \ud800"}', *more)
+        assert done.returncode == 0, done.stderr
+        assert "semantic" in done.stdout
+
+
 def test_control_characters_do_not_reach_the_terminal(shop: Tree) -> None:
     shop.write("e.context.toml", 'text = "x"\n[metadata]\nname = "\\u001b[31mred"\n')
     assert "\x1b" not in shop.call("rules", "list").stdout

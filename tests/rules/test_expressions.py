@@ -292,6 +292,7 @@ def test_a_slip_does_not_become_a_sentence(text: str) -> None:
         ({"a": {1: 2}}, "keys are texts"),
         ({"a": {1, 2}}, "holds a set"),
         ({"a": "x" * 300_000}, "longer than"),
+        ({"a": 10**5000}, "cannot be written as JSON"),
     ],
 )
 def test_what_is_no_situation(given_: object, said: str) -> None:

@@ -56,7 +56,7 @@ TEMPLATE = """\
 # strategies = ["pairing"]
 
 [judge]
-# provider = "semantic"     # who decides sentences in context files; "llm": a language model; "none"
+# provider = "semantic"     # judges sentences of context files; "llm": a language model; "none"
 # threshold = 0.043         # semantic: higher is stricter
 # url = "https://host/v1"   # llm: with `protocol` "openai" or "anthropic", `model`, `key_env`
 

@@ -58,7 +58,11 @@ def checked(situation: object) -> Situation:
     if not isinstance(situation, Mapping):
         raise InputError('the situation must be a JSON object, as in {"tool": "bash"}')
     _check(situation, 0)
-    if len(canonical(situation)) > LONGEST:
+    try:
+        length = len(canonical(situation))
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"the situation cannot be written as JSON: {error}") from error
+    if length > LONGEST:
         raise InputError(f"the situation is longer than {LONGEST} characters: leave something out")
     return situation
 

@@ -35,7 +35,7 @@ def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let neither the user's own settings nor variables of the shell reach a test."""
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith(("QUIRE_INGEST_", "QUIRE_EMBED_", "QUIRE_LEARN_")):
+            if name.startswith(("QUIRE_INGEST_", "QUIRE_EMBED_", "QUIRE_LEARN_", "QUIRE_JUDGE_")):
                 patch.delenv(name)
         for name in ("QUIRE_STORE", "QUIRE_SPACE", "QUIRE_VIEWER", "QUIRE_CONFIG"):
             patch.delenv(name, raising=False)

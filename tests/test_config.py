@@ -9,9 +9,9 @@ import pytest
 
 from quire import config
 from quire.errors import ConfigError
-from quire.values import ALL, AccessRule, EmbedSettings, IngestSettings
+from quire.values import ALL, AccessRule, EmbedSettings, IngestSettings, JudgeSettings
 
-SECTIONS = {"ingest": IngestSettings, "embed": EmbedSettings}
+SECTIONS = {"ingest": IngestSettings, "embed": EmbedSettings, "judge": JudgeSettings}
 
 EVERYTHING = """
 store = "data/knowledge.db"
@@ -41,6 +41,16 @@ batch = 8
 timeout = 2.5
 retries = 1
 threads = 2
+
+[judge]
+provider = "llm"
+threshold = 0.2
+protocol = "anthropic"
+url = "https://host/v1"
+model = "large"
+key_env = "JUDGE_KEY"
+timeout = 3.5
+retries = 0
 
 [access]
 default = "owner"

@@ -22,13 +22,14 @@ from quire.values import (
     AuditSettings,
     EmbedSettings,
     IngestSettings,
+    JudgeSettings,
     LearnSettings,
 )
 
 FILE = "quire.toml"
 MARKS = (FILE, ".quire", ".git")
 """A directory that holds one of these is a project's root."""
-SECTIONS = ("ingest", "embed", "learn", "audit")
+SECTIONS = ("ingest", "embed", "learn", "judge", "audit")
 DEFAULT_STORE = Path(".quire") / "store.db"
 
 
@@ -45,6 +46,7 @@ class Config:
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     learn: LearnSettings = field(default_factory=LearnSettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
     rules: tuple[AccessRule, ...] = ()
     access_default: tuple[str, ...] = (PUBLIC,)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

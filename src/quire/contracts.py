@@ -22,8 +22,10 @@ from quire.values import (
     Proof,
     Record,
     Roots,
+    Situation,
     Stamp,
     Status,
+    Verdict,
     Viewer,
 )
 
@@ -66,6 +68,23 @@ class Counter(Protocol):
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""
+
+
+class Judge(Protocol):
+    """Tells whether sentences hold in a situation."""
+
+    @property
+    def name(self) -> str:
+        """The name that stands for these very verdicts: model, threshold, wording."""
+
+    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:
+        """Give one verdict for each sentence, in order; what cannot be judged is one that failed.
+
+        The situation comes without its time: a verdict that is kept must not depend on it.
+        """
+
+    def close(self) -> None:
+        """Let go of connections."""
 
 
 class View(Protocol):

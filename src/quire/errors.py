@@ -18,7 +18,7 @@
     ├── BudgetTooSmallError    a budget that cannot hold even one piece (exit 1)
     └── EmbedError             text could not be turned into a vector (exit 1)
         ├── ModelError         the model file is missing or is not the one expected
-        └── EndpointError      an embedding endpoint failed after its retries
+        └── EndpointError      an endpoint failed after its retries
 
 Every message says what was wrong, where, and what to do.
 """
@@ -95,4 +95,4 @@ class ModelError(EmbedError):
 
 
 class EndpointError(EmbedError):
-    """An embedding endpoint failed after its retries."""
+    """An endpoint failed after its retries."""

@@ -16,6 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Tree
 
+STORELESS = {"quire init", "quire diff", *(f"quire rules {n}" for n in ("check", "list", "test"))}
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -69,7 +70,7 @@ def test_every_command_takes_what_all_take(make_cli: ModuleType) -> None:
             continue
         options = {opt for parameter in command.params for opt in parameter.opts}
         assert "--json" in options, name
-        if name not in {"quire init", "quire diff"}:  # these open no store
+        if name not in STORELESS:
             assert {"--store", "--space"} <= options, name
 
 

@@ -1,12 +1,8 @@
 """An endpoint that speaks the protocol over a real socket, well and badly."""
 
-import json
 import socket
-import threading
 import traceback
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,21 +11,7 @@ from quire.embed import open_embedder, quantise
 from quire.embed.http import HttpEmbedder
 from quire.errors import ConfigError, EmbedError, EndpointError
 from quire.values import EmbedSettings
-
-KEY = "sk-very/secret+0123456789"
-VARIABLE = "QUIRE_TEST_KEY"
-
-
-@dataclass
-class Reply:
-    body: Any
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    held: bool = False
-    """Sent only when the test is over: for the client, never."""
-
-
-Step = Reply | Callable[[dict[str, Any]], Reply]
+from tests.serving import KEY, VARIABLE, Endpoint, Reply, Step, served
 
 
 def numbers(text: str) -> list[float]:
@@ -50,65 +32,10 @@ def answer(*entries: Any) -> Reply:
     return Reply({"data": list(entries)})
 
 
-class Endpoint(ThreadingHTTPServer):
-    """Answers by the steps that it is given, and then well."""
-
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.steps: list[Step] = []
-        self.questions: list[dict[str, Any]] = []
-        self.keys: list[str | None] = []
-        self.paths: list[str] = []
-        self.over = threading.Event()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Endpoint
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.questions.append(question)
-        self.server.keys.append(self.headers["Authorization"])
-        self.server.paths.append(self.path)
-        step = self.server.steps.pop(0) if self.server.steps else good
-        reply = step if isinstance(step, Reply) else step(question)
-        if reply.held:
-            self.server.over.wait(20)
-            self.close_connection = True
-            return
-        body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-        self.send_response_only(reply.status)
-        for name, value in ({"Content-Length": str(len(body))} | reply.headers).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the parent's name
-        pass
-
-
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    monkeypatch.setenv(VARIABLE, KEY)
-    server = Endpoint()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.over.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def endpoint() -> Iterator[Endpoint]:
+    with served(good) as server:
+        yield server
 
 
 class Client:

@@ -24,6 +24,7 @@ from quire.doors.maps import map_
 from quire.doors.memory import memory, remember
 from quire.doors.naming import as_typed
 from quire.doors.options import CONTEXT, asked, common, filtered, limit, opened, viewed
+from quire.doors.rules import rules
 from quire.errors import InputError, QuireError
 from quire.values import Failure
 
@@ -238,5 +239,5 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     sys.exit(0 if gone else 1)
 
 
-for command in (*COMMANDS, access, map_, evaluation, remember, memory, *LEARNING):
+for command in (*COMMANDS, access, map_, evaluation, remember, memory, rules, *LEARNING):
     main.add_command(command)

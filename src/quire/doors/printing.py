@@ -58,6 +58,11 @@ TEMPLATE = """\
 # domains = ["firmware"]    # of experiences, beside the shipped ones
 # strategies = ["pairing"]
 
+[judge]
+# provider = "semantic"     # judges sentences of context files; "llm": a language model; "none"
+# threshold = 0.043         # semantic: higher is stricter
+# url = "https://host/v1"   # llm: with `protocol` "openai" or "anthropic", `model`, `key_env`
+
 [access]
 # default = "public"        # who may read what no rule matches; "owner": nobody else
 # "hr/**" = ["alice", "@hr"]

@@ -81,3 +81,25 @@ class AuditSettings:
 
     file: str = ""
     """The file, from the project's root, that gets a line for each; empty: none does."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """Who decides whether the sentence of a condition holds."""
+
+    provider: str = "semantic"
+    """`semantic` (by the embedder), `llm` (a language model) or `none`."""
+    threshold: float = 0.043
+    """semantic: how much nearer than ordinary sentences a situation must lie."""
+    protocol: str = "openai"
+    """llm: `openai` (chat completions) or `anthropic` (messages)."""
+    url: str | None = None
+    """llm: the address up to and including the version, as in https://host/v1."""
+    model: str | None = None
+    """llm: the model's name."""
+    key_env: str = "QUIRE_JUDGE_KEY"
+    """llm: the environment variable that holds the key."""
+    timeout: float = 20.0
+    """llm: seconds for one request."""
+    retries: int = 2
+    """llm: further tries after a failure that may pass."""

@@ -1,0 +1,14 @@
+"""Write the JSON Schema of context files into the package; run it when the table has changed."""  # noqa: INP001 - a script beside the documents
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import quire.rules
+from quire.rules.shape import schema
+
+TARGET = Path(quire.rules.__file__).with_name("context.schema.json")
+
+if __name__ == "__main__":
+    TARGET.write_text(json.dumps(schema(), indent=2) + "\n", "utf-8")

@@ -1,0 +1,76 @@
+"""Which rules apply here?
+
+Context files say what holds below a folder, and which other contexts to bring in when. `read` reads
+one, `chain` lists those that count at a place, `merge` puts them together, `evaluate` tells which
+rules apply in a situation. All of that is pure; only a judge may ask a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quire.contracts import Embedder, Judge
+from quire.errors import ConfigError, EmbedError, MissingExtraError
+from quire.rules.conventions import candidates, form_of
+from quire.rules.inheriting import chain, essentials, folders, found, merge, mistakes
+from quire.rules.judging import NoJudge
+from quire.rules.reading import LONGEST, read
+from quire.rules.situations import checked, parse
+from quire.rules.weighing import evaluate
+from quire.values import JudgeSettings
+
+__all__ = [
+    "LONGEST",
+    "NoJudge",
+    "candidates",
+    "chain",
+    "checked",
+    "essentials",
+    "evaluate",
+    "folders",
+    "form_of",
+    "found",
+    "merge",
+    "mistakes",
+    "open_judge",
+    "parse",
+    "read",
+]
+
+
+def open_judge(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) -> Judge:
+    """Open the judge that the settings ask for; one that cannot be had says so of each sentence."""
+    match settings.provider:
+        case "none":
+            return NoJudge("judge.provider is `none`")
+        case "semantic":
+            return _semantic(settings, embedder)
+        case "llm":
+            return _llm(settings)
+    raise ConfigError(
+        f"judge.provider is {settings.provider!r}; it must be `semantic`, `llm` or `none`"
+    )
+
+
+def _semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) -> Judge:
+    from quire.rules.semantic import SemanticJudge
+
+    try:
+        opened = embedder()
+    except (EmbedError, MissingExtraError) as error:
+        return NoJudge(str(error))
+    if opened is None:
+        return NoJudge("judge.provider is `semantic`, but embed.provider is `none`")
+    return SemanticJudge(opened, settings.threshold)
+
+
+def _llm(settings: JudgeSettings) -> Judge:
+    try:
+        from quire.rules.llm import LlmJudge
+
+        return LlmJudge(settings)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"judge.provider is `llm`, but what it needs is not installed ({error}): "
+            "pip install 'quire[http]', or set judge.provider to `semantic`"
+        ) from error

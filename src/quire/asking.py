@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from quire import collect, embed, rank, render, surroundings
-from quire.collect import LEADS, LINKED, SEMANTIC, Collected, Question, Task
+from quire.collect import LEADS, LINKED, RULES, SEMANTIC, Collected, Question, Task
 from quire.contracts import Embedder, View
 from quire.errors import EmbedError, InputError, QuireError
 from quire.lru import Recent
 from quire.request import Asked, Recorded
+from quire.situated import Judging, Situated
 from quire.surroundings import Surroundings
 from quire.values import (
     FULL,
@@ -62,6 +63,8 @@ class Gathered:
     notes: tuple[str, ...]
     sections: Mapping[str, Section]
     """The part of the page that each chunk was found for, if the page has parts."""
+    situated: Situated
+    """Which contexts hold, where rules are asked."""
 
 
 class QueryVectors:
@@ -119,7 +122,9 @@ class Part:
     section: Section | None = None
 
 
-def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
+def gather(
+    view: View, asked: Asked, vectors: QueryVectors, judging: Judging | None = None
+) -> Gathered:
     """Ask all sources of a recipe; what an earlier run met (a receipt says it) is met again."""
     request, recipe = asked.request, asked.recipe
     recorded = asked.recorded or Recorded({}, None)
@@ -138,8 +143,16 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
         as_of = view.newest()
         if as_of is None and recipe.rank.recent:
             notes = [*notes, NO_TIME]
+    held = (
+        judging.situate(view, asked, as_of)
+        if judging is not None and RULES in recipe.sources
+        else Situated()
+    )
     asks = [
-        (part.section, partial(ask, view, question_of(asked, part, as_of), recipe, part, makes))
+        (
+            part.section,
+            partial(ask, view, question_of(asked, part, as_of, held), recipe, part, makes),
+        )
         for part in parts
     ]
     collected = (
@@ -172,7 +185,11 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
     )
     if request.focus is not None and not view.records([request.focus]):
         notes = [*notes, f"there is nothing {request.focus!r} to look at that this viewer may read"]
-    failed = {*recorded.failed, *(failure for each in collected for failure in each.failed)}
+    failed = {
+        *recorded.failed,
+        *held.failed,
+        *(failure for each in collected for failure in each.failed),
+    }
     return Gathered(
         coverage=coverage,
         vectors=met,
@@ -184,12 +201,15 @@ def gather(view: View, asked: Asked, vectors: QueryVectors) -> Gathered:
         outlines=view.outlines(records) if needs_outlines(recipe) else {},
         surroundings=around,
         failed=tuple(sorted(failed, key=lambda one: (one.source, one.reason))),
-        notes=tuple(notes),
+        notes=(*notes, *held.notes),
         sections=sections,
+        situated=held,
     )
 
 
-def question_of(asked: Asked, part: Part, as_of: int | None) -> Question:
+def question_of(
+    asked: Asked, part: Part, as_of: int | None, held: Situated | None = None
+) -> Question:
     """Say what the sources are asked for a part."""
     request, recipe = asked.request, asked.recipe
     options = {name: source.options for name, source in recipe.sources.items()}
@@ -202,6 +222,7 @@ def question_of(asked: Asked, part: Part, as_of: int | None) -> Question:
         include=request.include,
         depth=request.depth,
         as_of=as_of,
+        contexts=() if held is None else held.counting,
         options=options,
     )
 
@@ -342,7 +363,7 @@ def needs_records(recipe: Recipe) -> bool:
 def is_timely(recipe: Recipe) -> bool:
     """Tell whether a recipe needs to know what time it is."""
     lifted = any("recency" in section.lifts for section in recipe.sections)
-    return bool(recipe.rank.recent or recipe.rank.weights or lifted)
+    return bool(recipe.rank.recent or recipe.rank.weights or lifted or RULES in recipe.sources)
 
 
 def needs_outlines(recipe: Recipe) -> bool:

@@ -20,7 +20,7 @@ from quire.contracts import View
 from quire.drafting import Draft
 from quire.errors import InputError
 from quire.request import LARGEST_BUDGET, Asked, Recorded
-from quire.values import NO_FILTER, Chunk, Decision, Failure, Recipe, Request, Viewer
+from quire.values import NO_FILTER, Chunk, Decision, Failure, Recipe, Request, Verdict, Viewer
 
 TRIES = 8
 THOUSANDTHS = 1000
@@ -120,6 +120,8 @@ def asked_in(receipt: Mapping[str, Any], viewer: Viewer | str | None) -> Asked:
                 if vector is not None
             },
             embedder=receipt["embedder"],
+            judge=receipt["judge"],
+            verdicts={key: Verdict(**told) for key, told in receipt["verdicts"].items()},
             failed=tuple(Failure(**failure) for failure in receipt["failed"]),
         )
     except ValueError as error:

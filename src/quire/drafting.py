@@ -24,6 +24,7 @@ from quire.values import (
     Record,
     Request,
     Section,
+    Weighed,
 )
 
 APART = 2
@@ -51,6 +52,8 @@ class Draft:
     """The titles of what records stand in, where that was looked up."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """Where records stand in the tree, likewise."""
+    contexts: Mapping[str, Weighed] = field(default_factory=dict)
+    """The contexts that count, by record, where rules were asked."""
     sections: Mapping[str, Section] = field(default_factory=dict)
     """The part of the page that each chunk was found for, if the page has parts."""
     frame: Frame = field(default_factory=Frame)
@@ -107,12 +110,18 @@ def start(asked: Asked, gathered: Gathered) -> Draft:
         known=gathered.surroundings.known,
         crumbs=gathered.surroundings.crumbs,
         places=gathered.surroundings.places,
+        contexts={
+            gathered.situated.records[each.context.path].id: each
+            for each in gathered.situated.ruled.contexts
+        },
         sections=gathered.sections,
         frame=Frame(
             asked.recipe.sections,
             query=asked.request.query,
             history=heard,
             system=_told(asked),
+            situation=asked.request.situation,
+            ruled=gathered.situated.ruled,
             warnings=tuple(f"{failure.source}: {failure.reason}" for failure in gathered.failed),
         ),
         notes=(f"{dropped} older messages of the conversation did not fit",) if dropped else (),

@@ -26,6 +26,7 @@ from quire import (
     mapping,
     proof,
     remarks,
+    rules,
     tokens,
 )
 from quire.advising import Advising
@@ -43,6 +44,7 @@ from quire.mapping import Mapped
 from quire.proof import Receipt
 from quire.remembering import Remembering
 from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, check_budget, decide
+from quire.situated import Judging
 from quire.values import (
     NO_FILTER,
     Budget,
@@ -67,6 +69,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
         self._vectors = QueryVectors(
             self.embedder, wanted=lambda: self.config.embed.provider != "none"
         )
+        self._judging = Judging(lambda: rules.open_judge(self.config.judge, self.embedder))
         self._contexts: Recent[tuple[object, ...], Context] = Recent(KEPT_CONTEXTS)
 
     def search(
@@ -85,7 +88,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
         asked = decide(query, {"viewer": viewer, "where": where, "exact": exact})
         asked = replace(asked, recipe=asking.deepened(asked.recipe, k))
         with self._view(viewer) as view:
-            gathered = asking.gather(view, asked, self._vectors)
+            gathered = asking.gather(view, asked, self._vectors, self._judging)
             found = assembling.ranked(drafting.start(asked, gathered)).candidates
             notes = remarks.on_filter(view, where, {each.chunk.kind for each in found})
             roots = view.roots()
@@ -112,12 +115,12 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
                 return self._given(kept, view.viewer, asked)
-            gathered = asking.gather(view, asked, self._vectors)
+            gathered = asking.gather(view, asked, self._vectors, self._judging)
             notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
             context = assembling.assemble(drafting.start(asked, gathered), gathered.failed, notes)
             state = proof.viewed(
                 roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vectors
-            )
+            ) | proof.judged(gathered.situated.judge, gathered.situated.ruled.verdicts)
             ids = [source.chunk_id for source in context.sources]
             proofs = [view.prove(chunk_id) for chunk_id in ids]
         chunks = [gathered.chunks[chunk_id] for chunk_id in ids]
@@ -195,12 +198,20 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
         asked = _decided(query, options)
         with self._view(asked.viewer) as view:
             wanted = auditing.at(view, path, line)
-            first = asking.gather(view, asked, self._vectors)
-            met = Recorded(first.vectors, first.coverage.model, first.failed)
+            first = asking.gather(view, asked, self._vectors, self._judging)
+            met = Recorded(
+                first.vectors,
+                first.coverage.model,
+                first.failed,
+                first.situated.judge,
+                first.situated.ruled.verdicts,
+            )
 
             def run(recipe: Recipe) -> drafting.Draft:
                 again = replace(asked, recipe=recipe, recorded=met)
-                return drafting.start(again, asking.gather(view, again, self._vectors))
+                return drafting.start(
+                    again, asking.gather(view, again, self._vectors, self._judging)
+                )
 
             draft = drafting.start(asked, first)
             return [

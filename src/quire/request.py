@@ -7,11 +7,12 @@ here, by name, before anything is looked up.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
-from quire import collect, fit, rank, render, tables, tokens
+from quire import collect, fit, rank, render, rules, tables, tokens
 from quire import recipe as recipes
 from quire.collect import LEXICAL, LINKED
 from quire.contracts import Counter
@@ -26,6 +27,7 @@ from quire.values import (
     Recipe,
     Request,
     Section,
+    Verdict,
     Viewer,
 )
 
@@ -90,6 +92,10 @@ class Options(TypedDict, total=False):
     """The conversation so far: who speaks, and what."""
     system: str
     """The caller's own instructions."""
+    situation: Mapping[str, Any]
+    """What is going on, for rules to be decided by: `tool`, `params`, `path`, `intent`, …"""
+    base: str
+    """The context, or the place, whose rules hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +108,17 @@ class Recorded:
     """Whose vector it is; it is no use among vectors of another model."""
     failed: tuple[Failure, ...] = ()
     """The sources that failed; they fail again."""
+    judge: str = ""
+    """Who judged the conditions of rules."""
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    """What was judged, by its key."""
 
     @property
     def key(self) -> tuple[Hashable, ...]:
         """What tells this from other runs."""
-        return (tuple(sorted(self.vectors.items())), self.embedder, self.failed)
+        judged = tuple((key, self.verdicts[key]) for key in sorted(self.verdicts))
+        vectors = tuple(sorted(self.vectors.items()))
+        return (vectors, self.embedder, self.failed, self.judge, judged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +176,8 @@ _BESIDE: dict[str, tuple[type | tuple[type, ...], str]] = {
     "depth": ((int, type(None)), "a whole number"),
     "history": ((list, tuple), "a list of pairs: who speaks, and what"),
     "system": (str, "a text"),
+    "situation": (Mapping, "a mapping of plain data"),
+    "base": (str, "a path"),
 }
 """Options that do not go into the recipe, and what they may be."""
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -211,11 +225,22 @@ def decide(query: str, options: Options) -> Asked:
             depth=options.get("depth"),
             history=_conversation(options.get("history", ())),
             system=options.get("system", "").strip(),
+            situation=_situation(options.get("situation")),
+            base=options.get("base", "").strip("/"),
         ),
         recipe=recipe,
         counter=counter,
         viewer=options.get("viewer"),
         allow_empty=options.get("allow_empty", False),
+    )
+
+
+def _situation(told: Mapping[str, Any] | None) -> str:
+    """Write a situation in the one form that stands for it."""
+    if told is None:
+        return ""
+    return json.dumps(
+        rules.checked(told), sort_keys=True, ensure_ascii=False, separators=(",", ":")
     )
 
 

@@ -65,6 +65,7 @@ def candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]
         record=draft.records.get(chunk.record_id),
         crumbs=draft.crumbs.get(chunk.record_id, ()),
         place=draft.places.get(chunk.record_id, ()),
+        context=draft.contexts.get(chunk.record_id),
         section=draft.sections.get(chunk.id),
     )
 
@@ -80,11 +81,11 @@ def piece(draft: Draft, candidate: Candidate) -> Piece:
         group = f"{candidate.section.name} {group or candidate.chunk.record_id}"
     text = render.shown(candidate, recipe.render)
     full = Piece(candidate, count(text), text, group=group)
-    if form.paged:
+    if form.paged and candidate.context is None:
         return _limited(draft, full)
     instead: list[Piece] = []
     for level in LEVELS[1:]:
-        if level in recipe.fit.levels and entity is not None:
+        if level in recipe.fit.levels and (entity is not None or candidate.context is not None):
             less = render.shown(candidate, recipe.render, level)
             cost = count(less)
             if cost < (instead[-1] if instead else full).tokens:

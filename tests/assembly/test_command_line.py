@@ -44,6 +44,8 @@ RECEIPT = {
     "embedder",
     "query_vector",
     "section_vectors",
+    "judge",
+    "verdicts",
     "sources",
     "proofs",
     "decisions",

@@ -3,13 +3,14 @@
 from quire.collect.linked import LEADS, LINKED, follow
 from quire.collect.parallel import Task, at_once
 from quire.collect.question import Question
-from quire.collect.search import LEXICAL, SEMANTIC, SOURCES, Collected, search
+from quire.collect.search import LEXICAL, RULES, SEMANTIC, SOURCES, Collected, search
 from quire.collect.tree import chains, distance
 
 __all__ = [
     "LEADS",
     "LEXICAL",
     "LINKED",
+    "RULES",
     "SEMANTIC",
     "SOURCES",
     "Collected",

@@ -26,6 +26,8 @@ class Question:
     """How far up and down from the focus is looked."""
     as_of: int | None = None
     """Now."""
+    contexts: tuple[tuple[str, int], ...] = ()
+    """The records of the contexts that count, and how much each does."""
     options: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What only one source knows, by the source's name."""
 

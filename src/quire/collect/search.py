@@ -15,10 +15,11 @@ from quire.collect.question import Question
 from quire.collect.relations import RELATIONS, relations
 from quire.contracts import View
 from quire.errors import InputError, QuireError
-from quire.values import Failure, Hits
+from quire.values import Failure, Hit, Hits
 
 LEXICAL = "lexical"
 SEMANTIC = "semantic"
+RULES = "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,24 @@ def semantic(view: View, asked: Question, depth: int) -> Hits:
     return view.semantic(asked.vector, depth, asked.where, exact=asked.exact)
 
 
+def contexts(view: View, asked: Question, depth: int) -> Hits:
+    """Give the contexts that count, each by its first chunk."""
+    found = [(view.chunks_of(name)[:1], score) for name, score in asked.contexts]
+    hits = [
+        Hit(chunk.id, score, chunk.path, chunk.sequence, chunk.start)
+        for chunks, score in found
+        for chunk in chunks
+    ]
+    return Hits(tuple(sorted(hits, key=lambda hit: hit.order)[:depth]))
+
+
 SOURCES: dict[str, Callable[[View, Question, int], Hits]] = {
     LEXICAL: lexical,
     SEMANTIC: semantic,
     FOCUS: focus,
     RELATIONS: relations,
     ACTIVITY: activity,
+    RULES: contexts,
 }
 """A source of candidates is one function and one row; a recipe names it, its depth and weight."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -84,6 +84,8 @@ _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
         {"metavar": "FILE", "help": "The conversation so far: JSON with role and content."},
     ),
     (("--system",), {"metavar": "FILE", "help": "Instructions that are said along."}),
+    (("--situation",), {"help": "What is going on: JSON, - for standard input, or @FILE."}),
+    (("--base",), {"help": "The context, or the place, whose rules hold."}),
     (("--previous",), {"help": "An earlier receipt, for --order stable."}),
     (("--allow-empty",), {"is_flag": True, "help": "An empty context instead of an error."}),
     (("--kind", "kinds"), {"multiple": True, "help": "Only this kind; repeatable."}),
@@ -317,6 +319,7 @@ def _options(given: dict[str, Any]) -> Options:
         "cut",
         "focus",
         "depth",
+        "base",
     ):
         if given[name] is not None:
             options[name] = given[name]
@@ -337,6 +340,7 @@ def _options(given: dict[str, Any]) -> Options:
         "shares": partial(_numbers, "--shares", "focus=2500,semantic=200"),
         "history": _conversation,
         "system": content_of,
+        "situation": _situation,
         "levels": _listed,
         "types": _listed,
     }
@@ -365,6 +369,12 @@ def _numbers(option: str, example: str, text: str) -> dict[str, int]:
             raise InputError(f"{option} {text!r}: write names with tokens, as in {example}")
         found[name] = int(number)
     return found
+
+
+def _situation(text: str) -> Mapping[str, Any]:
+    from quire.ruling import situation_of
+
+    return situation_of(content_of(text.removeprefix("@")) if text[:1] in "@-" else text)
 
 
 def _conversation(file: str) -> list[tuple[str, str]]:

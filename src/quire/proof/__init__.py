@@ -1,7 +1,7 @@
 """Can it be shown?"""
 
 from quire.proof.compare import differences
-from quire.proof.receipt import Receipt, chunk_ids, make, parse, viewed, viewer_hash
+from quire.proof.receipt import Receipt, chunk_ids, judged, make, parse, viewed, viewer_hash
 from quire.proof.sealed import sealed
 from quire.proof.shape import check
 from quire.proof.verify import verify
@@ -11,6 +11,7 @@ __all__ = [
     "check",
     "chunk_ids",
     "differences",
+    "judged",
     "make",
     "parse",
     "sealed",

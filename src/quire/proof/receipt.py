@@ -16,7 +16,7 @@ from typing import Any
 from quire import hashes, merkle
 from quire.errors import InputError
 from quire.proof.sealed import SealedList, sealed
-from quire.values import Chunk, Context, Proof, Recipe, Request, Roots, Viewer
+from quire.values import Chunk, Context, Proof, Recipe, Request, Roots, Verdict, Viewer
 
 VERSION = 1
 UNHASHED = ("hash", "created")
@@ -94,6 +94,11 @@ def viewed(
         "embedder": embedder,
         "section_vectors": {query: vectors[query].hex() for query in sorted(vectors)},
     }
+
+
+def judged(judge: str, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
+    """Give what a receipt says of what was judged, and by whom."""
+    return {"judge": judge, "verdicts": {key: plain(verdicts[key]) for key in sorted(verdicts)}}
 
 
 def viewer_hash(viewer: Viewer) -> str:

@@ -78,6 +78,8 @@ _REQUEST = {
     "depth": (int, type(None)),
     "history": [Pair(str, str)],
     "system": str,
+    "situation": str,
+    "base": str,
 }
 _RECIPE = {
     "name": str,
@@ -163,6 +165,8 @@ RECEIPT: dict[str, Shape] = {
     "embedder": (str, type(None)),
     "query_vector": (str, type(None)),
     "section_vectors": {EACH: str},
+    "judge": str,
+    "verdicts": {EACH: {"applies": bool, "reason": str}},
     "sources": [_SOURCE],
     "proofs": _PROOFS,
     "decisions": [_DECISION],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from quire.errors import InputError
-from quire.render import entities, page, template
+from quire.render import entities, page, situation, template
 from quire.render.entities import entity_of
 from quire.render.lines import one_line
 from quire.values import FULL, SIGNATURE, Block, Candidate, Frame, Piece, RenderSpec, Run
@@ -90,6 +90,15 @@ FORMATS: dict[str, Format] = {
         entities=True,
         empty=None,
         shorten=page.shortened,
+        paged=True,
+        head=lambda _: "",
+    ),
+    "situation": Format(
+        situation.situation,
+        situation.shown,
+        entities=True,
+        empty=None,
+        shorten=situation.shortened,
         paged=True,
         head=lambda _: "",
     ),

@@ -57,7 +57,7 @@ def page(blocks: Sequence[Block], spec: RenderSpec, frame: Frame) -> str:
     parts += [f"> **Missing**: {paragraph(one_line(warning))}" for warning in frame.warnings]
     used = 0
     for section in frame.sections:
-        items = [_said(block) for block in blocks if _section(block) == section.name]
+        items = [said(block) for block in blocks if section_of(block) == section.name]
         if items:
             used += 1
             parts += [f"## {one_line(section.title)}"] if section.title else []
@@ -88,11 +88,13 @@ def about(candidate: Candidate) -> dict[str, object]:
     return KINDS.get(record.kind, OTHER).about(candidate, record)
 
 
-def _said(block: Block) -> str:
+def said(block: Block) -> str:
+    """Say one item."""
     return "\n".join(run.text.strip("\n") for run in block.runs)
 
 
-def _section(block: Block) -> str:
+def section_of(block: Block) -> str:
+    """Name the section that an item stands in."""
     section = block.first.candidate.section
     return "" if section is None else section.name
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quire.render.lines import fence, one_line, paragraph
+from quire.render.page import section_of
 from quire.values import Block, Frame, Piece, RenderSpec
 
 NOTHING = "_No relevant content found._"
@@ -25,7 +26,7 @@ def template(blocks: Sequence[Block], spec: RenderSpec, frame: Frame) -> str:
     if frame.system:
         parts.append(f"### {INSTRUCTIONS}\n{paragraph(frame.system)}")
     for section in frame.sections:
-        items = [_said(block) for block in blocks if _section(block) == section.name]
+        items = [_said(block) for block in blocks if section_of(block) == section.name]
         parts.append(f"### {one_line(section.title)}\n" + ("\n\n".join(items) or NOTHING))
     if frame.history:
         told = "\n\n".join(message(who, text) for who, text in frame.history)
@@ -55,8 +56,3 @@ def _said(block: Block) -> str:
         around = fence(text)
         return f"{head(block.first)}{around}\n{text}\n{around}"
     return head(block.first) + paragraph(text)
-
-
-def _section(block: Block) -> str:
-    section = block.first.candidate.section
-    return "" if section is None else section.name

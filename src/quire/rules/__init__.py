@@ -11,16 +11,18 @@ from collections.abc import Callable
 
 from quire.contracts import Embedder, Judge
 from quire.errors import ConfigError, EmbedError, MissingExtraError
-from quire.rules.conventions import candidates, form_of
+from quire.rules.conventions import ENDINGS, PLAIN, candidates, form_of
 from quire.rules.inheriting import chain, essentials, folders, found, merge, mistakes
 from quire.rules.judging import NoJudge
 from quire.rules.reading import LONGEST, read
-from quire.rules.situations import checked, parse
+from quire.rules.situations import checked, parse, told
 from quire.rules.weighing import evaluate
 from quire.values import JudgeSettings
 
 __all__ = [
+    "ENDINGS",
     "LONGEST",
+    "PLAIN",
     "NoJudge",
     "candidates",
     "chain",
@@ -35,6 +37,7 @@ __all__ = [
     "open_judge",
     "parse",
     "read",
+    "told",
 ]
 
 

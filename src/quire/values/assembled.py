@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from quire.values.found import Candidate, Failure
 from quire.values.recipe import Section
+from quire.values.ruled import Ruled
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,10 @@ class Request:
     """The conversation so far: who speaks, and what."""
     system: str = ""
     """The caller's own instructions."""
+    situation: str = ""
+    """What is going on, as canonical JSON, for rules to be decided by."""
+    base: str = ""
+    """The context, or the place, whose rules hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,9 @@ class Frame:
     history: tuple[tuple[str, str], ...] = ()
     """What fits of the conversation so far, the oldest first."""
     system: str = ""
+    situation: str = ""
+    ruled: Ruled | None = None
+    """Which rules apply, and which contexts count, where that was asked."""
     warnings: tuple[str, ...] = ()
     """What its reader must know first: a source that did not answer."""
 

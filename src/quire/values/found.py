@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from quire.values.kept import Chunk, Record
 from quire.values.outline import Entity, category
 from quire.values.recipe import Section
+from quire.values.ruled import Weighed
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class Candidate:
     """The titles of what it stands in, the outermost first, likewise."""
     place: tuple[tuple[int, str], ...] = ()
     """Where it stands in the tree: position and id of what it stands in, then its own; likewise."""
+    context: Weighed | None = None
+    """The context that it is, and how much that counts, where rules were asked."""
     section: Section | None = None
     """The part of the page that it was found for, if the page has parts."""
 

@@ -1,0 +1,155 @@
+"""Which contexts hold in a situation, of those that a viewer may read?
+
+Context files are read from the store, as the viewer may read it: so rules are part of the state,
+and nobody is ruled by what they may not see. Only the judge waits; its verdicts are kept, and a
+receipt records them, so that a replay asks nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from quire import rules
+from quire.contracts import Judge, View
+from quire.errors import InputError
+from quire.lru import Recent
+from quire.request import Asked, Recorded
+from quire.values import (
+    ContextFile,
+    Failure,
+    Filter,
+    Mistake,
+    Record,
+    Ruled,
+    Situation,
+    Verdict,
+)
+
+KEPT_STATES = 8
+KEPT_VERDICTS = 4096
+JUDGE = "judge"
+GLOBS = tuple(f"**/*{ending}" for ending in rules.ENDINGS) + tuple(
+    f"**/{name}" for name in rules.PLAIN
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """The context files that a viewer may read, by path."""
+
+    files: Mapping[str, ContextFile]
+    records: Mapping[str, Record]
+    mistakes: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Situated:
+    """What holds in a situation."""
+
+    ruled: Ruled = field(default_factory=lambda: Ruled((), ()))
+    judge: str = ""
+    """The name of the judge, if one was needed."""
+    records: Mapping[str, Record] = field(default_factory=dict)
+    """The records of the contexts that count, by path."""
+    failed: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def counting(self) -> tuple[tuple[str, int], ...]:
+        """The ids of the contexts' records, and how much each counts."""
+        return tuple(
+            (self.records[each.context.path].id, each.priority) for each in self.ruled.contexts
+        )
+
+
+class Judging:
+    """Rules over what a viewer may read; keeps what was read and judged last."""
+
+    def __init__(self, judge: Callable[[], Judge]) -> None:
+        self._judge = judge
+        self._contexts: Recent[str, Contexts] = Recent(KEPT_STATES)
+        self._verdicts: dict[str, Verdict] = {}
+
+    def situate(self, view: View, asked: Asked, as_of: int | None) -> Situated:
+        """Tell which contexts count, and which rules brought them in."""
+        request = asked.request
+        situation = rules.parse(request.situation or "{}")
+        contexts = self._read(view)
+        place = request.base
+        chain = rules.chain(place, contexts.files)
+        if place and place not in contexts.files and rules.form_of(place):
+            raise InputError(f"there is no context {place!r} that this viewer may read")
+        recorded = asked.recorded
+        judge = self._judge() if recorded is None else _Silent(recorded)
+        ruled = rules.evaluate(
+            chain,
+            contexts.files,
+            situation,
+            judge,
+            known=self._verdicts if recorded is None else recorded.verdicts,
+            times={
+                path: record.modified
+                for path, record in contexts.records.items()
+                if record.modified is not None
+            },
+            as_of=as_of,
+        )
+        if recorded is None:
+            self._keep(ruled.verdicts)
+        failed = {each.why.partition(": ")[2] for each in ruled.rulings if each.failed}
+        return Situated(
+            ruled,
+            judge.name if ruled.verdicts or failed else "",
+            {each.context.path: contexts.records[each.context.path] for each in ruled.contexts},
+            tuple(Failure(JUDGE, reason) for reason in sorted(failed)),
+            (
+                *(str(mistake) for mistake in contexts.mistakes),
+                *(
+                    f"{each.path}: the rule {each.rule!r} injects {each.reference!r}, "
+                    "which is not there"
+                    for each in ruled.missing
+                ),
+                *ruled.notes,
+            ),
+        )
+
+    def _keep(self, verdicts: Mapping[str, Verdict]) -> None:
+        self._verdicts |= verdicts
+        for key in [*self._verdicts][: max(0, len(self._verdicts) - KEPT_VERDICTS)]:
+            self._verdicts.pop(key, None)
+
+    def _read(self, view: View) -> Contexts:
+        key = f"{view.roots().content} {sorted(view.viewer.principals)} {view.viewer.owner}"
+        kept = self._contexts.get(key)
+        if kept is not None:
+            return kept
+        files: dict[str, ContextFile] = {}
+        records: dict[str, Record] = {}
+        mistakes: list[Mistake] = []
+        for record in view.listing(Filter(paths=GLOBS)):
+            text = "".join(chunk.text for chunk in view.chunks_of(record.id))
+            found = rules.read(record.path, text)
+            if isinstance(found, ContextFile):
+                files[record.path], records[record.path] = found, record
+            else:
+                mistakes += found
+        made = Contexts(files, records, (*mistakes, *rules.mistakes(files)))
+        self._contexts.put(key, made)
+        return made
+
+
+class _Silent:
+    """Stands for the judge in a replay: it has nothing to add to what is recorded."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.name = recorded.judge
+        reasons = [failure.reason for failure in recorded.failed if failure.source == JUDGE]
+        self._reason = reasons[0] if reasons else "nobody is asked again"
+
+    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the contract's
+        """Give no verdict on anything."""
+        return [Verdict(None, self._reason) for _ in sentences]
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""

@@ -10,7 +10,7 @@ from quire.embed.local import LocalEmbedder
 from quire.errors import ConfigError
 from quire.rules.semantic import ORDINARY, SemanticJudge, similarity
 from quire.values import EmbedSettings, JudgeSettings
-from tests.rules.calibrate import best, measured, pairs, scores
+from tests.rules.calibrate import Pair, best, measured, pairs, scores
 
 THRESHOLD = round(JudgeSettings().threshold * 1000)
 
@@ -84,6 +84,13 @@ def shipped() -> Iterator[LocalEmbedder]:
     embedder.close()
 
 
+def _wrong(embedder: LocalEmbedder, cases: list[list[Pair]]) -> tuple[int, int]:
+    """Count the wrong yes; the last pair of each condition is on its topic, and does not apply."""
+    far = scores(embedder, [[one for one in case[:-1] if not one.applies] for case in cases])
+    near = scores(embedder, [case[-1:] for case in cases])
+    return sum(at >= THRESHOLD for at, _ in far), sum(at >= THRESHOLD for at, _ in near)
+
+
 @pytest.mark.model
 def test_the_threshold_is_the_best_of_one_half_and_holds_on_the_rest(
     shipped: LocalEmbedder,
@@ -93,5 +100,7 @@ def test_the_threshold_is_the_best_of_one_half_and_holds_on_the_rest(
     assert best(scores(shipped, cases[::2])) == THRESHOLD
     other = measured(scores(shipped, cases[1::2]), THRESHOLD)
     assert (round(other.precision, 2), round(other.recall, 2)) == (0.84, 0.93)
+    assert _wrong(shipped, cases[1::2]) == (1, 10), "on other topics, and on the same one"
+    assert _wrong(shipped, unseen) == (0, 8)
     new = measured(scores(shipped, unseen), THRESHOLD)
     assert (new.pairs, round(new.precision, 2), round(new.recall, 2)) == (60, 0.75, 1.0)

@@ -1,17 +1,19 @@
 """What should an agent know before it goes on?
 
-Two pages: what is known of a task, from all that there is (`agent`), and what went wrong before in
-a domain (`premortem`). Both are recipes like any other; this says how they are asked for.
+Three pages: what is known of a task, from all that there is (`agent`), what went wrong before in a
+domain (`premortem`), and which rules hold in a situation (`situation`). They are recipes like any
+other; this says how they are asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from quire import recipe as recipes
+from quire import rules
 from quire.learn import names
 from quire.noting import Noting
 from quire.request import DEFAULT_MODEL, Options
@@ -23,6 +25,8 @@ ITEMS = 20
 TOKENS = 2000
 PREMORTEM_ITEMS = 10
 PREMORTEM_TOKENS = 1500
+SITUATION = "situation"
+SITUATION_TOKENS = 4000
 
 
 class Advising(Noting):
@@ -96,6 +100,31 @@ class Advising(Noting):
                 domain, strategy, limit=limit, budget=max_tokens, viewer=viewer, model=model
             )
         )
+
+    def situate(
+        self,
+        situation: Mapping[str, Any],
+        base: str = "",
+        *,
+        budget: int = SITUATION_TOKENS,
+        viewer: Viewer | str | None = None,
+        model: str = DEFAULT_MODEL,
+    ) -> Context:
+        """Tell which contexts and rules hold in a situation, at a place or for a context."""
+        return self.assemble(
+            rules.told(rules.checked(situation)) or "anything",
+            recipe=SITUATION,
+            situation=situation,
+            base=base,
+            budget=budget,
+            viewer=viewer,
+            model=model,
+            allow_empty=True,
+        )
+
+    async def situate_async(self, *asked: Any, **more: Any) -> Context:
+        """Tell what `situate` tells, without blocking the event loop."""
+        return await asyncio.to_thread(self.situate, *asked, **more)
 
     async def assemble_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
         """Make the page of `assemble_context` without blocking the event loop."""

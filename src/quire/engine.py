@@ -72,6 +72,11 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
         self._judging = Judging(lambda: rules.open_judge(self.config.judge, self.embedder))
         self._contexts: Recent[tuple[object, ...], Context] = Recent(KEPT_CONTEXTS)
 
+    def close(self) -> None:
+        """Close the store and let go of models."""
+        self._judging.close()
+        super().close()
+
     def search(
         self,
         query: str,

@@ -7,12 +7,13 @@ receipt records them, so that a replay asks nobody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from quire import rules
+from quire import hashes, rules
 from quire.contracts import Judge, View
 from quire.errors import InputError
+from quire.ingest import kind_of_path
 from quire.lru import Recent
 from quire.request import Asked, Recorded
 from quire.values import (
@@ -67,9 +68,21 @@ class Judging:
     """Rules over what a viewer may read; keeps what was read and judged last."""
 
     def __init__(self, judge: Callable[[], Judge]) -> None:
-        self._judge = judge
+        self._open = judge
+        self._opened: Judge | None = None
         self._contexts: Recent[str, Contexts] = Recent(KEPT_STATES)
         self._verdicts: dict[str, Verdict] = {}
+
+    def close(self) -> None:
+        """Let go of the judge's connections."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def _judge(self) -> Judge:
+        if self._opened is None:
+            self._opened = self._open()
+        return self._opened
 
     def situate(self, view: View, asked: Asked, as_of: int | None) -> Situated:
         """Tell which contexts count, and which rules brought them in."""
@@ -127,16 +140,33 @@ class Judging:
         files: dict[str, ContextFile] = {}
         records: dict[str, Record] = {}
         mistakes: list[Mistake] = []
-        for record in view.listing(Filter(paths=GLOBS)):
-            text = "".join(chunk.text for chunk in view.chunks_of(record.id))
-            found = rules.read(record.path, text)
-            if isinstance(found, ContextFile):
-                files[record.path], records[record.path] = found, record
-            else:
-                mistakes += found
+        waiting = list(view.listing(Filter(paths=GLOBS)))
+        while waiting:
+            for record in waiting:
+                text = "".join(chunk.text for chunk in view.chunks_of(record.id))
+                found = rules.read(record.path, text)
+                records[record.path] = record
+                if isinstance(found, ContextFile):
+                    files[record.path] = found
+                else:
+                    mistakes += found
+            # Rules may bring in any document, and contexts extend any.
+            wanted = {path for each in files.values() for path in _meant(each)} - records.keys()
+            waiting = view.records(sorted(map(_record_id, wanted)))
         made = Contexts(files, records, (*mistakes, *rules.mistakes(files)))
         self._contexts.put(key, made)
         return made
+
+
+def _meant(context: ContextFile) -> Iterator[str]:
+    """Name the files that a context may bring in or extend."""
+    references = [each for rule in context.injection_rules for each in rule.inject]
+    for reference in (*references, *([context.extends] if context.extends else ())):
+        yield from rules.candidates(reference)
+
+
+def _record_id(path: str) -> str:
+    return hashes.record_id(kind_of_path(path), path)
 
 
 class _Silent:

@@ -1,0 +1,271 @@
+"""Does a page hold the rules of a situation, and only what may be read?
+
+The tests that the specification of context assembly names stand here by their names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import quire
+from quire.errors import InputError
+from tests.serving import VARIABLE, Endpoint, Reply, served
+
+ROOT = """\
+metadata: {name: Shop, type: project}
+intent_context: {business_goal: Sell books, intent_type: commerce}
+behavior_rules:
+  - {trigger: on any change, action: write a test}
+injection_rules:
+  - name: money
+    condition: 'path matches "pay/**"'
+    inject: [guides/money, guides/absent]
+  - name: complexity
+    condition: task is complex
+    inject: [guides/complexity]
+"""
+PAY = """\
+metadata: {name: Pay, type: module}
+intent_context: {business_goal: Take payments}
+"""
+MONEY = """\
+---
+metadata: {name: Money, type: guide}
+behavior_rules:
+  - {trigger: on refund, action: log it in the ledger}
+---
+## Active Contexts
+
+Round half to even. {query} stays as it is.
+"""
+COMPLEXITY = """\
+metadata: {name: Complexity, type: guide}
+intent_context: {business_goal: Keep it simple}
+"""
+REFUND = {"tool": "edit", "path": "pay/refund.py", "intent": "refund a customer", "time": 7}
+
+
+def answering(*, applies: bool = True) -> Reply:
+    content = json.dumps({"verdicts": [{"number": 1, "applies": applies}]})
+    message = {"role": "assistant", "content": content}
+    return Reply({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+
+@pytest.fixture
+def judge() -> Iterator[Endpoint]:
+    with served(answering()) as server:
+        yield server
+
+
+def made(folder: Path, *, judge: Endpoint | None = None, access: str = "") -> quire.Quire:
+    """Make a project with rules, and index it by words."""
+    files = {
+        "shop.context.yaml": ROOT,
+        "pay/pay.context.yaml": PAY,
+        "pay/refund.py": "def refund(): ...\n",
+        "guides/money.context.md": MONEY,
+        "guides/complexity.context.yaml": COMPLEXITY,
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    judged = '[judge]\nprovider = "none"\n'
+    if judge is not None:
+        judged = (
+            f'[judge]\nprovider = "llm"\nurl = "{judge.url}"\nmodel = "m"\nkey_env = "{VARIABLE}"\n'
+        )
+    (folder / "quire.toml").write_text(f'[embed]\nprovider = "none"\n{judged}{access}')
+    opened = quire.open(folder)
+    opened.index()
+    return opened
+
+
+def test_rule_evaluation(tmp_path: Path, judge: Endpoint) -> None:
+    with made(tmp_path, judge=judge) as shop:
+        text = shop.situate(REFUND, "pay/refund.py").text
+        assert "### Money (guide)\n" in text
+        assert "- Adaptations: brought in by money\n" in text
+        assert "### Complexity (guide)\n" in text
+        assert "- Rules Applied: 2 of 2" in text
+        assert "task is complex" in json.dumps(judge.questions)
+        judge.usual = answering(applies=False)
+        elsewhere = shop.situate({"path": "docs/a.md", "task": "fix a typo"}, "docs").text
+        assert "Money" not in elsewhere
+        assert "Complexity" not in elsewhere
+        assert "- Rules Applied: 0 of 2" in elsewhere
+
+
+def test_context_gathering(tmp_path: Path, judge: Endpoint) -> None:
+    with made(tmp_path, judge=judge) as shop:
+        context = shop.situate(REFUND, "pay/refund.py")
+    names = [line for line in context.text.splitlines() if line.startswith("### ")]
+    # The current one, its parent with rules, then what was brought in: rules first.
+    assert names == [
+        "### Pay (module)",
+        "### Shop (project)",
+        "### Money (guide)",
+        "### Complexity (guide)",
+    ]
+    assert "- Not Found: guides/absent, injected by money" in context.text
+    assert any("guides/absent" in note for note in context.notes)
+    assert {source.path for source in context.sources} == {
+        "pay/pay.context.yaml",
+        "shop.context.yaml",
+        "guides/money.context.md",
+        "guides/complexity.context.yaml",
+    }
+
+
+def test_deduplication(tmp_path: Path) -> None:
+    with made(tmp_path) as shop:
+        (tmp_path / "pay" / "again.context.yaml").write_text(
+            PAY + "extends: /shop\ninjection_rules: [{name: twice, inject: [../guides/money]}]\n"
+        )
+        shop.index()
+        text = shop.situate(REFUND, "pay/refund.py").text
+    assert text.count("### Money") == 1
+    assert text.count("### Shop") == 1
+    assert "- Adaptations: brought in by money, twice\n" in text or (
+        "- Adaptations: brought in by twice, money\n" in text
+    )
+
+
+def test_token_counting_and_optimisation(tmp_path: Path) -> None:
+    with made(tmp_path) as shop:
+        whole = shop.situate(REFUND, "pay/refund.py")
+        assert whole.tokens <= 4000
+        for budget in range(110, whole.tokens + 1, 7):
+            context = shop.situate(REFUND, "pay/refund.py", budget=budget)
+            assert context.tokens <= budget
+            heads = [line for line in context.text.splitlines() if line.startswith("### ")]
+            # The current context is the last to go.
+            assert not heads or heads[0] == "### Pay (module)"
+
+
+def test_essentials_are_kept_when_the_whole_does_not_fit(tmp_path: Path) -> None:
+    with made(tmp_path) as shop:
+        whole = shop.situate(REFUND, "pay/refund.py")
+        less = shop.situate(REFUND, "pay/refund.py", budget=whole.tokens - 5)
+    assert "Round half to even" in whole.text
+    assert "Round half to even" not in less.text
+    assert "### Money (guide)\n- Business Goal: N/A\n- Intent Type: N/A" in less.text
+    told = [decision.reason for decision in less.decisions if "money" in decision.path]
+    assert "signature and summary" in told[0]
+
+
+def test_formatting(tmp_path: Path) -> None:
+    with made(tmp_path) as shop:
+        text = shop.situate(REFUND, "pay/refund.py").text
+    assert text.startswith('## Current Situation\n```json\n{\n  "intent": "refund a customer"')
+    assert '"time"' not in text
+    assert "  - on refund: log it in the ledger" in text
+    # What a file says in prose never becomes a heading of the page, nor is anything put in it.
+    assert text.count("\n## Active Contexts\n") == 1
+    assert "\\## Active Contexts" in text
+    assert "{query} stays as it is." in text
+    assert text.endswith("- Not Found: guides/absent, injected by money")
+
+
+def test_a_replay_asks_nobody(tmp_path: Path, judge: Endpoint) -> None:
+    with made(tmp_path, judge=judge) as shop:
+        context = shop.situate(REFUND, "pay/refund.py")
+        asked = len(judge.questions)
+        assert asked == 1
+        assert context.receipt["judge"]
+        (verdict,) = context.receipt["verdicts"].values()  # type: ignore[attr-defined]
+        assert verdict["applies"] is True
+    judge.over.set()
+    judge.shutdown()
+    with quire.open(tmp_path) as again:
+        replayed, differing = again.replay(context.receipt)
+        assert differing == []
+        assert replayed.text == context.text
+        assert again.verify(context.receipt, context.text) == []
+    assert len(judge.questions) == asked
+
+
+def test_a_verdict_does_not_depend_on_the_time(tmp_path: Path, judge: Endpoint) -> None:
+    with made(tmp_path, judge=judge) as shop:
+        first = shop.situate(REFUND, "pay")
+        later = shop.situate({**REFUND, "time": 8}, "pay")
+        assert len(judge.questions) == 1
+        assert first.text == later.text
+
+
+@pytest.mark.parametrize("reply", [Reply({}, 500), Reply(b"no json"), Reply({"choices": []})])
+def test_a_failed_judge_is_told_and_never_kept(tmp_path: Path, reply: Reply) -> None:
+    with served(reply) as judge, made(tmp_path, judge=judge) as shop:
+        context = shop.situate(REFUND, "pay/refund.py")
+        assert "Complexity" not in context.text.replace("Not Judged: complexity", "")
+        assert "- Not Judged: complexity (on_error: skip)" in context.text
+        assert [failure.source for failure in context.failed] == ["judge"]
+        assert "> **Missing**: judge: " in context.text
+        assert context.receipt["verdicts"] == {}
+        replayed, differing = shop.replay(context.receipt)
+        assert differing == []
+        assert replayed.text == context.text
+        before = len(judge.questions)
+        shop.situate(REFUND, "pay/refund.py")
+        assert len(judge.questions) > before
+
+
+def test_nobody_is_ruled_by_what_they_may_not_read(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    hidden = '[access]\n"guides/**" = ["bob"]\n'
+    with made(one, access=hidden) as shop, made(other, access=hidden) as without:
+        for name in ("money.context.md", "complexity.context.yaml"):
+            (other / "guides" / name).unlink()
+        without.index()
+        alice: dict[str, Any] = {"viewer": "alice"}
+        seen = shop.situate(REFUND, "pay/refund.py", **alice)
+        bare = without.situate(REFUND, "pay/refund.py", **alice)
+        assert seen.text == bare.text
+        assert seen.notes == bare.notes
+        assert json.dumps(seen.receipt) == json.dumps(bare.receipt)
+        assert "### Money" in shop.situate(REFUND, "pay/refund.py", viewer="bob").text
+
+
+def test_rules_may_bring_in_any_document(tmp_path: Path) -> None:
+    with made(tmp_path) as shop:
+        (tmp_path / "guides" / "plain.md").write_text("# Plain words\n\nNo rules in here.\n")
+        (tmp_path / "pay" / "pay.context.yaml").write_text(
+            PAY + "injection_rules: [{name: plain, inject: [/guides/plain.md]}]\n"
+        )
+        shop.index()
+        text = shop.situate(REFUND, "pay/refund.py").text
+    assert "### Plain words\n" in text
+    assert "No rules in here." in text
+
+
+def test_a_base_that_is_not_there(tmp_path: Path) -> None:
+    with (
+        made(tmp_path) as shop,
+        pytest.raises(InputError, match=r"no context 'nope\.context\.yaml'"),
+    ):
+        shop.situate(REFUND, "nope.context.yaml")
+
+
+@pytest.mark.parametrize(
+    ("situation", "said"),
+    [({"x": object()}, "plain data"), ({1: 2}, "keys are texts"), ({"x": float("nan")}, "number")],
+)
+def test_what_is_no_situation_is_refused(
+    tmp_path: Path, situation: dict[Any, Any], said: str
+) -> None:
+    with made(tmp_path) as shop, pytest.raises(InputError, match=said):
+        shop.situate(situation)
+
+
+def test_complex_assembly_is_the_same_in_every_run(tmp_path: Path) -> None:
+    with made(tmp_path) as shop:
+        shop.remember("Refunds above 100 need a second pair of eyes", at=5)
+        first = shop.situate(REFUND, "pay/refund.py")
+    with quire.open(tmp_path) as again:
+        second = again.situate(REFUND, "pay/refund.py")
+    assert first == second
+    assert "## Relevant History\n\n**Memory**: Refunds above 100" in first.text

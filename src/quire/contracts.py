@@ -114,6 +114,12 @@ class View(Protocol):
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         """Go through all readable records by path, then id."""
 
+    def children(self, parents: Sequence[str]) -> list[Record]:
+        """Fetch the records that stand in these, parent by parent, by position, then id.
+
+        The parent itself need be neither readable nor there.
+        """
+
     def chunks_of(self, record_id: str) -> list[Chunk]:
         """Fetch the chunks of one record in reading order."""
 

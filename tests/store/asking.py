@@ -112,6 +112,7 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
         "chunks": told(view.chunks, pieces),
         "records": told(view.records, names),
         "listing": [told(listed, where) for where in asked.filters],
+        "children": told(view.children, names),
         "chunks of": [told(view.chunks_of, name) for name in names],
         "links": told(view.links, names),
         "links back": told(view.links, names, back=True),

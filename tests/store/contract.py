@@ -8,7 +8,7 @@ equals.
 from .contract_access import TestAccess, TestEvents
 from .contract_outlines import TestNewest, TestOutlines, TestPaths
 from .contract_proofs import TestProofs
-from .contract_records import TestLinks, TestRecords, TestTransactions
+from .contract_records import TestChildren, TestLinks, TestRecords, TestTransactions
 from .contract_refusals import TestRefusals
 from .contract_search import TestHolding, TestLexical, TestNearby, TestSemantic
 from .contract_spaces import TestSpaces, TestStamps, TestStatus
@@ -17,6 +17,7 @@ from .contract_vectors import TestVectors
 
 __all__ = [
     "TestAccess",
+    "TestChildren",
     "TestEvents",
     "TestHolding",
     "TestLexical",

@@ -48,6 +48,23 @@ class TestAccess:
         assert readable(store, ALICE) == "a"
         assert readable(store, NOBODY) == "a"
 
+    def test_a_link_lets_in_whoever_presents_it(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "word", acl=("link:x9",)),
+            document("b", "word", acl=("bob", "link:x9", "link:y1")),
+            document("c", "word", acl=("user:x9", "group:x9")),
+            embed=True,
+        )
+        assert readable(store, NOBODY) == ""
+        assert readable(store, BOB) == "b"
+        assert readable(store, Viewer("", links=("x9",))) == "ab"
+        assert readable(store, Viewer("", links=("link:x9",))) == "ab"
+        assert readable(store, Viewer("bob", links=("x",))) == "b"
+        assert readable(store, Viewer("carol", links=("nothing", "y1"))) == "b"
+        with store.view(Viewer("bob", links=("x9",))) as view:
+            assert view.viewer.links == ("x9",)
+
     @pytest.mark.parametrize(
         ("written", "kept"),
         [
@@ -57,6 +74,7 @@ class TestAccess:
             (("bob", "public"), ("public",)),
             (("owner",), ()),
             (("owner", "zed", "ann"), ("user:ann", "user:zed")),
+            (("link:x9", "ann", "link:x9"), ("link:x9", "user:ann")),
         ],
     )
     def test_principals_have_one_spelling(

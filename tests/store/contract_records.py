@@ -11,7 +11,7 @@ from quire.values import OWNER, Filter, Link, Roots
 
 from .asking import Questions, root, seen
 from .engines import Engine
-from .samples import document, fill, put
+from .samples import ALICE, NOBODY, document, fill, put
 
 FULL = document(
     "full",
@@ -264,6 +264,50 @@ class TestRecords:
         with store.view(OWNER) as view:
             assert [hit.sequence for hit in view.lexical("same", 5).hits] == [0, 1, 2]
             assert view.status().vectors == 3
+
+
+class TestChildren:
+    def test_they_come_by_parent_then_position_then_id(self, store: Store) -> None:
+        fill(
+            store,
+            document("p", "x"),
+            document("c", "x", parent="p", position=1),
+            document("b", "x", parent="p", position=1),
+            document("a", "x", parent="p", position=7),
+            document("d", "x", parent="p", position=-2),
+            document("e", "x", parent="a"),
+            document("f", "x", parent="absent", position=3),
+            document("g", "x", parent="g"),
+        )
+        with store.view(OWNER) as view:
+            assert "".join(one.id for one in view.children(["p"])) == "dbca"
+            assert "".join(one.id for one in view.children(["a", "p", "a"])) == "edbca"
+            assert view.children(["absent"]) == [
+                document("f", "x", parent="absent", position=3).record
+            ]
+            assert [one.id for one in view.children(["g", "c"])] == ["g"]
+            assert view.children([]) == []
+
+    def test_only_those_that_may_be_read(self, store: Store) -> None:
+        fill(
+            store,
+            document("p", "x", acl=("owner",)),
+            document("a", "x", parent="p", acl=("alice",)),
+            document("b", "x", parent="p", acl=("bob",), position=1),
+            document("c", "x", parent="p", position=2),
+        )
+        with store.view(ALICE) as view:
+            assert [one.id for one in view.children(["p"])] == ["a", "c"]
+        with store.view(NOBODY) as view:
+            assert [one.id for one in view.children(["p"])] == ["c"]
+
+    def test_they_move_and_go(self, store: Store) -> None:
+        fill(store, document("a", "x", parent="p"), document("b", "x", parent="p"))
+        fill(store, document("a", "x", parent="q"))
+        with store.write() as writer:
+            writer.remove(["b"])
+        with store.view(OWNER) as view:
+            assert [one.id for one in view.children(["p", "q"])] == ["a"]
 
 
 class TestTransactions:

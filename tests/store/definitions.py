@@ -37,7 +37,7 @@ def principal(text: str) -> str | None:
     if ":" not in text:
         text = "user:" + text
     kind, name = text.split(":", 1)
-    if kind not in ("user", "group") or not re.fullmatch(r"[^\s:,@][^\s:,]*", name):
+    if kind not in ("user", "group", "link") or not re.fullmatch(r"[^\s:,@][^\s:,]*", name):
         raise InputError(f"{text!r} is no principal")
     if not name.isprintable():
         raise InputError(f"{text!r} is no principal")

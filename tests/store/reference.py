@@ -253,6 +253,15 @@ class ReferenceView:
             if passes(where, record.kind, record.path, record.modified):
                 yield record
 
+    def children(self, parents: Sequence[str]) -> list[Record]:
+        check_texts(*parents)
+        return [
+            record
+            for name in dict.fromkeys(parents)
+            for record in sorted(self._records.values(), key=lambda one: (one.position, one.id))
+            if record.parent == name
+        ]
+
     def chunks_of(self, record_id: str) -> list[Chunk]:
         check_texts(record_id)
         found = [chunk for chunk in self._chunks.values() if chunk.record_id == record_id]

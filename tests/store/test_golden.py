@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,9 +39,18 @@ def test_there_is_one_for_every_format() -> None:
     assert list(range(1, VERSION + 1)) == FORMATS
 
 
+def as_asked(told: Any, before: Any) -> Any:
+    """Leave out what nobody asked, and no value had, when the answers were written down."""
+    if isinstance(told, dict) and isinstance(before, dict):
+        return {key: as_asked(told[key], before[key]) for key in before if key in told}
+    if isinstance(told, list) and isinstance(before, list) and len(told) == len(before):
+        return [as_asked(*both) for both in zip(told, before, strict=True)]
+    return told
+
+
 def test_it_gives_the_answers_that_it_gave(store: Store, version: int) -> None:
     expected = json.loads((HERE / f"v{version}.json").read_text(encoding="utf-8"))
-    assert answers(store) == expected
+    assert as_asked(answers(store, version), expected) == expected
 
 
 def test_it_is_sound(store: Store) -> None:
@@ -60,7 +70,7 @@ def test_the_same_made_today_gives_the_same_answers(tmp_path: Path, version: int
     build(tmp_path / "store.db", version)
     store = open_store(tmp_path / "store.db")
     expected = json.loads((HERE / f"v{version}.json").read_text(encoding="utf-8"))
-    assert answers(store) == expected
+    assert as_asked(answers(store, version), expected) == expected
     store.close()
 
 

@@ -56,6 +56,7 @@ BATCHES = 4
 CASES = int(os.environ.get("QUIRE_CASES", "2000"))
 TRIED = count()
 SECRETS = ("s0", "s1", "s2")
+GUEST = Viewer("", links=("door",))
 OTHERS = (("owner",), ("mallory",), ("@secret", "mallory"), ("alice",), ("bob", "@ops"))
 
 
@@ -96,7 +97,7 @@ def any_world(random: Random) -> World:
         for _ in range(random.randrange(4))
     ]
     return World(
-        viewer=random.choice((ALICE, BOB, CAROL, NOBODY)),
+        viewer=random.choice((ALICE, BOB, CAROL, NOBODY, GUEST)),
         history=[first, later],
         embedded=random.randrange(4),
         deeds=[
@@ -182,6 +183,8 @@ def renamed(what: Document, name: str, acl: tuple[str, ...]) -> Document:
         title=what.record.title,
         kind=what.record.kind,
         links=[(link.target, link.kind) for link in what.links],
+        parent=what.record.parent,
+        position=what.record.position,
         modified=what.record.modified,
         acl=acl,
         attrs=what.record.attrs,

@@ -40,6 +40,7 @@ ACLS: tuple[tuple[str, ...] | None, ...] = (
     ("alice",),
     ("user:bob", "@ops"),
     ("owner",),
+    ("link:door",),
 )
 GLOBS = ("*", "docs/", "*.py", "a.md", "/src/**")
 ACTORS = ("alice", "bob", "zoë")
@@ -74,6 +75,8 @@ def any_document(
         kind=kind,
         chunk_kind=random.choice((kind, "code")),
         links=[(random.choice(NAMES), "link") for _ in range(random.randrange(3))],
+        parent=random.choice((None, *NAMES)),
+        position=random.randrange(3),
         modified=random.choice((None, 10, 20, 30)),
         acl=random.choice(acls),
         attrs=random.choice(ATTRS),

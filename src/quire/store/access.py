@@ -1,7 +1,8 @@
 """Who may read it?
 
-Access is given to principals: `public`, `user:NAME`, `group:NAME`. A bare name is a user, `@NAME`
-a group, `owner` nobody but the owner (who reads everything anyway). What tells of several paths (a
+Access is given to principals: `public`, `user:NAME`, `group:NAME`, `link:TOKEN` (whoever presents
+the link). A bare name is a user, `@NAME` a group, `owner` nobody but the owner (who reads
+everything anyway). What tells of several paths (a
 commit) may be read by whoever may read them all. Records with the same access form a class;
 everything that a viewer is given is computed over the classes that they may read.
 """
@@ -35,10 +36,10 @@ def principal(text: str) -> str | None:
     kind, colon, name = text.partition(":")
     if not colon:
         kind, name = ("group", text[1:]) if text.startswith("@") else ("user", text)
-    if kind not in {"user", "group"} or not _NAME.fullmatch(name) or not name.isprintable():
+    if kind not in {"user", "group", "link"} or not _NAME.fullmatch(name) or not name.isprintable():
         raise InputError(
             f"{text!r} is no principal: write `public`, `owner`, `NAME` or `user:NAME`, "
-            "`@NAME` or `group:NAME`"
+            "`@NAME` or `group:NAME`, `link:TOKEN`"
         )
     return f"{kind}:{name}"
 

@@ -34,10 +34,12 @@ class Record:
     """Seconds since 1970, UTC; from front matter, git or the caller; from the disk if asked."""
     author: str | None = None
     acl: tuple[str, ...] | None = None
-    """Who may read it (`public`, `user:NAME`, `group:NAME`); None: the space's rules decide."""
+    """Who may read it (`public`, `user:NAME`, `group:NAME`, `link:TOKEN`); None: the space's rules
+    decide."""
     attrs: Mapping[str, str | int] = field(default_factory=lambda: NO_ATTRS)
     paths: tuple[str, ...] = ()
-    """The paths that it tells of (a commit's files): only who may read them all may read it."""
+    """The paths that it tells of (a commit's files, a block's page): only who may read them all
+    may read it."""
 
 
 @dataclass(frozen=True, slots=True)

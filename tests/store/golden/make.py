@@ -13,6 +13,7 @@ import gzip
 import json
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,11 @@ SINCE = {
     2: [
         document("cart", "def total(): price(price())\n", path="docs/cart.py", outline=CART),
         document("commit", "Add carts.", kind="commit", modified=9, paths=("docs/cart.py", "a")),
-    ]
+    ],
+    3: [
+        document("page", "The plan", kind="block.page", acl=("link:x9", "alice")),
+        document("below", "[ ] row", kind="block.todo", parent="page", position=1, acl=("alice",)),
+    ],
 }
 """What later formats can hold besides."""
 
@@ -102,11 +107,13 @@ def build(path: Path, version: int = VERSION) -> None:
     store.close()
 
 
-def answers(store: Store) -> dict[str, Any]:
-    """Ask everything; what errors say may change from version to version."""
+def answers(store: Store, version: int = VERSION) -> dict[str, Any]:
+    """Ask everything of a format; what errors say may change from version to version."""
+    blocks = tuple(each.record.id for each in SINCE[3]) if version >= 3 else ()
+    asked = replace(ASKED, records=(*ASKED.records, *blocks))
     return {
         space: {
-            "seen": [json.loads(wordless(answer)) for answer in seen(store, ASKED, VIEWERS, space)],
+            "seen": [json.loads(wordless(answer)) for answer in seen(store, asked, VIEWERS, space)],
             "kept": json.loads(kept(store, space)),
             "model": store.model(space),
             "note": store.note("root", space),

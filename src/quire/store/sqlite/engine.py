@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -232,4 +233,4 @@ def _with_groups(connection: Connection, space: int, viewer: Viewer) -> Viewer:
         "SELECT DISTINCT name FROM member WHERE space = ? AND user = ?", (space, viewer.name)
     )
     groups = {*viewer.groups, *(name for (name,) in held)}
-    return Viewer(viewer.name, tuple(sorted(groups)), viewer.owner)
+    return replace(viewer, groups=tuple(sorted(groups)))

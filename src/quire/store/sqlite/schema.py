@@ -161,6 +161,9 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (space, name, kind, record, entity)
     ) STRICT, WITHOUT ROWID;
     """,
+    """
+    CREATE INDEX record_parent ON record (space, parent, position, id) WHERE parent IS NOT NULL;
+    """,
 )
 
 

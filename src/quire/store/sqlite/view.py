@@ -146,6 +146,19 @@ class SqliteView:
             if search.record_passes(where, record.path, record.modified):
                 yield record
 
+    def children(self, parents: Sequence[str]) -> list[Record]:
+        """Fetch the records that stand in these, parent by parent, by position, then id."""
+        return [
+            rows.record_of(row)
+            for name in dict.fromkeys(parents)
+            for row in self._connection.rows(
+                f"SELECT {rows.RECORD} FROM record r "
+                f"WHERE r.space = ? AND r.parent = ? AND r.class IN ({self._classes}) "
+                "ORDER BY r.position, r.id",
+                (self._space.id, name),
+            )
+        ]
+
     def chunks_of(self, record_id: str) -> list[Chunk]:
         """Fetch the chunks of one record in reading order."""
         found = self._connection.rows(

@@ -14,6 +14,7 @@ import quire
 
 PUBLIC = [
     "AccessRule",
+    "Block",
     "Budget",
     "Candidate",
     "Chunk",
@@ -22,6 +23,7 @@ PUBLIC = [
     "Decision",
     "Embedder",
     "Entity",
+    "Event",
     "Experience",
     "Failure",
     "Feedback",
@@ -35,6 +37,7 @@ PUBLIC = [
     "Mapped",
     "Memory",
     "Options",
+    "PagesImported",
     "Problem",
     "Progress",
     "Proof",
@@ -44,6 +47,7 @@ PUBLIC = [
     "Recipe",
     "Record",
     "Relaxation",
+    "Removed",
     "RenderSpec",
     "Roots",
     "SearchResult",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ContextItem,
         Decision,
         Entity,
+        Event,
         Experience,
         Failure,
         Feedback,
@@ -51,11 +52,13 @@ if TYPE_CHECKING:
         Viewer,
         Written,
     )
+    from quire.values.blocks import Block, PagesImported, Removed
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AccessRule",
+    "Block",
     "Budget",
     "Candidate",
     "Chunk",
@@ -64,6 +67,7 @@ __all__ = [
     "Decision",
     "Embedder",
     "Entity",
+    "Event",
     "Experience",
     "Failure",
     "Feedback",
@@ -77,6 +81,7 @@ __all__ = [
     "Mapped",
     "Memory",
     "Options",
+    "PagesImported",
     "Problem",
     "Progress",
     "Proof",
@@ -86,6 +91,7 @@ __all__ = [
     "Recipe",
     "Record",
     "Relaxation",
+    "Removed",
     "RenderSpec",
     "Roots",
     "SearchResult",
@@ -103,6 +109,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Block": ("quire.values.blocks", "Block"),
+    "PagesImported": ("quire.values.blocks", "PagesImported"),
+    "Removed": ("quire.values.blocks", "Removed"),
     "Embedder": ("quire.contracts", "Embedder"),
     "Mapped": ("quire.mapping", "Mapped"),
     "Options": ("quire.request", "Options"),

@@ -37,7 +37,7 @@ TYPES = (
 PAGES = ("page", "db", "db_row")
 """Those that others stand on: their text is their title."""
 
-Property: TypeAlias = "str | int | float | bool | tuple[str, ...]"
+Property: TypeAlias = str | int | float | bool | tuple[str, ...]
 
 NO_PROPERTIES: Mapping[str, Property] = MappingProxyType({})
 NO_RELATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({})

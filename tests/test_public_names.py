@@ -14,6 +14,7 @@ import quire
 
 PUBLIC = [
     "AccessRule",
+    "Block",
     "BlockItem",
     "Budget",
     "Candidate",
@@ -27,6 +28,7 @@ PUBLIC = [
     "Decision",
     "Embedder",
     "Entity",
+    "Event",
     "Experience",
     "Failure",
     "Feedback",
@@ -42,6 +44,7 @@ PUBLIC = [
     "Mapped",
     "Memory",
     "Options",
+    "PagesImported",
     "PayloadMetadata",
     "Preferences",
     "Problem",
@@ -53,6 +56,7 @@ PUBLIC = [
     "Recipe",
     "Record",
     "Relaxation",
+    "Removed",
     "RenderSpec",
     "Roots",
     "SearchResult",

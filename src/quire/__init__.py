@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ContextSection,
         Decision,
         Entity,
+        Event,
         Experience,
         Failure,
         Feedback,
@@ -62,11 +63,13 @@ if TYPE_CHECKING:
         Viewer,
         Written,
     )
+    from quire.values.blocks import Block, PagesImported, Removed
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AccessRule",
+    "Block",
     "BlockItem",
     "Budget",
     "Candidate",
@@ -80,6 +83,7 @@ __all__ = [
     "Decision",
     "Embedder",
     "Entity",
+    "Event",
     "Experience",
     "Failure",
     "Feedback",
@@ -95,6 +99,7 @@ __all__ = [
     "Mapped",
     "Memory",
     "Options",
+    "PagesImported",
     "PayloadMetadata",
     "Preferences",
     "Problem",
@@ -106,6 +111,7 @@ __all__ = [
     "Recipe",
     "Record",
     "Relaxation",
+    "Removed",
     "RenderSpec",
     "Roots",
     "SearchResult",
@@ -125,6 +131,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Block": ("quire.values.blocks", "Block"),
+    "PagesImported": ("quire.values.blocks", "PagesImported"),
+    "Removed": ("quire.values.blocks", "Removed"),
     "Embedder": ("quire.contracts", "Embedder"),
     "Mapped": ("quire.mapping", "Mapped"),
     "Options": ("quire.request", "Options"),

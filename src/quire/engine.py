@@ -56,12 +56,13 @@ from quire.values import (
     Viewer,
 )
 from quire.valuing import Valuing
+from quire.workspace import Workspace
 
 KEPT_CONTEXTS = 64
 MAP_BUDGET = 1024
 
 
-class Quire(Keeping, Remembering, Learning, Valuing, Advising, Building):
+class Quire(Keeping, Remembering, Learning, Valuing, Advising, Workspace, Building):
     """An open store: index, search, assemble, and see what is in it."""
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:

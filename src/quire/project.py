@@ -25,6 +25,7 @@ from quire.store.access import access_list
 from quire.values import (
     NO_FILTER,
     OWNER,
+    OWNER_NAME,
     PUBLIC,
     AccessRule,
     Chunk,
@@ -315,13 +316,14 @@ class Project:
         asked = self.config.viewer if viewer is None else viewer
         if asked is None:
             return OWNER
-        if isinstance(asked, Viewer):
-            return asked
-        if not is_name(asked):
+        found = asked if isinstance(asked, Viewer) else Viewer(asked)
+        if isinstance(asked, str) and not is_name(asked):
             raise InputError(
                 f"{asked!r} is no viewer: give a user's bare name, without @, : or spaces"
             )
-        return Viewer(asked)
+        if found.name == OWNER_NAME and not found.owner:
+            raise InputError(f"{OWNER_NAME!r} is no viewer: name none, and you read as the owner")
+        return found
 
     def _view(self, viewer: Viewer | str | None = None) -> AbstractContextManager[View]:
         asked = self._viewer(viewer)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from quire import hashes
+from quire import hashes, texts
 from quire.contracts import View, Writer
 from quire.errors import InputError
-from quire.learn import lines, memories, names, texts
+from quire.learn import lines, memories, names
 from quire.noting import Noting, put, refuse_others, refuse_secrets, signed
 from quire.store.access import access_list
 from quire.values import Document, Filter, ImportResult, Memory, Viewer, Written

@@ -18,9 +18,8 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from quire import hashes
+from quire import hashes, texts
 from quire.errors import InputError
-from quire.learn import texts
 from quire.learn.names import UNSTATED
 from quire.values import OPEN, Document, Experience, Record
 

@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from quire import hashes
+from quire import hashes, texts
 from quire.errors import InputError
-from quire.learn import texts
 from quire.values import Chunk, Document, Link, Memory, Record
 
 KIND = "memory"

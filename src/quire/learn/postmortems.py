@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from quire import hashes
 from quire.learn import experiences
 from quire.learn.names import OPERATIONS, UNSTATED
-from quire.learn.texts import first_words
+from quire.texts import first_words
 from quire.values import Experience
 
 VERSION = 1

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quire import hashes
+from quire import hashes, texts
 from quire.errors import MissingExtraError
-from quire.learn import experiences, texts
+from quire.learn import experiences
 from quire.values import Chunk, Document, Experience, Link, Record, Value
 
 KIND = "value"

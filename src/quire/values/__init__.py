@@ -1,7 +1,7 @@
 """What crosses from room to room: frozen values, and nothing else."""
 
 from quire.values.advised import ContextItem, FormattedContext, formatted
-from quire.values.asked import NO_FILTER, OWNER, Filter, Viewer
+from quire.values.asked import LINK, NO_FILTER, OWNER, OWNER_NAME, Filter, Viewer
 from quire.values.assembled import (
     CAPPED,
     CUT,
@@ -124,6 +124,7 @@ __all__ = [
     "EXPRESSION",
     "FULL",
     "LEVELS",
+    "LINK",
     "MAIN",
     "NO_ATTRS",
     "NO_FILTER",
@@ -131,6 +132,7 @@ __all__ = [
     "OTHER",
     "OUTLINE",
     "OWNER",
+    "OWNER_NAME",
     "OWN_TIME",
     "PUBLIC",
     "SENTENCE",

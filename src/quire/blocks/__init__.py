@@ -1,0 +1,1 @@
+"""What is a workspace made of? Pure functions from blocks to records and back."""

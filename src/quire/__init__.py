@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from quire.request import Options
     from quire.values import (
         AccessRule,
+        BehaviorRule,
         BlockItem,
         Budget,
         Candidate,
         Chunk,
+        Condition,
         Context,
+        ContextFile,
         ContextHints,
         ContextItem,
         ContextPayload,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
         FormattedContext,
         ImportResult,
         IndexResult,
+        InjectionRule,
         Intent,
         Item,
         Memory,
@@ -61,6 +65,7 @@ if TYPE_CHECKING:
         Validation,
         Value,
         Viewer,
+        Weighed,
         Written,
     )
     from quire.values.blocks import Block, PagesImported, Removed
@@ -69,12 +74,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AccessRule",
+    "BehaviorRule",
     "Block",
     "BlockItem",
     "Budget",
     "Candidate",
     "Chunk",
+    "Condition",
     "Context",
+    "ContextFile",
     "ContextHints",
     "ContextItem",
     "ContextPayload",
@@ -93,6 +101,7 @@ __all__ = [
     "FormattedContext",
     "ImportResult",
     "IndexResult",
+    "InjectionRule",
     "Intent",
     "InvalidContextTypeError",
     "Item",
@@ -124,6 +133,7 @@ __all__ = [
     "Validation",
     "Value",
     "Viewer",
+    "Weighed",
     "WhyNot",
     "Written",
     "open",

@@ -89,6 +89,8 @@ def _heard(asked: Asked) -> tuple[tuple[str, str], ...]:
 
 def _told(asked: Asked) -> str:
     """Give the caller's instructions, if they keep to what they may take."""
+    if not asked.request.system:
+        return ""  # a counter is not loaded for nothing
     cost, most = asked.counter.count(asked.request.system), asked.recipe.budget.system
     if cost > most:
         raise BudgetError(f"the instructions have {cost} tokens, and may have {most}: shorten them")

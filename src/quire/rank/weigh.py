@@ -6,8 +6,10 @@ What a signal does not know counts half.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from quire.rank import lifts
 from quire.rank.lifts import Known, Signal
@@ -18,6 +20,9 @@ HALF = 500
 STEP = 100
 """What one step in the tree costs."""
 BLOCK = "block."
+OVERDUE = "overdue"
+DONE = ("done", "complete", "completed", "closed", "cancelled")
+ZERO = timedelta()
 
 
 def semantic(candidate: Candidate, known: Known) -> int:
@@ -43,8 +48,9 @@ def recency(candidate: Candidate, known: Known) -> int:
 
 def type_(candidate: Candidate, known: Known) -> int:
     """Tell how well its kind answers what the question is after."""
-    kind = type_of(candidate)
-    return known.types.get(kind, HALF)
+    worth = known.types.get(type_of(candidate), HALF)
+    # Where tasks are asked for, the one that is late answers best.
+    return MOST if worth > HALF and is_overdue(candidate, known) else worth
 
 
 def affinity(candidate: Candidate, known: Known) -> int:
@@ -75,7 +81,24 @@ def weighed(
 def _weighed(candidate: Candidate, weights: Mapping[str, int], known: Known) -> Candidate:
     said = {name: SIGNALS[name](candidate, known) for name in sorted(weights)}
     score = sum(weights[name] * said[name] for name in said)
-    return replace(candidate, score=score, signals={**candidate.signals, **said})
+    late = {OVERDUE: MOST} if is_overdue(candidate, known) else {}
+    return replace(candidate, score=score, signals={**candidate.signals, **said, **late})
+
+
+def is_overdue(candidate: Candidate, known: Known) -> bool:
+    """Tell whether something is due and not done, at the moment that is asked about."""
+    if candidate.record is None or known.as_of is None:
+        return False
+    told = json.loads(str(candidate.record.attrs.get("properties", "{}")))
+    due, done = told.get("due"), told.get("done") or told.get("status") in DONE
+    if done or not isinstance(due, str):
+        return False
+    try:
+        day = datetime.fromisoformat(due)
+    except ValueError:
+        return False
+    ends = day.replace(tzinfo=day.tzinfo or UTC) + (timedelta(days=1) if "T" not in due else ZERO)
+    return ends.timestamp() <= known.as_of
 
 
 def type_of(candidate: Candidate) -> str:

@@ -17,6 +17,8 @@ CONVERSATION = "Conversation"
 INSTRUCTIONS = "Instructions"
 BLOCK = "block."
 CODE = "code"
+OVERDUE = "overdue"
+"""The signal of what is late."""
 
 
 def template(blocks: Sequence[Block], spec: RenderSpec, frame: Frame) -> str:
@@ -41,7 +43,8 @@ def head(piece: Piece) -> str:
     candidate = piece.candidate
     crumbs = [*candidate.crumbs[-1:]]
     kind = candidate.chunk.kind.removeprefix(BLOCK)
-    return "".join(f"[{one_line(crumb)}] " for crumb in crumbs) + f"[{one_line(kind)}]\n"
+    late = ", overdue" if OVERDUE in candidate.signals else ""
+    return "".join(f"[{one_line(crumb)}] " for crumb in crumbs) + f"[{one_line(kind)}{late}]\n"
 
 
 def message(who: str, text: str) -> str:

@@ -116,6 +116,8 @@ def _budget(request: ContextRequest) -> TokenBudget:
             f"there is no request type {request.type!r}; there are {', '.join(SPLITS)}"
         )
     budget = request.token_budget or SPLITS[request.type]
+    if budget.total <= 0:
+        raise BudgetError(f"the budget is {budget.total} tokens: it must be above zero")
     for name, part in budget.shares.items():
         if part < 0:
             raise BudgetError(f"{part} tokens for {name}: it must not be negative")

@@ -342,11 +342,8 @@ def check_budget(budget: Budget) -> None:
         if value < 0:
             raise BudgetError(f"{value} tokens are reserved for {name}: it must not be negative")
     for name in ("history", "system"):
-        part = getattr(budget, name)
-        if not 0 <= part <= budget.total:
-            raise BudgetError(
-                f"{name} may take {part} of {budget.total} tokens: it must be between 0 and that"
-            )
+        if (part := getattr(budget, name)) < 0:
+            raise BudgetError(f"{name} may take {part} tokens: it must not be negative")
     if budget.overhead < 0:
         raise BudgetError(f"the overhead is {budget.overhead}: it must not be negative")
     if budget.available <= 0:
@@ -423,6 +420,8 @@ def _shared(
         for section in sections
         if shares.get(section.name, section.weight)
     )
+    if not kept:
+        raise BudgetError("shares: no section has any tokens, so that nothing could be found")
     budget = replace(
         recipe.budget,
         history=shares.get("history", recipe.budget.history),

@@ -1,0 +1,356 @@
+"""Does someone in a workspace get what they look at, what has to do with it, and nothing else?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import quire
+from quire import (
+    Block,
+    ContextHints,
+    ContextPayload,
+    ContextRequest,
+    Focus,
+    Preferences,
+    Quire,
+    TokenBudget,
+)
+from quire.errors import BudgetError, InputError
+
+NOW = int(datetime(2026, 5, 20, tzinfo=UTC).timestamp())
+DAY = 24 * 60 * 60
+ALL = ("public",)
+
+
+def blocks() -> list[Block]:
+    """A small workspace: a plan with tasks, a guide that a task links to, a private note."""
+    return [
+        Block("plan", "page", "Launch plan", access=ALL, edited=NOW - 40 * DAY),
+        Block("goal", "heading", "Billing moves to the new service", "plan", 0),
+        Block(
+            "guide-task",
+            "todo",
+            "Write the rollback guide",
+            "plan",
+            1,
+            {"due": "2026-05-01"},
+            links=("guide",),
+            edited=NOW - 2 * DAY,
+        ),
+        Block("done-task", "todo", "Buy cake", "plan", 2, {"due": "2026-05-02", "done": True}),
+        Block(
+            "split-task",
+            "todo",
+            "Break the migration task into subtasks",
+            "plan",
+            3,
+            edited=NOW - DAY,
+        ),
+        Block("detail", "paragraph", "Copy the invoices first.", "split-task", 0),
+        Block("later", "paragraph", "Tell support about the date.", "plan", 4),
+        Block("guide", "page", "Rollback guide", access=ALL, position=1),
+        Block("steps", "paragraph", "Restore the snapshot, then replay the log.", "guide", 0),
+        Block("notes", "page", "Private notes", access=("bob",), position=2),
+        Block("secret", "paragraph", "The migration task is doomed.", "notes", 0, links=("plan",)),
+        Block("cards", "db", "Board", access=ALL, position=3),
+        Block("card-1", "db_row", "Migration", "cards", 0, relations={"blocks": ("card-2",)}),
+        Block("card-2", "db_row", "Launch", "cards", 1),
+    ]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Quire]:
+    (tmp_path / "quire.toml").write_text('[embed]\nprovider = "none"\n')
+    with quire.open(tmp_path) as opened:
+        opened.put_blocks(
+            [replace(one, edited=one.edited or NOW - 10 * DAY) for one in blocks()],
+            at=NOW - 10 * DAY,
+        )
+        yield opened
+
+
+def asked(query: str, user: str = "alice", **more: object) -> ContextRequest:
+    return ContextRequest(query, user, as_of=NOW, **more)  # type: ignore[arg-type]
+
+
+def ids(payload: ContextPayload, section: str) -> list[str]:
+    (found,) = [each for each in payload.sections if each.type == section]
+    return [item.block_id for item in found.items]
+
+
+def test_page_summarization(workspace: Quire) -> None:
+    """The first flow: most of the budget goes to the page, in the order in which one reads it."""
+    payload = workspace.build(
+        asked(
+            "Summarize this page",
+            focus=Focus(page_id="plan"),
+            token_budget=TokenBudget(3000, 2500, 200, 200, 0, 0, 100),
+        )
+    )
+    assert ids(payload, "focus") == [
+        "plan",
+        "goal",
+        "guide-task",
+        "done-task",
+        "split-task",
+        "detail",
+        "later",
+    ]
+    assert ids(payload, "relations") == ["guide"]
+    assert "activity" not in [section.type for section in payload.sections]
+    assert payload.metadata.focus_page_id == "plan"
+    assert workspace.validate(payload, "alice").valid
+
+
+def test_workspace_chat_query(workspace: Quire) -> None:
+    """The second flow: no focus, and what is late comes before what is done."""
+    payload = workspace.build(
+        asked(
+            "What tasks are overdue? The guide, the cake, the migration task?",
+            type="chat",
+            token_budget=TokenBudget(4000, 0, 2500, 500, 500, 300, 200),
+            hints=ContextHints(prioritize_types=("todo", "kanban_card")),
+        )
+    )
+    found = ids(payload, "semantic")
+    assert found.index("guide-task") < found.index("done-task")
+    assert "[Launch plan] [todo, overdue]\n" in payload.serialized
+    assert payload.serialized.count("overdue]") == 1
+    assert "focus" not in [section.type for section in payload.sections]
+
+
+def test_task_breakdown_suggestion(workspace: Quire) -> None:
+    """The third flow: the task, what stands around it, and tasks like it."""
+    payload = workspace.build(
+        asked(
+            "Break this task into subtasks",
+            focus=Focus(block_id="split-task"),
+            token_budget=TokenBudget(2000, 1200, 500, 200, 0, 0, 100),
+        )
+    )
+    assert ids(payload, "focus") == [
+        "plan",
+        "guide-task",
+        "done-task",
+        "split-task",
+        "detail",
+        "later",
+    ]
+    item = next(
+        item for section in payload.sections for item in section.items if item.block_id == "detail"
+    )
+    assert item.block_type == "paragraph"
+    assert item.metadata["path"] == ["Launch plan", "Break the migration task into subtasks"]
+    assert 0 <= item.relevance <= 1
+
+
+def test_the_template_is_that_of_the_specification(workspace: Quire) -> None:
+    text = workspace.build(
+        asked("Where is {focus_section}?", focus=Focus(block_id="steps"))
+    ).serialized
+    assert text.startswith("## Current Context\n\n### Focused Content\n")
+    assert "\n\n### Related Content\n_No relevant content found._\n" in text
+    assert "\n\n### Connected Items\n" in text
+    assert "\n\n### Recent Activity\n" in text
+    assert text.endswith("\n\n---\n\nUser Query: Where is {focus_section}?")
+    assert "[Rollback guide] [paragraph]\nRestore the snapshot" in text
+
+
+def test_what_may_not_be_read_is_not_there(workspace: Quire) -> None:
+    for user, seen in (("alice", False), ("bob", True)):
+        payload = workspace.build(asked("The doomed migration task", user, focus=Focus("plan")))
+        told = json.dumps([payload.serialized, str(payload)])
+        assert ("doomed" in told.replace("The doomed migration task", "")) is seen
+        assert ("Private notes" in told) is seen
+
+
+def test_a_revocation_holds_for_the_next_call(workspace: Quire) -> None:
+    request = asked("restore the snapshot", focus=Focus(page_id="plan"))
+    assert "Restore the snapshot" in workspace.build(request).serialized
+    before = workspace.build(request)
+    workspace.share_block("guide", ["bob"], at=NOW)
+    after = workspace.build(request)
+    assert "Restore the snapshot" not in str(after)
+    problems = workspace.validate(before, "alice").problems
+    assert any("guide may not be read by alice" in problem for problem in problems)
+
+
+def test_activity_is_ones_own(workspace: Quire) -> None:
+    workspace.view_block("steps", at=NOW - 60, viewer="alice")
+    workspace.view_block("card-1", at=NOW - 80 * 60 * 60, viewer="alice")
+    assert ids(workspace.build(asked("unrelated words")), "activity") == ["steps"]
+    assert ids(workspace.build(asked("unrelated words", "bob")), "activity") == []
+
+
+def test_relations_are_followed_two_steps(workspace: Quire) -> None:
+    workspace.edit_block("card-2", at=NOW, links=["guide"])
+    payload = workspace.build(asked("unrelated words", focus=Focus(block_id="card-1")))
+    assert "guide" in ids(payload, "relations")
+    assert "card-2" in [*ids(payload, "focus"), *ids(payload, "relations")]
+
+
+def test_hints_decide(workspace: Quire) -> None:
+    plain = asked("migration", focus=Focus(page_id="plan"))
+    hints = ContextHints(include_blocks=("steps",), exclude_blocks=("split-task",), max_depth=0)
+    without = workspace.build(replace(plain, hints=ContextHints(exclude_blocks=("plan",))))
+    assert "plan" not in str([ids(without, each.type) for each in without.sections])
+    payload = workspace.build(replace(plain, hints=hints))
+    everything = [name for section in payload.sections for name in ids(payload, section.type)]
+    assert "steps" in ids(payload, "focus")
+    assert "split-task" not in everything
+    assert "detail" not in everything
+    assert "goal" not in ids(payload, "focus")
+    since = ContextHints(time_range=(NOW - 3 * DAY, None))
+    late = workspace.build(asked("task guide cake migration", hints=since))
+    assert set(ids(late, "semantic")) == {"guide-task", "split-task"}
+
+
+def test_the_conversation_is_told_newest_first_and_whole(workspace: Quire) -> None:
+    history = tuple(("user", f"message {number} " + "word " * 30) for number in range(60))
+    payload = workspace.build(
+        asked("migration", type="chat", conversation_history=history, system="Be brief.")
+    )
+    told = [line for line in payload.serialized.splitlines() if line.startswith("user: ")]
+    assert told[-1].startswith("user: message 59 ")
+    assert 1 < len(told) < 60
+    assert all(line.rstrip().endswith("word") and line.count("word") == 30 for line in told)
+    assert "### Instructions\nBe brief." in payload.serialized
+    assert any("older messages" in note for note in payload.notes)
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        (TokenBudget(total=0), "above zero"),
+        (TokenBudget(focus=-1), "must not be negative"),
+        (TokenBudget(1000, focus=1001), "too many"),
+        (TokenBudget(4000, 0, 0, 0, 0, 0, 0), "no section has any tokens"),
+    ],
+)
+def test_budgets_that_cannot_be(workspace: Quire, budget: TokenBudget, said: str) -> None:
+    with pytest.raises((BudgetError, InputError, quire.QuireError), match=said):
+        workspace.build(asked("migration", token_budget=budget))
+
+
+def test_no_token_too_many_at_any_budget(workspace: Quire) -> None:
+    for total in range(60, 700, 37):
+        shares = TokenBudget(total, total, total, total, total, 0, 0)
+        payload = workspace.build(
+            asked("Break the migration task", focus=Focus("split-task"), token_budget=shares)
+        )
+        assert workspace.estimate_tokens(payload) == payload.metadata.total_tokens <= total
+        assert workspace.validate(payload, "alice").problems == ()
+
+
+def test_a_type_that_there_is_none_of(workspace: Quire) -> None:
+    with pytest.raises(InputError, match="no request type 'ask'; there are assist, chat"):
+        workspace.build(asked("x", type="ask"))
+
+
+@pytest.mark.parametrize("kind", ["assist", "chat", "search", "automate"])
+def test_each_type_has_a_split_of_its_own(workspace: Quire, kind: str) -> None:
+    payload = workspace.build(asked("migration task", type=kind, focus=Focus("split-task")))
+    assert workspace.validate(payload, "alice").valid
+    assert (kind == "search") == ("focus" not in [each.type for each in payload.sections])
+
+
+def test_a_focus_that_is_gone_is_told(workspace: Quire) -> None:
+    workspace.delete_block("split-task")
+    payload = workspace.build(asked("migration", focus=Focus("split-task")))
+    assert ids(payload, "focus") == []
+    assert any("nothing 'split-task' to look at" in note for note in payload.notes)
+    hidden = workspace.build(asked("migration", focus=Focus("secret")))
+    assert any("nothing 'secret' to look at" in note for note in hidden.notes)
+
+
+def test_validate_says_what_is_wrong(workspace: Quire) -> None:
+    payload = workspace.build(asked("migration", focus=Focus("split-task")))
+    longer = replace(payload, serialized=payload.serialized + " more words")
+    assert any("tokens, and has" in one for one in workspace.validate(longer, "alice").problems)
+    first = payload.sections[0]
+    doubled = replace(first, items=(*first.items, first.items[0]))
+    twice = replace(payload, sections=(doubled, *payload.sections[1:]))
+    assert any("stands in it twice" in one for one in workspace.validate(twice, "alice").problems)
+    empty = [one for one in workspace.validate(payload, "alice").warnings if "is empty" in one]
+    assert empty
+
+
+def test_preferences_of_a_person(workspace: Quire) -> None:
+    likes = Preferences(types=("heading",), language="German", format="json")
+    payload = workspace.build(asked("migration", focus=Focus("plan"), preferences=likes))
+    assert json.loads(payload.serialized)["documents"]
+    spoken = replace(likes, format="")
+    told = workspace.build(asked("migration", focus=Focus("plan"), preferences=spoken)).serialized
+    assert "Answer in German." in told
+
+
+def test_async_gives_the_same(workspace: Quire) -> None:
+    request = asked("migration", focus=Focus("plan"))
+    assert asyncio.run(workspace.build_async(request)) == workspace.build(request)
+
+
+def test_explain_shows_all_five_signals(workspace: Quire) -> None:
+    context = workspace.assemble(
+        "migration task", recipe="workspace", focus="split-task", viewer="alice", as_of=NOW
+    )
+    signals = {decision.path: decision.signals for decision in context.decisions}
+    for told in signals.values():
+        assert {"semantic", "structural", "recency", "type", "affinity"} <= told.keys()
+    assert signals[".quire/block/split-task"]["structural"] == 1000
+    assert signals[".quire/block/detail"]["structural"] == 900
+    assert signals[".quire/block/guide-task"]["structural"] == 800
+    assert signals[".quire/block/split-task"]["recency"] == 1000 - 1000 // 30
+    assert signals[".quire/block/split-task"]["type"] == 900
+    assert context.receipt["request"]["focus"] == "split-task"  # type: ignore[index]
+    assert workspace.verify(context.receipt, context.text, "alice") == []
+    assert workspace.replay(context.receipt, "alice")[1] == []
+
+
+def test_a_superseded_page_is_flagged(workspace: Quire) -> None:
+    payload = workspace.build(asked("snapshot", focus=Focus(page_id="guide")))
+    assert not any("superseded" in one for one in workspace.validate(payload, "alice").warnings)
+
+
+@pytest.mark.parametrize("way", ["keep_start", "keep_end", "extractive", "summarize"])
+def test_what_is_too_long_is_cut_as_asked(workspace: Quire, way: str) -> None:
+    sentences = [f"Sentence {number} tells of nothing at all." for number in range(60)]
+    sentences[30] = "The walrus ate the migration plan."
+    workspace.put_blocks([Block("long", "paragraph", " ".join(sentences), "plan", 9)], at=NOW - DAY)
+    context = workspace.assemble(
+        "walrus migration",
+        recipe="workspace",
+        focus="long",
+        viewer="alice",
+        budget=300,
+        shares={"focus": 200, "semantic": 0, "relations": 0, "activity": 0},
+        cut=way,
+    )
+    (said,) = [item.text for item in context.items if item.record_id == "long"] or [""]
+    assert context.tokens <= 300
+    assert 50 <= len(said) < len(" ".join(sentences))
+    if way == "keep_start":
+        assert said.startswith("Sentence 0 ")
+    elif way == "keep_end":
+        assert said.endswith("Sentence 59 tells of nothing at all.")
+    else:
+        assert "The walrus ate the migration plan." in said
+        assert "…" in said
+
+
+def test_forbidden_patterns_cannot_be_expressed(workspace: Quire) -> None:
+    """No whole workspace, no asking without permissions, no context without a budget, no statics."""
+    with pytest.raises(TypeError):
+        ContextRequest("everything")  # type: ignore[call-arg]  # nobody asks
+    huge = workspace.build(asked("word", token_budget=TokenBudget(100_000, 0, 99_000, 0, 0, 0, 0)))
+    assert huge.metadata.blocks_included <= 15
+    with pytest.raises(quire.QuireError, match="empty"):
+        workspace.build(asked("  "))
+    first = workspace.build(asked("migration")).serialized
+    assert first != workspace.build(asked("rollback")).serialized

@@ -327,7 +327,7 @@ def ask(
     found = collect.search(view, asked, makes.get(part.query), first)
     if LINKED not in part.depths:
         return found
-    best = rank.fuse(found.found, weights_of(recipe), recipe.rank)[:LEADS]
+    best = rank.fuse(found.found, weights_of(recipe), recipe.rank, LEADS)
     chunks = view.chunks([one.hit.id for one in best])
     leads = [(chunk, one.hit.score) for chunk, one in zip(chunks, best, strict=True)]
     try:

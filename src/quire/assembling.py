@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypedDict
 
-from quire import fit, rank, render, showing
+from quire import fit, proof, rank, render, showing
 from quire.asking import weights_of
 from quire.drafting import Draft
 from quire.errors import BudgetTooSmallError
@@ -386,7 +386,8 @@ def _decided(candidate: Candidate, step: str, verdict: str, reason: str, cost: i
         reason=reason,
         tokens=cost,
         score=candidate.score,
-        signals=dict(sorted(candidate.signals.items())),
+        # No caller may alter what the next one is given from the cache.
+        signals=proof.sealed(dict(sorted(candidate.signals.items()))),
     )
 
 

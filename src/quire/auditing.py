@@ -15,7 +15,7 @@ from quire import proof, tokens
 from quire import recipe as recipes
 from quire.asking import ask, parts_of, question_of
 from quire.assembling import STEPS, assemble
-from quire.collect import LINKED, SEMANTIC
+from quire.collect import LINKED, UNFOUND
 from quire.contracts import View
 from quire.drafting import Draft
 from quire.errors import InputError
@@ -232,7 +232,7 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
         low = section.k
     names = [name for name, _ in STEPS]
     before = names.index(step)
-    after = len(STEPS) if step == "pack" else before + 1  # what is left out is known at the end
+    after = names.index("fit" if step == "pack" else step) + 1  # only the whole tells what fits
     reached = replace(draft, allow_empty=True)
     for _, act in STEPS[:before]:
         reached = act(reached)
@@ -241,6 +241,8 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
         tried = replace(reached, recipe=changed(recipe, value))
         for _, act in STEPS[before:after]:
             tried = act(tried)
+        if step == "pack":
+            return all(piece.candidate.chunk.id != chunk_id for piece in tried.left)
         return all(one.chunk_id != chunk_id or one.step != step for one in tried.decisions)
 
     value = _least(low, most, past)
@@ -263,10 +265,9 @@ def _deeper(recipe: Recipe, ranks: Ranks) -> _Way:
     found = ranks(filtered=True)
     if not found:
         # Where names lead depends on what is found by itself.
-        named = " or ".join(sorted(set(recipe.sources) - {LINKED}) or [LINKED])
-        unfound = f"not found by {named}: no word of the question stands in it"
-        if SEMANTIC in recipe.sources:
-            unfound += ", and no vector of it was compared"
+        asked_of = sorted(set(recipe.sources) - {LINKED}) or [LINKED]
+        why = ", and ".join(UNFOUND[source] for source in asked_of)
+        unfound = f"not found by {' or '.join(asked_of)}: {why}"
         return _Way("collect", "the filter leaves it out" if ranks(filtered=False) else unfound)
     name = min(found, key=lambda source: (found[source], source))
     place, asked = found[name], recipe.depth(name)

@@ -73,6 +73,8 @@ class Draft:
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()
     allow_empty: bool = False
+    counted: dict[tuple[object, ...], int] = field(default_factory=dict, compare=False)
+    """What was counted so far, by what it is made of: shared by all drafts that come of one."""
 
 
 def _heard(asked: Asked) -> tuple[tuple[str, str], ...]:

@@ -49,7 +49,6 @@ from quire.values import (
     NO_FILTER,
     Budget,
     Context,
-    Decision,
     Filter,
     Recipe,
     SearchResult,
@@ -131,7 +130,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Workspace, Buildi
             proofs = [view.prove(chunk_id) for chunk_id in ids]
         chunks = [gathered.chunks[chunk_id] for chunk_id in ids]
         receipt = proof.make(asked.request, asked.recipe, context, chunks, proofs, **state)
-        context = replace(context, receipt=receipt, decisions=_sealed(context.decisions))
+        context = replace(context, receipt=receipt)
         if not gathered.failed:  # a failure may pass: it is recorded, never kept
             self._contexts.put(key, context)
         return self._given(context, view.viewer, asked)
@@ -235,11 +234,6 @@ def _decided(query: str, options: Options) -> Asked:
     asked = decide(query, options)
     remarks.check(asking.filter_of(asked.request))
     return asked
-
-
-def _sealed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
-    """Let no caller alter what the next one is given from the cache."""
-    return tuple(replace(one, signals=proof.sealed(one.signals)) for one in decisions)
 
 
 def verify_receipt(receipt: Mapping[str, Any], context: str | None = None) -> list[str]:

@@ -15,15 +15,18 @@ TO_SPARE = 40
 
 
 def opening(draft: Draft) -> Callable[[Piece], int]:
-    """Count what the headings of pieces cost, each once."""
-    say, count = draft.recipe.render, draft.counter.count
+    """Count what the headings of pieces cost, each once: that of the first piece under it."""
+    say, count, counted = draft.recipe.render, draft.counter.count, draft.counted
     known: dict[tuple[str, str], int] = {}
 
     def opening(piece: Piece) -> int:
-        at = (piece.heading, piece.level)
-        if at not in known:
-            known[at] = count(render.heading(piece, say))
-        return known[at]
+        under = (piece.heading, piece.level)
+        if under not in known:
+            at = (piece.candidate.chunk.id, piece.level, piece.text)
+            if at not in counted:
+                counted[at] = count(render.heading(piece, say))
+            known[under] = counted[at]
+        return known[under]
 
     return opening
 
@@ -134,7 +137,11 @@ def is_said_once(draft: Draft, piece: Piece) -> bool:
 
 def length(draft: Draft, pieces: Sequence[Piece]) -> int:
     """Count what pieces cost as they will be said."""
-    return draft.counter.count(say(draft, pieces)[1])
+    shown = [(piece.candidate.chunk.id, piece.level, piece.text) for piece in pieces]
+    at = (draft.footer, draft.recipe.budget.available if not pieces else 0, *shown)
+    if at not in draft.counted:
+        draft.counted[at] = draft.counter.count(say(draft, pieces)[1])
+    return draft.counted[at]
 
 
 def around(draft: Draft, pieces: Sequence[Piece]) -> int:

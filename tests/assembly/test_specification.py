@@ -384,7 +384,7 @@ def test_parameter_include_metadata(library: Quire) -> None:
 
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8, 1.0])
 def test_parameter_dedup_threshold(library: Quire, threshold: float) -> None:
-    from quire.fit import overlap
+    from tests.fit.all_pairs import overlap
 
     context = library.assemble(QUERIES[0], budget=50_000, dedup=threshold)
     found = chunks_found(library, context)

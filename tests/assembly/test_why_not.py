@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from quire import AccessRule, Filter, Quire
 from quire.auditing import Relaxation, WhyNot
+from quire.collect import UNFOUND
 from quire.errors import InputError
-from quire.request import Options
+from quire.request import SOURCES, Options
 from quire.values import OWNER, Context
 from tests.assembly.conftest import opened, shelves
 from tests.assembly.making import Broken
@@ -220,6 +221,28 @@ def test_what_no_source_finds_is_named_all_the_same(project: Quire, tree: Tree) 
     done = tree.call("why-not", "quorum", "other.md")
     assert "other.md:1-1 is not in the context" in done.stdout
     assert f"    collect: {told.reason}\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("sources", "reason"),
+    [
+        (("lexical",), "not found by lexical: no word of the question stands in it"),
+        (("semantic",), "not found by semantic: no vector of it was compared"),
+        (("semantic", "linked"), "not found by semantic: no vector of it was compared"),
+        (("linked",), "not found by linked: no name leads to it"),
+    ],
+)
+def test_a_source_that_was_not_asked_is_no_reason(
+    project: Quire, tree: Tree, sources: tuple[str, ...], reason: str
+) -> None:
+    asked = "".join(f"[sources.{name}]\nk = 5\n" for name in sources)
+    path = tree.write("mine.toml", asked)
+    (told,) = project.why_not("quorum", "other.md", recipe=str(path))
+    assert (told.step, told.reason, told.checked) == ("collect", reason, False)
+
+
+def test_every_source_has_a_reason_for_what_it_does_not_find() -> None:
+    assert set(UNFOUND) == set(SOURCES)
 
 
 def test_what_a_filter_leaves_out_is_said(project: Quire) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quire import fit
-from quire.fit.dedup import word_runs
 from quire.values import Candidate
 from tests.assembly.making import chunk
+from tests.fit.all_pairs import overlap, plainly
 
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -51,8 +54,8 @@ def test_dedup_near_by_overlap_above_the_threshold_of_0_8() -> None:
     twelve = counted(*range(12))  # ten runs of three words
     nine = counted(*range(11), 99)  # nine of its ten runs stand in the first
     eight = counted(*range(10), 98, 99)  # eight of ten: exactly 0.8, which is not above it
-    assert fit.overlap(nine, twelve) == pytest.approx(0.9)
-    assert fit.overlap(eight, twelve) == pytest.approx(0.8)
+    assert overlap(nine, twelve) == pytest.approx(0.9)
+    assert overlap(eight, twelve) == pytest.approx(0.8)
     kept, dropped = fit.dedup(candidates(twelve, nine), 0.8)
     assert texts_of(kept) == [twelve]
     assert dropped[0].percent == 90
@@ -87,7 +90,7 @@ def test_texts_of_hardly_any_words(text: str) -> None:
     kept, dropped = fit.dedup(candidates(text, text, f"{text} and some more words"), 0.8)
     assert len(dropped) == 1
     assert len(kept) == 2
-    assert fit.overlap(text, text) in {0.0, 1.0}
+    assert overlap(text, text) in {0.0, 1.0}
 
 
 def test_at_a_threshold_of_one_only_the_very_same_text_is_a_duplicate() -> None:
@@ -99,35 +102,49 @@ def test_at_a_threshold_of_one_only_the_very_same_text_is_a_duplicate() -> None:
 texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=12)
 
 
-def plainly(found: list[Candidate], threshold: float) -> tuple[list[str], list[tuple[str, str]]]:
-    """Compare each with all that were kept, one by one."""
-    kept: list[Candidate] = []
-    dropped: list[tuple[str, str]] = []
-    for each in found:
-        runs = word_runs(each.chunk.text)
-        same = [one for one in kept if one.chunk.text == each.chunk.text]
-        shares = [(len(runs & word_runs(one.chunk.text)), -at) for at, one in enumerate(kept)]
-        most, place = max(shares, default=(0, 0))
-        if same:
-            dropped.append((each.chunk.id, same[0].chunk.id))
-        elif runs and most * 1000 > round(threshold * 1000) * len(runs):
-            dropped.append((each.chunk.id, kept[-place].chunk.id))
-        else:
-            kept.append(each)
-    return [each.chunk.id for each in kept], dropped
+def told(kept: list[Candidate], dropped: list[fit.Duplicate]) -> tuple[list[str], list[Any]]:
+    names = [(one.candidate.chunk.id, one.of.chunk.id, one.percent) for one in dropped]
+    return [each.chunk.id for each in kept], names
 
 
-@settings(max_examples=300, deadline=None)
-@given(texts, st.sampled_from([0.0, 0.25, 0.5, 0.8, 0.9, 0.999, 1.0]))
-def test_dedup_equals_comparing_all_pairs(found: list[str], threshold: float) -> None:
+@settings(max_examples=400, deadline=None)
+@given(
+    texts,
+    st.sampled_from([0.0, 0.25, 0.5, 0.8, 0.9, 0.999, 1.0]),
+    st.sampled_from([63, 5]),
+    st.sampled_from([None, 1, 3]),
+)
+def test_dedup_equals_comparing_all_pairs(
+    found: list[str], threshold: float, number_bits: int, records: int | None
+) -> None:
     listed = candidates(*found)
-    kept, dropped = fit.dedup(listed, threshold)
-    expected_kept, expected_dropped = plainly(listed, threshold)
-    assert [each.chunk.id for each in kept] == expected_kept
-    assert [(each.candidate.chunk.id, each.of.chunk.id) for each in dropped] == expected_dropped
-    for each in dropped:
-        share = fit.overlap(each.candidate.chunk.text, each.of.chunk.text)
-        assert each.percent in {int(share * 100), 100}
+    if records is not None:  # pieces of so few records, of which those of one are not compared
+        listed = [
+            replace(each, chunk=replace(each.chunk, record_id=f"{place % records}"))
+            for place, each in enumerate(listed)
+        ]
+    within = records is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["quire.fit.dedup"], "NUMBER_BITS", number_bits)
+        made = fit.dedup(listed, threshold, within=within)
+        assert told(*made) == told(*plainly(listed, threshold, within=within))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.text(st.sampled_from("aAbßİ_-.\u00a0 \x1c\n"), max_size=8),
+        max_size=8,
+    ),
+    st.sampled_from([0.0, 0.3, 0.8]),
+)
+def test_dedup_takes_words_as_they_were_taken(found: list[str], threshold: float) -> None:
+    listed = candidates(*found)
+    for text in found:
+        assert [fit.overlap(text, other) for other in found] == [
+            overlap(text, other) for other in found
+        ]
+    assert told(*fit.dedup(listed, threshold)) == told(*plainly(listed, threshold))
 
 
 @pytest.mark.parametrize("shared", [0, 100])

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Any, cast
 
 import pytest
 
 from quire import Quire
-from quire.proof import Receipt, sealed
+from quire.proof import Receipt, sealed, shared
+from quire.proof.parts import STAY, InParts
+from quire.proof.receipt import canonical
 from quire.proof.sealed import SealedDict, SealedList
+from quire.values import OWNER
 
 from .conftest import QUERY
 
@@ -57,7 +62,7 @@ def test_no_part_of_a_kept_context_can_be_altered(kept: Quire) -> None:
     before = json.dumps(asdict(first))
     met = [*parts(first.receipt), *(one.signals for one in first.decisions)]
     assert len(met) > 50
-    assert all(type(part) in {SealedDict, SealedList} for part in met)
+    assert all(type(part) in {InParts, SealedDict, SealedList} for part in met)
     for part in met:
         for alter in DICT if isinstance(part, dict) else LIST:
             with pytest.raises(TypeError, match="cannot be altered"):
@@ -106,15 +111,114 @@ def test_what_is_sealed_reads_as_before() -> None:
     assert found["d"] == {}
 
 
-def test_receipts_share_what_their_proofs_have_in_common(kept: Quire) -> None:
-    first, other = (kept.assemble(QUERY, budget=budget).receipt for budget in (3000, 3500))
-    assert first is not other
-    mine, theirs = (
-        [pair for top in cast("Receipt", receipt)["proofs"]["tops"].values() for pair in top]
-        for receipt in (first, other)
-    )
-    assert len(mine) == len(theirs) > 5
-    assert all(one is another for one, another in zip(mine, theirs, strict=True))
-    copied = cast("Receipt", copy.deepcopy(first))
-    assert copied == first
-    assert not any(pair is mine[0] for top in copied["proofs"]["tops"].values() for pair in top)
+def put_together() -> tuple[InParts, dict[str, Any], list[str]]:
+    """Give a dictionary in parts, the same as a plain one, and a list of the parts that were read."""
+    read: list[str] = []
+
+    def part(name: str) -> list[Any]:
+        read.append(name)
+        return [name, {"of": [1, 2]}]
+
+    data = {"a": 1, "b": part("b"), "c": {"d": []}, "e": part("e")}
+    read.clear()
+    made = InParts({**sealed(data), "b": partial(part, "b"), "e": partial(part, "e")})
+    return made, data, read
+
+
+def given(**data: Any) -> dict[str, Any]:
+    return data
+
+
+READING: tuple[Callable[[Any], object], ...] = (
+    lambda data: data["b"],
+    lambda data: data.get("b"),
+    lambda data: data.get("z", 7),
+    list,
+    lambda data: list(data.keys()),
+    lambda data: list(data.values()),
+    lambda data: list(data.items()),
+    lambda data: list(reversed(data)),
+    lambda data: ("b" in data, "z" in data, len(data), bool(data)),
+    lambda data: {**data, "z": 1},
+    dict,
+    lambda data: given(**data),
+    lambda data: data | {"z": 1},
+    lambda data: {"z": 1} | data,
+    lambda data: data.copy(),
+    copy.copy,
+    copy.deepcopy,
+    lambda data: pickle.loads(pickle.dumps(data)),
+    repr,
+    str,
+    json.dumps,
+    lambda data: json.dumps(data, indent=1),
+    lambda data: json.dumps([data], sort_keys=True),
+)
+
+
+@pytest.mark.parametrize("reading", READING)
+def test_what_is_in_parts_reads_as_if_it_were_whole(reading: Callable[[Any], object]) -> None:
+    made, data, _ = put_together()
+    assert reading(made) == reading(data)
+
+
+def test_what_is_in_parts_equals_what_is_whole_and_nothing_else() -> None:
+    made, data, _ = put_together()
+    other, _, _ = put_together()
+    assert made == data
+    assert data == made
+    assert made == other
+    data["e"] = []
+    assert made != data
+    assert data != made
+    with pytest.raises(KeyError, match="z"):
+        made["z"]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(made)
+
+
+def test_a_part_is_put_together_when_it_is_read_and_stays_for_a_while() -> None:
+    made, _, read = put_together()
+    assert made["a"] == 1
+    assert len(made) == 4
+    assert read == []
+    assert made["b"] is made["b"]
+    assert read == ["b"]
+    assert {type(part) for part in parts(made["b"])} == {SealedList, SealedDict}
+    for _ in range(STAY):
+        other, _, _ = put_together()
+        assert other["e"]
+    assert made["b"] == ["b", {"of": [1, 2]}]
+    assert read == ["b", "b"]
+
+
+def test_a_kept_context_is_little_work_for_the_garbage_collector(kept: Quire) -> None:
+    """Its decisions and its sources are there; what a receipt tells of them is not, until read."""
+
+    def tracked() -> int:
+        gc.collect()
+        return len(gc.get_objects())
+
+    kept.assemble(QUERY)
+    before = tracked()
+    made = [kept.assemble(QUERY, budget=budget) for budget in range(3000, 3020)]
+    grown = tracked() - before
+    decided = sum(len(one.decisions) for one in made)
+    sources = sum(len(one.sources) for one in made)
+    assert grown < 2 * decided + 5 * sources + 50 * len(made)
+    for one in made:
+        assert json.dumps(one.receipt)
+    assert tracked() - before < grown + STAY * 400, "and what was read does not stay for long"
+
+
+def test_proofs_are_written_as_they_are_read(kept: Quire) -> None:
+    context = kept.assemble(QUERY)
+    with kept.store.view(OWNER) as view:
+        proofs = [view.prove(source.chunk_id) for source in context.sources]
+    text = shared.write(proofs)
+    told = shared.read(text, [one.chunk_id for one in proofs])
+    assert len(told["tops"]) > 1, "there are several classes"
+    assert text == canonical(told)
+    assert list(told["chunks"]) == [one.chunk_id for one in proofs]
+    assert [shared.proof_of({"proofs": told}, one.chunk_id) for one in proofs] == proofs
+    assert shared.read(shared.write([]), []) == {"classes": [], "tops": {}, "chunks": {}}

@@ -3,7 +3,7 @@
 from quire.collect.linked import LEADS, LINKED, follow
 from quire.collect.parallel import Task, at_once
 from quire.collect.question import Question
-from quire.collect.search import LEXICAL, RULES, SEMANTIC, SOURCES, Collected, search
+from quire.collect.search import LEXICAL, RULES, SEMANTIC, SOURCES, UNFOUND, Collected, search
 from quire.collect.tree import chains, distance
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "RULES",
     "SEMANTIC",
     "SOURCES",
+    "UNFOUND",
     "Collected",
     "Question",
     "Task",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from quire.collect.activity import ACTIVITY, activity
 from quire.collect.focus import FOCUS, focus
+from quire.collect.linked import LINKED
 from quire.collect.question import Question
 from quire.collect.relations import RELATIONS, relations
 from quire.contracts import View
@@ -20,6 +21,8 @@ from quire.values import Failure, Hit, Hits
 LEXICAL = "lexical"
 SEMANTIC = "semantic"
 RULES = "rules"
+AHEAD = 1000
+"""So many chunks are fetched ahead, at most: who asks for more does not want them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,17 @@ SOURCES: dict[str, Callable[[View, Question, int], Hits]] = {
 }
 """A source of candidates is one function and one row; a recipe names it, its depth and weight."""
 
+UNFOUND = {
+    LEXICAL: "no word of the question stands in it",
+    SEMANTIC: "no vector of it was compared",
+    FOCUS: "it does not stand around the focus",
+    RELATIONS: "nothing ties it to the focus",
+    ACTIVITY: "the viewer did nothing to it lately",
+    RULES: "no rule brings it in",
+    LINKED: "no name leads to it",
+}
+"""Why a source does not find a piece, however deep it looks."""
+
 
 def search(
     view: View,
@@ -75,12 +89,14 @@ def search(
     """Ask each source for as many as its depth says; one that fails is told, the rest answers."""
     found: dict[str, Hits] = {}
     failed: list[Failure] = []
-    # What waits for the model comes last: meanwhile that is at work.
+    # What waits for the model comes last: meanwhile that is at work, and what the others find
+    # is fetched.
     for name in sorted(depths, key=lambda name: (name == SEMANTIC, name)):
         try:
             if name == SEMANTIC:
                 if vector is None:
                     continue
+                _fetch_ahead(view, found)
                 asked = replace(asked, vector=vector())
             found[name] = SOURCES[name](view, asked, depths[name])
         except InputError:
@@ -88,3 +104,10 @@ def search(
         except QuireError as error:
             failed.append(Failure(name, str(error)))
     return Collected(found, tuple(failed), asked.vector)
+
+
+def _fetch_ahead(view: View, found: Mapping[str, Hits]) -> None:
+    """Let the view have at hand what will be asked of it next."""
+    ids = [hit.id for hits in found.values() for hit in hits.hits]
+    if len(ids) <= AHEAD:
+        view.chunks(ids)

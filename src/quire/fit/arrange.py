@@ -108,6 +108,10 @@ def _together(ordered: Sequence[Piece]) -> list[Piece]:
 
 
 def _block(pieces: Sequence[Piece]) -> Block:
+    chunk = pieces[0].candidate.chunk
+    if len(pieces) == 1:  # as most are, and a whole is said again for each piece that may fit
+        alone = Run((pieces[0],), pieces[0].text, _lines(pieces[0]))
+        return Block(chunk.record_id, chunk.path, (alone,))
     runs: list[list[Piece]] = []
     first = end = 0
     for piece in pieces:
@@ -119,7 +123,6 @@ def _block(pieces: Sequence[Piece]) -> Block:
         else:
             runs.append([piece])
             first, end = start, _end(piece)
-    chunk = pieces[0].candidate.chunk
     return Block(chunk.record_id, chunk.path, tuple(_run(run) for run in runs))
 
 
@@ -153,6 +156,6 @@ def _offset(piece: Piece) -> tuple[int, int, str]:
 def _end(piece: Piece) -> int:
     """Tell where what is shown of a piece ends in its document."""
     chunk = piece.candidate.chunk
-    if piece.described or piece.text == chunk.text:
+    if piece.text is chunk.text or piece.described or piece.text == chunk.text:
         return chunk.end
     return chunk.start + len(piece.text.encode())

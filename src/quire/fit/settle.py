@@ -16,11 +16,11 @@ reached: its last piece may pass it.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from quire.fit.pack import Opening, options
-from quire.values import Piece
+from quire.values import Chunk, Piece
 
 SLACK = 16
 """A piece may cost so many tokens less inside the whole than it does alone."""
@@ -83,6 +83,10 @@ class _Whole:
     length: Length
     opening: Opening
     used: int = 0
+    _headings: set[str] = field(default_factory=set)
+    """The headings of what is in, from when it is filled up."""
+    _by_record: dict[str, list[Chunk]] = field(default_factory=dict)
+    """And the chunks of what is in, by their record."""
 
     def keep_to(self) -> None:
         """Take out what is too much, least preferred first."""
@@ -107,6 +111,7 @@ class _Whole:
 
     def fill(self) -> None:
         """Put in whatever fits, until nothing more does: one piece may make room for another."""
+        self._note(self.kept)
         added = True
         while added:
             added = False
@@ -117,6 +122,7 @@ class _Whole:
 
     def go_on(self) -> None:
         """Put in what comes next, up to the first that does not fit."""
+        self._note(self.kept)
         while self.out and self._put_in(self.out[0]):
             pass
         self._detail()
@@ -159,15 +165,14 @@ class _Whole:
         # Line ends at either end are not printed, nor is what a kept piece shows already.
         bare = len(piece.text) - len(piece.text.strip("\n"))
         least = max(0, piece.tokens - bare - SLACK)
-        if all(piece.heading != other.heading for other in self.kept):
+        if piece.heading not in self._headings:
             least += max(0, self.opening(piece) - HEADING_SLACK)
         if least <= self.available - self.used:
             return True
         chunk = piece.candidate.chunk
         return any(
             chunk.start < other.end and other.start < chunk.end
-            for other in (each.candidate.chunk for each in self.kept)
-            if other.record_id == chunk.record_id
+            for other in self._by_record.get(chunk.record_id, ())
         )
 
     def _put_in(self, piece: Piece) -> bool:
@@ -186,7 +191,15 @@ class _Whole:
         insort(kept, piece, key=self._place)
         return kept, self.length(kept)
 
+    def _note(self, pieces: Iterable[Piece]) -> None:
+        """Remember what is in, so that it need not be gone through for each that may come in."""
+        for piece in pieces:
+            self._headings.add(piece.heading)
+            chunk = piece.candidate.chunk
+            self._by_record.setdefault(chunk.record_id, []).append(chunk)
+
     def _take(self, piece: Piece, kept: list[Piece], used: int) -> None:
+        self._note([piece])
         self.kept, self.used = kept, used
         self.out = [other for other in self.out if other is not piece]
 

@@ -10,22 +10,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import lru_cache
+from functools import cache, partial
 from typing import Any
 
-from quire import hashes, merkle
+from quire import hashes
 from quire.errors import InputError
-from quire.proof.sealed import SealedList, sealed
+from quire.proof import shared
+from quire.proof.parts import InParts
+from quire.proof.sealed import sealed
 from quire.values import Chunk, Context, Proof, Recipe, Request, Roots, Verdict, Viewer
 
 VERSION = 1
 UNHASHED = ("hash", "created")
-PAIRS = 1 << 16
-"""As many nodes stand below the top of one tree."""
+IN_PARTS = ("proofs", "decisions")
+"""What is long, and put together when it is read."""
 _PLAIN = (str, int, float, type(None))
 
 Receipt = dict[str, Any]
-Pairs = SealedList[SealedList[int | str]]
 
 
 def make(
@@ -37,6 +38,7 @@ def make(
     **state: Any,
 ) -> Receipt:
     """Write the receipt of a context, never to be altered; `state` is what `viewed` gave."""
+    written = shared.write(proofs)
     receipt: Receipt = {
         "version": VERSION,
         "request": plain(request),
@@ -47,8 +49,8 @@ def make(
             {**plain(source), "chunk": _chunk(chunk)}
             for source, chunk in zip(context.sources, chunks, strict=True)
         ],
-        "proofs": _shared(proofs),
-        "decisions": plain(context.decisions),
+        "proofs": partial(shared.read, written, [proof.chunk_id for proof in proofs]),
+        "decisions": partial(plain, context.decisions),
         "failed": plain(context.failed),
         "tokens": context.tokens,
         "content_tokens": context.content_tokens,
@@ -60,11 +62,13 @@ def make(
     }
     # The vector of the question itself has a place of its own beside those of the sections.
     receipt["query_vector"] = receipt["section_vectors"].pop(request.query, None)
-    receipt["request_hash"] = data_hash(receipt["request"])
-    receipt["recipe_hash"] = data_hash(receipt["recipe"])
-    receipt["hash"] = receipt_hash(receipt)
-    told: Receipt = sealed(receipt)
-    return told
+    texts = {name: canonical(value) for name, value in receipt.items() if name not in IN_PARTS}
+    texts["proofs"], texts["decisions"] = written, canonical(context.decisions)
+    for part in ("request", "recipe"):
+        receipt[f"{part}_hash"] = hashes.text_hash(texts[part]).hex()
+        texts[f"{part}_hash"] = canonical(receipt[f"{part}_hash"])
+    receipt["hash"] = hashes.text_hash(shared.as_object(texts)).hex()
+    return InParts({name: sealed(value) for name, value in receipt.items()})
 
 
 def plain(value: Any) -> Any:
@@ -75,7 +79,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
-    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return {name: plain(item) for name, item in _as_data(value).items()}
 
 
 def viewed(
@@ -108,7 +112,9 @@ def viewer_hash(viewer: Viewer) -> str:
 
 def canonical(data: object) -> str:
     """Write data as JSON in its one canonical form."""
-    return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(
+        data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_as_data
+    )
 
 
 def data_hash(data: object) -> str:
@@ -150,28 +156,6 @@ def chunk_ids(receipt: Mapping[str, Any]) -> list[str]:
     return [source["chunk_id"] for source in receipt["sources"]]
 
 
-def top_of(receipt: Mapping[str, Any], chunk_id: str) -> dict[int, bytes]:
-    """Give the nodes at the top of a source's tree; its own, which a proof leaves out, is told."""
-    shared = receipt["proofs"]
-    top = shared["tops"][shared["chunks"][chunk_id]["class"]]
-    return {place: bytes.fromhex(value) for place, value in top}
-
-
-def proof_of(receipt: Mapping[str, Any], chunk_id: str) -> Proof:
-    """Put a source's proof together again."""
-    shared = receipt["proofs"]
-    own = shared["chunks"][chunk_id]
-    at = bytes.fromhex(chunk_id)[0]
-    return Proof(
-        chunk_id=chunk_id,
-        leaf=own["leaf"],
-        bucket=tuple((name, value) for name, value in own["bucket"]),
-        nodes=tuple((place, value) for place, value in own["nodes"]),
-        top=tuple((place, value) for place, value in shared["tops"][own["class"]] if place != at),
-        classes=tuple(shared["classes"]),
-    )
-
-
 def _chunk(chunk: Chunk) -> dict[str, Any]:
     """Give all that a chunk's leaf is made of, the text by its hash."""
     told: dict[str, Any] = plain(chunk)
@@ -179,31 +163,11 @@ def _chunk(chunk: Chunk) -> dict[str, Any]:
     return told
 
 
-@lru_cache(PAIRS)
-def _shared_pair(pair: tuple[int, str]) -> SealedList[int | str]:
-    """Give a node's place and hash, as one object to all receipts: they hold thousands of them.
-
-    Each that is made anew is one more for the garbage collector to look at, as long as any
-    context that holds it is kept.
-    """
-    return SealedList(pair)
+def _as_data(value: object) -> dict[str, Any]:
+    names = _names(type(value))  # type: ignore[arg-type]  # a type is hashable
+    return {name: getattr(value, name) for name in names}
 
 
-def _shared(proofs: Sequence[Proof]) -> dict[str, Any]:
-    """Write proofs without repeating what they share: the class roots and the tops of trees."""
-    tops: dict[str, Pairs] = {}
-    chunks: dict[str, Any] = {}
-    for proof in proofs:
-        top = merkle.whole_top(proof)
-        root = merkle.node_hash(top).hex()
-        if root not in tops:
-            nodes = ((place, top[place].hex()) for place in sorted(top))
-            tops[root] = SealedList(map(_shared_pair, nodes))
-        chunks[proof.chunk_id] = {
-            "leaf": proof.leaf,
-            "bucket": [list(pair) for pair in proof.bucket],
-            "nodes": SealedList(map(_shared_pair, proof.nodes)),
-            "class": root,
-        }
-    classes = list(proofs[0].classes) if proofs else []
-    return {"classes": classes, "tops": tops, "chunks": chunks}
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

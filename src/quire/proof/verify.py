@@ -13,6 +13,7 @@ from quire import hashes, merkle
 from quire.contracts import Counter
 from quire.errors import InputError
 from quire.proof import receipt as receipts
+from quire.proof import shared
 from quire.proof.shape import check
 from quire.values import Chunk
 
@@ -107,11 +108,11 @@ def _proofs(receipt: Mapping[str, Any]) -> Iterator[str]:
         leaf = merkle.leaf_of(
             tuple(chunk[name] for name in _LEAF), bytes.fromhex(chunk["text_hash"])
         )
-        proof = receipts.proof_of(receipt, chunk["id"])
+        proof = shared.proof_of(receipt, chunk["id"])
         key = bytes.fromhex(chunk["id"])
         if not merkle.verify_leaf(proof, key, leaf, receipt["content_root"]):
             yield f"{source['path']}: not shown to be under the root {receipt['content_root']}"
-        elif merkle.whole_top(proof) != receipts.top_of(receipt, chunk["id"]):
+        elif merkle.whole_top(proof) != shared.top_of(receipt, chunk["id"]):
             yield f"{source['path']}: the nodes above it are not those of its proof"
 
 

@@ -35,8 +35,16 @@ class Fused:
     """Each ranking's own score, by the ranking's name."""
 
 
-def fuse(found: Mapping[str, Hits], weights: Mapping[str, int], spec: RankSpec) -> list[Fused]:
-    """Merge rankings into one total order: fused score, path, sequence, offset, id."""
+def fuse(
+    found: Mapping[str, Hits],
+    weights: Mapping[str, int],
+    spec: RankSpec,
+    most: int | None = None,
+) -> list[Fused]:
+    """Merge rankings into one total order: fused score, path, sequence, offset, id.
+
+    With `most`, only so many of the best are given.
+    """
     if spec.fusion not in FUSIONS:
         raise InputError(f"{spec.fusion!r} is no fusion; there are {', '.join(FUSIONS)}")
     met: dict[str, Hit] = {}
@@ -48,11 +56,13 @@ def fuse(found: Mapping[str, Hits], weights: Mapping[str, int], spec: RankSpec) 
             met[hit.id] = hit
             scores[hit.id] = scores.get(hit.id, 0) + weights[name] * worth
             signals.setdefault(hit.id, {})[name] = hit.score
-    fused = [
-        Fused(Hit(hit.id, scores[hit.id], hit.path, hit.sequence, hit.start), signals[hit.id])
-        for hit in met.values()
+    ordered = sorted(
+        (-scores[hit.id], hit.path, hit.sequence, hit.start, hit.id) for hit in met.values()
+    )
+    return [
+        Fused(Hit(name, -negated, path, sequence, start), signals[name])
+        for negated, path, sequence, start, name in ordered[:most]
     ]
-    return sorted(fused, key=lambda one: one.hit.order)
 
 
 def _shares(name: str, hits: Sequence[Hit], _: RankSpec) -> Iterator[int]:

@@ -12,6 +12,8 @@ _LINE_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 def one_line(text: str) -> str:
     """Write out what would break a line or a terminal: a file may be called anything."""
+    if text.isprintable():
+        return text
     return _LINE_BREAKING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
@@ -22,7 +24,10 @@ def paragraph(text: str) -> str:
 
 def fence(text: str) -> str:
     """Give the fence that no line of a text can end."""
-    return "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+    usual = "```"
+    if usual not in text:
+        return usual
+    return "`" * (1 + max(map(len, _BACKTICKS.findall(text))))
 
 
 def as_code(name: str) -> str:

@@ -9,6 +9,7 @@ by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 from quire.errors import InputError
 from quire.store.sqlite import rows
+from quire.store.sqlite.columns import KIND, RECORD
 from quire.store.sqlite.snapshot import Snapshot
 from quire.store.sqlite.terms import Places, Term
 
@@ -35,12 +37,12 @@ def check_reach(reach: int) -> None:
 
 
 def scored(
-    snapshot: Snapshot, terms: Sequence[Term], seeds: Sequence[int], reach: int
+    snapshot: Snapshot, terms: Sequence[Term], seeds: Places, reach: int
 ) -> tuple[Places, npt.NDArray[np.int64]]:
     """Score the seeds and the rows within reach of them, by the words within reach of each."""
     around = _around(snapshot, seeds, reach)
     held, records, places = around
-    wanted = np.isin(held, np.array(seeds, np.int64))
+    wanted = np.isin(held, seeds)
     pairs = list(_pairs(records, places, reach))
     near = wanted.copy()
     for left, right, _ in pairs:
@@ -60,31 +62,38 @@ def scored(
 
 
 def _around(
-    snapshot: Snapshot, seeds: Sequence[int], reach: int
+    snapshot: Snapshot, seeds: Places, reach: int
 ) -> tuple[Places, npt.NDArray[Any], npt.NDArray[Any]]:
     """Find the rows near the seeds and those near to these: rows, records, places in them.
 
     They come in reading order; a row that stands alone seems to be in a record of its own.
     """
     first = rows.key_of(snapshot.space.id, 0)
+    table = snapshot.columns.table
+    (alone,) = snapshot.connection.rows(
+        "SELECT coalesce(max(id), -1) FROM kind WHERE space = ? AND name = ?",
+        (snapshot.space.id, ALONE),
+    )[0]
+    # Nothing is asked but what the index on records holds: no chunk itself is read for it.
     found = snapshot.connection.rows(
-        "WITH alone (kind) AS (SELECT id FROM kind WHERE space = ?1 AND name = ?2), "
-        "seed AS (SELECT c.key, c.record, c.sequence, c.kind FROM carray(?3) v "
-        "CROSS JOIN chunk c ON c.key = v.value) "
-        "SELECT c.key, c.record, c.sequence FROM seed s CROSS JOIN chunk c "
-        "ON c.record = s.record AND c.sequence BETWEEN s.sequence - ?4 AND s.sequence + ?4 "
-        "WHERE s.kind NOT IN alone AND c.kind NOT IN alone "
-        "UNION SELECT s.key, -1 - s.key, 0 FROM seed s WHERE s.kind IN alone "
-        "ORDER BY 2, 3, 1",
-        (
-            snapshot.space.id,
-            ALONE,
-            apsw.carray(np.array(seeds, np.int64) + first),
-            2 * reach,
-        ),
+        "SELECT c.key, c.sequence FROM "
+        "(SELECT c.record, c.sequence FROM carray(?1) v CROSS JOIN chunk c ON c.key = v.value) s "
+        "CROSS JOIN chunk c "
+        "ON c.record = s.record AND c.sequence BETWEEN s.sequence - ?2 AND s.sequence + ?2",
+        (apsw.carray(np.sort(seeds) + first), 2 * reach),
     )
-    table = np.array(found, np.int64).reshape(-1, 3)
-    return table[:, 0] - first, table[:, 1], table[:, 2]
+    met = np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)
+    held, at = np.unique(met[:, 0] - first, return_index=True)
+    near = table[KIND, held] != alone
+    held, places = held[near], met[at[near], 1]
+    records = table[RECORD, held]
+    order = np.lexsort((held, places, records))
+    single = seeds[table[KIND, seeds] == alone]
+    return (
+        np.concatenate([single, held[order]]),
+        np.concatenate([-1 - single, records[order]]),
+        np.concatenate([np.zeros(single.size, np.int64), places[order]]),
+    )
 
 
 def _pairs(

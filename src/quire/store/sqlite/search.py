@@ -36,13 +36,13 @@ def lexical(snapshot: Snapshot, query: str, k: int, where: Filter, reach: int = 
     nearby.check_reach(reach)
     terms = terms_of(snapshot, query)
     allowed = _allowed(snapshot, where)
-    best = _matching(snapshot, terms, allowed, k)
-    if reach and best:
-        rows_met, scores = nearby.scored(snapshot, terms, [row for row, _ in best], reach)
+    found, scores = _matching(snapshot, terms, allowed, k)
+    if reach and found.size:
+        seeds, _ = _winners(snapshot, found, scores, k)
+        found, scores = nearby.scored(snapshot, terms, seeds, reach)
         if allowed is not None:
-            rows_met, scores = rows_met[allowed[rows_met]], scores[allowed[rows_met]]
-        best = _best(snapshot, rows_met, scores, k)
-    return Hits(tuple(hit for _, hit in best))
+            found, scores = found[allowed[found]], scores[allowed[found]]
+    return Hits(_best(snapshot, found, scores, k))
 
 
 def holding(
@@ -59,25 +59,23 @@ def holding(
             held = held[:0]
         elif allowed is not None:
             held = held[allowed[held]]
-        best = _best(snapshot, held, np.full(held.size, rarity), max(1, held.size))
-        found.append(tuple(hit for _, hit in best))
+        found.append(_best(snapshot, held, np.full(held.size, rarity), max(1, held.size)))
     return found
 
 
 def _matching(
     snapshot: Snapshot, terms: list[Term], allowed: Mask | None, k: int
-) -> list[tuple[int, Hit]]:
-    """Find the k best rows by their own words."""
+) -> tuple[Places, npt.NDArray[Any]]:
+    """Find the rows that may belong to the k best by their own words, with their scores."""
     norms = snapshot.readable.norms
     if sum(term.rows.size for term in terms) * FEW_OF_ALL >= norms.size:
-        found, scores = _scored(terms, norms, allowed, k)
-    else:  # rare words: all that follows looks at the rows that hold them, and at no others
-        none = np.zeros(0, np.int32)
-        held = np.unique(np.concatenate([none, *(term.rows for term in terms)])).astype(np.int64)
-        kept = None if allowed is None else allowed[held]
-        places, scores = _scored([term.within(held) for term in terms], norms[held], kept, k)
-        found = held[places]
-    return _best(snapshot, found, scores, k)
+        return _scored(terms, norms, allowed, k)
+    # Rare words: all that follows looks at the rows that hold them, and at no others.
+    none = np.zeros(0, np.int32)
+    held = np.unique(np.concatenate([none, *(term.rows for term in terms)])).astype(np.int64)
+    kept = None if allowed is None else allowed[held]
+    places, scores = _scored([term.within(held) for term in terms], norms[held], kept, k)
+    return held[places], scores
 
 
 def _scored(
@@ -128,14 +126,14 @@ def semantic(
     if not scanned:
         code = vectors.encode(np.frombuffer(vector, np.int8)[None])[0]
         distance = np.take(vectors.distances(codes, code), places)
-        near = distance <= vectors.threshold(distance, vectors.first_pass_size(k))
+        most = vectors.threshold(distance, vectors.first_pass_size(k))
+        near = np.flatnonzero(distance <= most)
         able, places = able[near], places[near]
     if able.size * 3 < matrix.shape[0]:
-        scores = vectors.dot(matrix[places], vector)
+        scores = vectors.dot(np.take(matrix, places, axis=0), vector)
     else:
         scores = np.take(vectors.dot(matrix, vector), places)
-    best = _best(snapshot, able, scores, k)
-    return Hits(tuple(hit for _, hit in best), exact=scanned)
+    return Hits(_best(snapshot, able, scores, k), exact=scanned)
 
 
 def check_filter(where: Filter) -> None:
@@ -197,36 +195,47 @@ def _allowed(snapshot: Snapshot, where: Filter) -> Mask | None:
     return passing
 
 
-def _best(
-    snapshot: Snapshot, found: npt.NDArray[np.int64], scores: npt.NDArray[Any], k: int
-) -> list[tuple[int, Hit]]:
+def _best(snapshot: Snapshot, found: Places, scores: npt.NDArray[Any], k: int) -> tuple[Hit, ...]:
     """Give the best k of the scored rows in their total order."""
-    picked = top.contenders(scores, k)
-    found, scores = found[picked], scores[picked]
+    found, scores = _winners(snapshot, found, scores, k)
     if not found.size:
-        return []
-    least = scores.min()
-    sure = scores > least
-    hits = _hits(snapshot, found[sure], scores[sure], k)
-    hits += _hits(snapshot, found[~sure], scores[~sure], k - len(hits))
-    return sorted(hits, key=lambda met: met[1].order)
-
-
-def _hits(
-    snapshot: Snapshot, found: npt.NDArray[np.int64], scores: npt.NDArray[Any], most: int
-) -> list[tuple[int, Hit]]:
-    """Fetch what the order needs to know; of more rows than wanted, the first by path."""
-    if not found.size or most <= 0:
-        return []
+        return ()
     first = rows.key_of(snapshot.space.id, 0)
     known = dict(zip((found + first).tolist(), scores.tolist(), strict=True))
     fetched = snapshot.connection.rows(
-        "SELECT c.key, c.id, r.path, c.sequence, c.start FROM carray(?) v "
+        "SELECT c.key, r.path, c.sequence, c.start, c.id FROM carray(?) v "
+        "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record",
+        (apsw.carray(found + first),),
+    )
+    ordered = sorted((-known[key], *place) for key, *place in fetched)
+    return tuple(
+        [
+            Hit(name.hex(), -negated, path, sequence, start)
+            for negated, path, sequence, start, name in ordered
+        ]
+    )
+
+
+def _winners(
+    snapshot: Snapshot, found: Places, scores: npt.NDArray[Any], k: int
+) -> tuple[Places, npt.NDArray[Any]]:
+    """Give the k best of the scored rows, in no order; what is equal is told apart by its place."""
+    picked = top.contenders(scores, k)
+    found, scores = found[picked], scores[picked]
+    if found.size <= k:
+        return found, scores
+    least = scores.min()
+    sure = np.flatnonzero(scores > least)
+    equal = found[scores == least]
+    first = rows.key_of(snapshot.space.id, 0)
+    fetched = snapshot.connection.rows(
+        "SELECT c.key FROM carray(?) v "
         "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record "
         "ORDER BY r.path, c.sequence, c.start, c.id LIMIT ?",
-        (apsw.carray(found + first), min(most, found.size)),
+        (apsw.carray(equal + first), k - sure.size),
     )
-    return [
-        (rows.row_of(key), Hit(chunk_id.hex(), known[key], path, sequence, start))
-        for key, chunk_id, path, sequence, start in fetched
-    ]
+    taken = np.array([rows.row_of(key) for (key,) in fetched], np.int64)
+    return (
+        np.concatenate([found[sure], taken]),
+        np.concatenate([scores[sure], np.full(taken.size, least)]),
+    )

@@ -7,7 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from quire import merkle
 from quire.errors import StoreDamagedError
+from quire.lru import Recent
 from quire.store.postings import Posting
 from quire.store.sqlite import columns, segments
 from quire.store.sqlite.change import Space
@@ -17,13 +19,20 @@ from quire.store.sqlite.readable import Readable, ReadableRows
 from quire.store.sqlite.slots import Slots
 from quire.store.vectors import Codes, Matrix
 
+KEPT_NODES = 257
+"""As many as one tree has, its top included."""
+
+Children = tuple[tuple[int, str], ...]
+"""The places and hashes of what stands side by side in a tree."""
+
 
 class Caches:
-    """Arrays in memory, derived from the file and shared by all snapshots of a store."""
+    """What is kept in memory, derived from the file and shared by all snapshots of a store."""
 
     def __init__(self) -> None:
         self.lists = segments.Lists()
         self.readable = ReadableRows()
+        self.nodes: Recent[tuple[int, int, int, int | None], Children] = Recent(KEPT_NODES)
         self._lock = threading.Lock()
         self._columns: dict[int, Columns] = {}
         self._slots: dict[int, Slots] = {}
@@ -59,6 +68,7 @@ class Caches:
             self._columns.clear()
             self._slots.clear()
         self.lists.clear()
+        self.nodes = Recent(KEPT_NODES)
 
 
 class Snapshot:
@@ -96,6 +106,40 @@ class Snapshot:
             return rows, times
         kept = np.take(self.readable.mask, rows)
         return rows[kept], times[kept]
+
+    @cached_property
+    def roots(self) -> list[tuple[bytes, bytes]]:
+        """The roots of the readable classes' trees: of content, and of vectors."""
+        classes = ",".join(map(str, sorted(self.classes))) or "NULL"
+        found = self.connection.rows(
+            f"SELECT content, vector FROM root WHERE space = ? AND class IN ({classes})",
+            (self.space.id,),
+        )
+        return [(content, vector) for content, vector in found]
+
+    def below(self, held: int, node: int | None = None) -> Children:
+        """Give what stands below a node of a class's tree, or below its root."""
+        at = (self.space.id, self.space.generation, held, node)
+        known = self._caches.nodes.get(at)
+        if known is None:
+            known = self._read_below(held, node)
+            self._caches.nodes.put(at, known)
+        return known
+
+    def _read_below(self, held: int, node: int | None) -> Children:
+        at = (self.space.id, held)
+        if node is None:
+            found = self.connection.rows(
+                "SELECT node, content FROM node WHERE space = ? AND class = ? ORDER BY node", at
+            )
+        else:
+            first = node * merkle.FAN
+            found = self.connection.rows(
+                "SELECT bucket & 255, content FROM bucket WHERE space = ? AND class = ? "
+                "AND bucket BETWEEN ? AND ? ORDER BY bucket",
+                (*at, first, first + merkle.FAN - 1),
+            )
+        return tuple([(place, content.hex()) for place, content in found])
 
     def vectors(self) -> tuple[Matrix, Codes]:
         """Give all vectors with their codes, by slot."""

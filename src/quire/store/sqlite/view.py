@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import apsw
 
@@ -14,7 +13,7 @@ from quire.errors import InputError
 from quire.store.sqlite import outlines, rows, search
 from quire.store.sqlite.change import Space
 from quire.store.sqlite.database import Connection
-from quire.store.sqlite.snapshot import Snapshot
+from quire.store.sqlite.snapshot import Children, Snapshot
 from quire.values import (
     NO_FILTER,
     TIMED,
@@ -34,8 +33,8 @@ from quire.values import (
     Viewer,
 )
 
-Children = tuple[tuple[int, str], ...]
-"""The places and hashes of what stands side by side in a tree."""
+KEPT_CHUNKS = 2000
+"""A view that goes through more than a question needs does not keep all of it."""
 
 
 class SqliteView:
@@ -46,8 +45,8 @@ class SqliteView:
         self._open: Snapshot | None = snapshot
         self._file_bytes = file_bytes
         self._classes = ",".join(map(str, sorted(snapshot.classes))) or "NULL"
-        self._tops: dict[int, Children] = {}
-        """The nodes at the top of a class's tree: the same for every proof of this snapshot."""
+        self._chunks: dict[str, Chunk] = {}
+        """What was fetched by its id: a question asks for much of it twice."""
         self._searching: set[int] = set()
         """The threads that are at it."""
 
@@ -56,6 +55,7 @@ class SqliteView:
         if self._open is not None and self._searching:
             self._open.connection.spent = True  # nobody waits for them any more
         self._open = None
+        self._chunks.clear()
 
     @contextmanager
     def _search(self) -> Iterator[Snapshot]:
@@ -105,18 +105,23 @@ class SqliteView:
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Fetch chunks by id, in that order; what is absent or not readable is left out."""
-        wanted = tuple({bytes.fromhex(name) for name in ids if rows.ID.fullmatch(name)})
-        if not wanted:
-            return []
-        fetched = self._connection.rows(
-            f"SELECT {rows.CHUNK} FROM carray(?) v "
-            "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
-            "JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind "
-            f"WHERE r.class IN ({self._classes})",
-            (apsw.carray(wanted), self._space.id),
+        known = self._chunks
+        wanted = tuple(
+            {bytes.fromhex(name) for name in ids if name not in known and rows.ID.fullmatch(name)}
         )
-        found = {chunk.id: chunk for chunk in map(rows.chunk_of, fetched)}
-        return [found[name] for name in ids if name in found]
+        if wanted:
+            if len(known) > KEPT_CHUNKS:
+                known = self._chunks = {name: known[name] for name in ids if name in known}
+            with self._search() as snapshot:
+                fetched = snapshot.connection.rows(
+                    f"SELECT {rows.CHUNK} FROM carray(?) v "
+                    "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
+                    "JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind "
+                    f"WHERE r.class IN ({self._classes})",
+                    (apsw.carray(wanted), snapshot.space.id),
+                )
+            known.update((chunk.id, chunk) for chunk in map(rows.chunk_of, fetched))
+        return [known[name] for name in ids if name in known]
 
     def records(self, ids: Sequence[str]) -> list[Record]:
         """Fetch records by id, in that order; what is absent or not readable is left out."""
@@ -134,11 +139,14 @@ class SqliteView:
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         """Go through all readable records by path, then id."""
         search.check_filter(where)
-        kinds = f"AND r.kind IN ({','.join('?' * len(where.kinds))}) " if where.kinds else ""
+        kinds, path = "", "r.path"
+        if where.kinds:
+            # Found by their kind and then sorted (`+`): by the index on paths all would be read.
+            kinds, path = f"AND r.kind IN ({','.join('?' * len(where.kinds))}) ", "+r.path"
         # All at once: a cursor that is not read to its end would hold on to this snapshot.
         found = self._connection.rows(
             f"SELECT {rows.RECORD} FROM record r "
-            f"WHERE r.space = ? AND r.class IN ({self._classes}) {kinds}ORDER BY r.path, r.id",
+            f"WHERE r.space = ? AND r.class IN ({self._classes}) {kinds}ORDER BY {path}, r.id",
             (self._space.id, *where.kinds),
         )
         for row in found:
@@ -277,7 +285,7 @@ class SqliteView:
 
     def roots(self) -> Roots:
         """The hashes over everything readable."""
-        found = self._class_roots()
+        found = self._snapshot.roots
         content = merkle.view_root(content for content, _ in found)
         state = merkle.state_root(content, (vector for _, vector in found), self._space.model)
         return Roots(content.hex(), state.hex())
@@ -318,38 +326,19 @@ class SqliteView:
         held, leaf = row
         key = bytes.fromhex(chunk_id)
         place, within = divmod(merkle.bucket_of(key), merkle.FAN)
-        at = (self._space.id, held)
         bucket = self._connection.rows(
             "SELECT key, content FROM leaf WHERE space = ? AND class = ? "
             "AND key >= ? AND key <= ? ORDER BY key",
-            (*at, key[:2], key[:2] + b"\xff" * 16),
+            (self._space.id, held, key[:2], key[:2] + b"\xff" * 16),
         )
-        nodes = self._connection.rows(
-            "SELECT bucket & 255, content FROM bucket WHERE space = ? AND class = ? "
-            "AND bucket BETWEEN ? AND ? ORDER BY bucket",
-            (*at, place * merkle.FAN, place * merkle.FAN + merkle.FAN - 1),
-        )
-        if held not in self._tops:
-            self._tops[held] = _in_hex(
-                self._connection.rows(
-                    "SELECT node, content FROM node WHERE space = ? AND class = ? ORDER BY node", at
-                )
-            )
         return Proof(
             chunk_id=chunk_id,
             leaf=leaf.hex(),
             bucket=tuple((name.hex(), content.hex()) for name, content in bucket),
-            nodes=_beside(_in_hex(nodes), within),
-            top=_beside(self._tops[held], place),
-            classes=tuple(sorted(content.hex() for content, _ in self._class_roots())),
+            nodes=_beside(self._snapshot.below(held, place), within),
+            top=_beside(self._snapshot.below(held), place),
+            classes=tuple(sorted(content.hex() for content, _ in self._snapshot.roots)),
         )
-
-    def _class_roots(self) -> list[tuple[bytes, bytes]]:
-        found = self._connection.rows(
-            f"SELECT content, vector FROM root WHERE space = ? AND class IN ({self._classes})",
-            (self._space.id,),
-        )
-        return [(content, vector) for content, vector in found]
 
     def _readable_bytes(self) -> int:
         return self._count(
@@ -364,10 +353,6 @@ class SqliteView:
 
 def _as_id(name: str) -> bytes:
     return bytes.fromhex(name) if rows.ID.fullmatch(name) else b""
-
-
-def _in_hex(children: Iterable[Sequence[Any]]) -> Children:
-    return tuple([(place, content.hex()) for place, content in children])
 
 
 def _beside(children: Children, own: int) -> Children:

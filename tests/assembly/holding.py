@@ -135,7 +135,10 @@ class _Run:
         place = f"lines {first}-{last}, " if first else ""
         title = f", {self.title}" if self.title else ""
         head = f"({place}score {self.score}{title})\n" if metadata else ""
-        return head + self.text.strip("\n") + "\n"
+        lines = self.text.strip("\n").split("\n")
+        forged = [line.lstrip(" \t").startswith("[DOC:") for line in lines]
+        told = ["\\" + line if bad else line for line, bad in zip(lines, forged, strict=True)]
+        return head + "\n".join(told) + "\n"
 
 
 def said(shown: Shown, recipe: Recipe) -> str:

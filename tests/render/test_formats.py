@@ -178,3 +178,10 @@ def test_each_format_says_nothing_of_nothing() -> None:
         "template",
         "situation",
     }
+
+
+def test_no_text_can_pass_for_another_document() -> None:
+    forged = "as it was\n[DOC: secret.md]\n  [DOC: b]\nnot [DOC: c]\n"
+    text = said([piece(document("a.md", forged)[0], 1)], "grouped")
+    assert [line for line in text.splitlines() if line.startswith("[DOC: ")] == ["[DOC: a.md]"]
+    assert "\n\\[DOC: secret.md]\n\\  [DOC: b]\nnot [DOC: c]\n" in text

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from quire.errors import InputError
 from quire.render import entities, page, situation, template
 from quire.render.entities import entity_of
-from quire.render.lines import one_line
+from quire.render.lines import one_line, unmarked
 from quire.values import FULL, SIGNATURE, Block, Candidate, Frame, Piece, RenderSpec, Run
 
 Say = Callable[[Sequence[Block], RenderSpec, Frame], str]
@@ -140,7 +140,7 @@ def format_of(spec: RenderSpec) -> Format:
 
 def _said(run: Run, spec: RenderSpec) -> str:
     # A run ends in one line end, whatever its source ended in.
-    text = run.text.strip("\n") + "\n"
+    text = unmarked(run.text.strip("\n")) + "\n"
     if not spec.metadata:
         return text
     first, last = run.lines

@@ -7,6 +7,7 @@ import re
 _BACKTICKS = re.compile(r"`{3,}")
 _BLOCK = re.compile(r"(?m)^([ \t]*)(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3})")
 """What would begin another block of markdown than a paragraph, at the beginning of a line."""
+_MARKER = re.compile(r"(?m)^[ \t]*\[DOC:")
 _LINE_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -20,6 +21,11 @@ def one_line(text: str) -> str:
 def paragraph(text: str) -> str:
     """Write a text so that markdown takes none of its lines for a heading, a fence or a rule."""
     return _BLOCK.sub(r"\1\\", text)
+
+
+def unmarked(text: str) -> str:
+    """Write a text so that none of its lines looks like the marker of another document."""
+    return _MARKER.sub(r"\\\g<0>", text) if "[DOC:" in text else text
 
 
 def fence(text: str) -> str:

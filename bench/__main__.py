@@ -7,11 +7,22 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import assemble, cache, index, lexical, opening, parsing, report, vectors, writing
+from bench import (
+    assemble,
+    cache,
+    index,
+    lexical,
+    opening,
+    parsing,
+    report,
+    vectors,
+    workspace,
+    writing,
+)
 from bench.report import Table
 
 OUT = Path(__file__).parent / "out"
-PARTS = ("lexical", "vectors", "index", "open", "write", "assemble", "parse")
+PARTS = ("lexical", "vectors", "index", "open", "write", "assemble", "parse", "workspace")
 UNITS = {"k": 1000, "m": 1_000_000}
 
 
@@ -28,6 +39,7 @@ def main() -> None:
         "write": lambda: writing.tables(sizes),
         "assemble": lambda: assemble.tables(sizes, asked, slow=given.slow),
         "parse": parsing.tables,
+        "workspace": lambda: workspace.tables(asked),
     }
     about = report.circumstances()
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)

@@ -146,6 +146,7 @@ DEFAULT_RECIPE = "documents"
 DEFAULT_MODEL = "o200k"
 LARGEST_BUDGET = 100_000_000
 MOST_WEIGHT = 1000
+MOST_LEANING = 1000
 MOST_RECENT = 1000
 GIVEN = ("history", "system")
 """Parts of a page that the asker brings along."""
@@ -298,6 +299,9 @@ def check(recipe: Recipe) -> None:
         _typed(f"sources.{name}", source)
         _within(f"sources.{name}.k", source.k, 1)
         _within(f"sources.{name}.weight", source.weight, 0, MOST_WEIGHT)
+        for option, value in source.options.items():
+            if option in (rank.WHOLE, rank.LONG):
+                _within(f"sources.{name}.options.{option}", value, 0, MOST_LEANING)
 
 
 def _check_sections(recipe: Recipe) -> None:

@@ -138,7 +138,10 @@ def test_a_recipe_of_ones_own_extends_another(tree: Tree) -> None:
     mine = recipes.load(str(tree.root / "recipes/mine.toml"))
     assert (mine.name, mine.about, mine.budget.total) == ("mine", "Mine.", 1234)
     assert mine.budget == replace(DOCUMENTS.budget, total=1234)
-    assert mine.sources == {**DOCUMENTS.sources, "lexical": SourceSpec(7, 5)}
+    assert mine.sources == {
+        **DOCUMENTS.sources,
+        "lexical": replace(DOCUMENTS.sources["lexical"], k=7),
+    }
     assert mine.fit == replace(DOCUMENTS.fit, pack="optimal")
     assert (mine.rank, mine.render) == (DOCUMENTS.rank, DOCUMENTS.render)
     more = recipes.load(str(tree.root / "recipes/more.toml"))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from quire.values import Bearing, SourceSpec
 
 WHOLE = "whole"
-"""The option of a source: so many percent of its weight it has for a chunk that is a whole record."""
+"""The option of a source: so many percent of its weight it has for a chunk that is its record."""
 LONG = "long"
 """The option of a source: it weighs less for a question of more different words than this; of
 twice as many, half."""

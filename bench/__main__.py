@@ -7,11 +7,22 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import assemble, cache, index, lexical, opening, parsing, report, vectors, writing
+from bench import (
+    assemble,
+    cache,
+    index,
+    lexical,
+    opening,
+    parsing,
+    ranking,
+    report,
+    vectors,
+    writing,
+)
 from bench.report import Table
 
 OUT = Path(__file__).parent / "out"
-PARTS = ("lexical", "vectors", "index", "open", "write", "assemble", "parse")
+PARTS = ("lexical", "vectors", "index", "open", "write", "rank", "assemble", "parse")
 UNITS = {"k": 1000, "m": 1_000_000}
 
 
@@ -26,6 +37,7 @@ def main() -> None:
         "index": lambda: index.tables(sizes),
         "open": lambda: opening.tables(sizes),
         "write": lambda: writing.tables(sizes),
+        "rank": lambda: ranking.tables(sizes, asked),
         "assemble": lambda: assemble.tables(sizes, asked, slow=given.slow),
         "parse": parsing.tables,
     }

@@ -14,6 +14,7 @@ from bench import (
     lexical,
     opening,
     parsing,
+    ranking,
     report,
     vectors,
     workspace,
@@ -22,7 +23,17 @@ from bench import (
 from bench.report import Table
 
 OUT = Path(__file__).parent / "out"
-PARTS = ("lexical", "vectors", "index", "open", "write", "assemble", "parse", "workspace")
+PARTS = (
+    "lexical",
+    "vectors",
+    "index",
+    "open",
+    "write",
+    "rank",
+    "assemble",
+    "parse",
+    "workspace",
+)
 UNITS = {"k": 1000, "m": 1_000_000}
 
 
@@ -37,6 +48,7 @@ def main() -> None:
         "index": lambda: index.tables(sizes),
         "open": lambda: opening.tables(sizes),
         "write": lambda: writing.tables(sizes),
+        "rank": lambda: ranking.tables(sizes, asked),
         "assemble": lambda: assemble.tables(sizes, asked, slow=given.slow),
         "parse": parsing.tables,
         "workspace": lambda: workspace.tables(asked),

@@ -96,7 +96,7 @@ def _search_both(store: str, question: str) -> dict[str, Any]:
     from quire import rank
     from quire.embed import open_embedder
     from quire.store import open_store
-    from quire.values import OWNER, EmbedSettings, RankSpec
+    from quire.values import OWNER, EmbedSettings, RankSpec, SourceSpec
 
     opened = open_store(Path(store), create=False)
     embedder = open_embedder(EmbedSettings())
@@ -106,7 +106,7 @@ def _search_both(store: str, question: str) -> dict[str, Any]:
     with opened.view(OWNER) as view:
         view.roots()
         found = {"lexical": view.lexical(question, TOP), "semantic": view.semantic(vector, TOP)}
-        fused = rank.fuse(found, {"lexical": 1, "semantic": 1}, RankSpec())[:TOP]
+        fused = rank.fuse(found, dict.fromkeys(found, SourceSpec()), RankSpec())[:TOP]
         chunks = view.chunks([one.hit.id for one in fused])
     inside = time.perf_counter() - start
     opened.close()

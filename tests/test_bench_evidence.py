@@ -123,13 +123,14 @@ def test_losses_and_ablations(benchmark_folder: Path, tmp_path: Path) -> None:
     lost = _run(benchmark_folder, cache, *options, "--losses", "--budgets", "60,20")
     assert lost.returncode == 0, lost.stderr
     told = [line.split() for line in lost.stdout.splitlines() if line.startswith("span")]
-    assert told == [["span", "3", "0", "0", "0", "0", "0"]]
+    assert told == [["span", "3", "0", "0", "0", "0", "0", "0"]]
     missed = _run(benchmark_folder, cache, *options, "--losses", "--budgets", "5")
     told = [line.split() for line in missed.stdout.splitlines() if line.startswith("span")]
-    assert told == [["span", "0", "3", "0", "0", "0", "0"]]
-    done = _run(benchmark_folder, cache, *options, "--without", "linked")
-    assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "out.json").read_text())["without"] == "linked"
+    assert told == [["span", "0", "0", "3", "0", "0", "0", "0"]]
+    for name in ("linked", "whole"):
+        done = _run(benchmark_folder, cache, *options, "--without", name)
+        assert done.returncode == 0, done.stderr
+        assert json.loads((tmp_path / "out.json").read_text())["without"] == name
 
 
 def test_without_data_it_says_what_is_missing(tmp_path: Path) -> None:

@@ -23,11 +23,26 @@ def _ranked(**changes: object) -> Callable[[Recipe], Recipe]:
     return changed
 
 
+def _heedless(option: str) -> Callable[[Recipe], Recipe]:
+    def changed(recipe: Recipe) -> Recipe:
+        kept = {
+            name: replace(
+                spec, options={key: spec.options[key] for key in spec.options if key != option}
+            )
+            for name, spec in recipe.sources.items()
+        }
+        return replace(recipe, sources=kept)
+
+    return changed
+
+
 ABLATIONS: dict[str, Callable[[Recipe], Recipe]] = {
     "linked": _without("linked"),
     "semantic": _without("semantic"),
     "lexical": _without("lexical"),
     "reach": _ranked(reach=0),
+    "whole": _heedless("whole"),
+    "long": _heedless("long"),
     "sum": _ranked(fusion="rrf"),
     "deeper": _ranked(deeper=0),
     "times": _ranked(times=0),

@@ -18,9 +18,11 @@ from quire.errors import EmbedError, InputError, QuireError
 from quire.lru import Recent
 from quire.request import Asked, Recorded
 from quire.situated import Judging, Situated
+from quire.store import words
 from quire.surroundings import Surroundings
 from quire.values import (
     FULL,
+    Bearing,
     Chunk,
     Coverage,
     Failure,
@@ -54,6 +56,7 @@ class Gathered:
     vectors: Mapping[str, bytes]
     """The vectors that were compared, by question."""
     found: Mapping[str, Hits]
+    bearing: Bearing
     chunks: Mapping[str, Chunk]
     records: Mapping[str, Record]
     """What the chunks were cut from, where that matters."""
@@ -194,6 +197,8 @@ def gather(
         coverage=coverage,
         vectors=met,
         found=found,
+        # What was found for the sections of a page was asked in other words, and to other depths.
+        bearing=Bearing() if recipe.sections else collected[0].bearing,
         chunks={
             name: chunk for name, chunk in chunks.items() if chunk.record_id not in around.excluded
         },
@@ -325,9 +330,10 @@ def ask(
     """Ask the sources of a part, then follow the names in the best of what they found."""
     first = {name: depth for name, depth in part.depths.items() if name != LINKED}
     found = collect.search(view, asked, makes.get(part.query), first)
+    found = replace(found, bearing=_bearing(view, part, recipe, found.found))
     if LINKED not in part.depths:
         return found
-    best = rank.fuse(found.found, weights_of(recipe), recipe.rank, LEADS)
+    best = rank.fuse(found.found, recipe.sources, recipe.rank, found.bearing, LEADS)
     chunks = view.chunks([one.hit.id for one in best])
     leads = [(chunk, one.hit.score) for chunk, one in zip(chunks, best, strict=True)]
     try:
@@ -350,11 +356,6 @@ def deepened(recipe: Recipe, k: int) -> Recipe:
     return replace(recipe, sources=sources, rank=replace(recipe.rank, top=k, deeper=0))
 
 
-def weights_of(recipe: Recipe) -> dict[str, int]:
-    """Tell what each source's ranking weighs."""
-    return {name: source.weight for name, source in recipe.sources.items()}
-
-
 def needs_records(recipe: Recipe) -> bool:
     """Tell whether a recipe looks at what chunks were cut from."""
     return bool(recipe.rank.recent or recipe.rank.weights or recipe.sections)
@@ -369,6 +370,16 @@ def is_timely(recipe: Recipe) -> bool:
 def needs_outlines(recipe: Recipe) -> bool:
     """Tell whether a recipe shows the entities that pieces are a part of."""
     return render.format_of(recipe.render).entities or recipe.fit.levels != (FULL,)
+
+
+def _bearing(view: View, part: Part, recipe: Recipe, found: Mapping[str, Hits]) -> Bearing:
+    """Look up what bears on the weights; a source that answers alone has none to lose to others."""
+    cut = frozenset(name for name, hits in found.items() if len(hits.hits) >= part.depths[name])
+    answering = [name for name, hits in found.items() if hits.hits]
+    whole: frozenset[str] = frozenset()
+    if len(answering) > 1 and any(rank.WHOLE in recipe.sources[name].options for name in answering):
+        whole = view.undivided(sorted({hit.id for name in answering for hit in found[name].hits}))
+    return Bearing(cut, whole, len(words.asked(part.query)))
 
 
 def _as_given(vector: bytes) -> MakeVector:

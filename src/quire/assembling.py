@@ -13,7 +13,6 @@ from functools import partial
 from typing import TypedDict
 
 from quire import fit, proof, rank, render, showing
-from quire.asking import weights_of
 from quire.drafting import Draft
 from quire.errors import BudgetTooSmallError
 from quire.request import check
@@ -54,7 +53,7 @@ def ranked(draft: Draft) -> Draft:
     spec, top = draft.recipe.rank, draft.recipe.top
     merged = [
         showing.candidate(draft, draft.chunks[one.hit.id], one.hit.score, one.signals)
-        for one in rank.fuse(draft.found, weights_of(draft.recipe), spec)
+        for one in rank.fuse(draft.found, draft.recipe.sources, spec, draft.bearing)
         if one.hit.id in draft.chunks
     ]
     if spec.weights:

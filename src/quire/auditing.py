@@ -180,7 +180,7 @@ def why_not(draft: Draft, chunk: Chunk, run: Run, ranks: Ranks) -> WhyNot:
     first = decision = _decision(draft, chunk.id)
     ways: list[_Way] = []
     while decision is None or decision.verdict == "dropped":
-        ways.append(_way_past(draft, decision, chunk.id, ranks))
+        ways.append(_way_past(draft, decision, chunk.id, run, ranks))
         recipe = ways[-1].recipe
         if recipe is None or len(ways) == TRIES:
             break
@@ -213,7 +213,9 @@ def _decision(draft: Draft, chunk_id: str) -> Decision | None:
     return next((one for one in context.decisions if one.chunk_id == chunk_id), None)
 
 
-def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ranks) -> _Way:
+def _way_past(
+    draft: Draft, decision: Decision | None, chunk_id: str, run: Run, ranks: Ranks
+) -> _Way:
     """Relax what keeps a piece out, as little as it takes."""
     if decision is None:
         return _deeper(draft.recipe, ranks)
@@ -245,7 +247,15 @@ def _way_past(draft: Draft, decision: Decision | None, chunk_id: str, ranks: Ran
             return all(piece.candidate.chunk.id != chunk_id for piece in tried.left)
         return all(one.chunk_id != chunk_id or one.step != step for one in tried.decisions)
 
+    def past_with_more(value: int) -> bool:
+        """Ask again: with the budget grows how deep sources are asked, and so what they say."""
+        fate = _decision(run(changed(recipe, value)), chunk_id)
+        return fate is None or fate.step != step
+
     value = _least(low, most, past)
+    if step == "pack" and value is not None:
+        least = past_with_more(value) and (value - 1 <= low or not past_with_more(value - 1))
+        value = value if least else _least(low, most, past_with_more)
     if value is None:
         return _Way(step, decision.reason)
     told = value / THOUSANDTHS if step == "dedup" else value

@@ -127,6 +127,9 @@ class View(Protocol):
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Fetch chunks by id, in that order; what is absent or not readable is left out."""
 
+    def undivided(self, ids: Sequence[str]) -> frozenset[str]:
+        """Tell which of these chunks are all that their record has; no unreadable ones."""
+
     def records(self, ids: Sequence[str]) -> list[Record]:
         """Fetch records by id, in that order; what is absent or not readable is left out."""
 

@@ -12,6 +12,7 @@ from quire.errors import BudgetError
 from quire.rank import Known
 from quire.request import Asked
 from quire.values import (
+    Bearing,
     Block,
     Candidate,
     Chunk,
@@ -40,6 +41,7 @@ class Draft:
     counter: Counter
     found: Mapping[str, Hits]
     """What each source found."""
+    bearing: Bearing
     chunks: Mapping[str, Chunk]
     """All that was found, by id."""
     records: Mapping[str, Record]
@@ -108,6 +110,7 @@ def start(asked: Asked, gathered: Gathered) -> Draft:
         recipe=asked.recipe,
         counter=asked.counter,
         found=gathered.found,
+        bearing=gathered.bearing,
         chunks=gathered.chunks,
         records=gathered.records,
         outlines=gathered.outlines,

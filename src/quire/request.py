@@ -27,6 +27,7 @@ from quire.values import (
     Recipe,
     Request,
     Section,
+    SourceSpec,
     Verdict,
     Viewer,
 )
@@ -146,6 +147,7 @@ DEFAULT_RECIPE = "documents"
 DEFAULT_MODEL = "o200k"
 LARGEST_BUDGET = 100_000_000
 MOST_WEIGHT = 1000
+MOST_LEANING = 1000
 MOST_RECENT = 1000
 GIVEN = ("history", "system")
 """Parts of a page that the asker brings along."""
@@ -295,9 +297,18 @@ def check(recipe: Recipe) -> None:
     for name, source in recipe.sources.items():
         if name not in SOURCES:
             tables.refused(f"the recipe {recipe.name!r}: [sources]", name, SOURCES)
-        _typed(f"sources.{name}", source)
-        _within(f"sources.{name}.k", source.k, 1)
-        _within(f"sources.{name}.weight", source.weight, 0, MOST_WEIGHT)
+        _check_source(f"sources.{name}", source)
+
+
+def _check_source(place: str, source: SourceSpec) -> None:
+    _typed(place, source)
+    _within(f"{place}.k", source.k, 1)
+    _within(f"{place}.weight", source.weight, 0, MOST_WEIGHT)
+    for option, value in source.options.items():
+        if not _is(value, int):
+            raise InputError(f"{place}.options.{option} is {value!r}: expected a whole number")
+        if option in (rank.WHOLE, rank.LONG):
+            _within(f"{place}.options.{option}", value, 0, MOST_LEANING)
 
 
 def _check_sections(recipe: Recipe) -> None:

@@ -12,7 +12,18 @@ from quire.contracts import Counter
 from quire.drafting import Draft
 from quire.errors import EmbedError
 from quire.rank import Known
-from quire.values import Candidate, Chunk, Hit, Hits, Outline, Piece, Recipe, Record, Request
+from quire.values import (
+    Bearing,
+    Candidate,
+    Chunk,
+    Hit,
+    Hits,
+    Outline,
+    Piece,
+    Recipe,
+    Record,
+    Request,
+)
 
 DIMS = 16
 
@@ -127,6 +138,7 @@ def draft(
     previous: Sequence[str] = (),
     allow_empty: bool = False,
     as_of: int | None = None,
+    bearing: Bearing | None = None,
 ) -> Draft:
     """Make the draft that gathering would give, of what each source found, best first."""
     counting = counter or tokens.open_counter("o200k")
@@ -135,6 +147,7 @@ def draft(
         recipe=recipe or recipes.load("documents"),
         counter=counting,
         found={name: hits(chunks) for name, chunks in found.items()},
+        bearing=bearing or Bearing(),
         chunks={one.id: one for chunks in found.values() for one in chunks},
         records={
             name: Record(name, "document", "", modified=at) for name, at in (modified or {}).items()

@@ -87,6 +87,14 @@ def test_an_empty_question(query: Any) -> None:
         ({"sources": {}}, "asks no source"),
         ({"sources": {"lexcal": SourceSpec()}}, "did you mean 'lexical'?"),
         ({"sources": {"lexical": SourceSpec(k=0)}}, "sources.lexical.k is 0"),
+        (
+            {"sources": {"lexical": SourceSpec(options={"whole": -1})}},
+            "sources.lexical.options.whole is -1: it must be between 0 and 1000",
+        ),
+        (
+            {"sources": {"lexical": SourceSpec(options={"long": True})}},
+            "sources.lexical.options.long is True: expected a whole number",
+        ),
         ({"sources": {"lexical": SourceSpec(weight=-1)}}, "sources.lexical.weight is -1"),
         ({"sources": {"lexical": SourceSpec(weight=10**40)}}, "between 0 and 1000"),
         ({"rank": replace(DOCUMENTS.rank, top=0)}, "rank.top is 0: it must be at least 1"),
@@ -138,7 +146,10 @@ def test_a_recipe_of_ones_own_extends_another(tree: Tree) -> None:
     mine = recipes.load(str(tree.root / "recipes/mine.toml"))
     assert (mine.name, mine.about, mine.budget.total) == ("mine", "Mine.", 1234)
     assert mine.budget == replace(DOCUMENTS.budget, total=1234)
-    assert mine.sources == {**DOCUMENTS.sources, "lexical": SourceSpec(7, 5)}
+    assert mine.sources == {
+        **DOCUMENTS.sources,
+        "lexical": replace(DOCUMENTS.sources["lexical"], k=7),
+    }
     assert mine.fit == replace(DOCUMENTS.fit, pack="optimal")
     assert (mine.rank, mine.render) == (DOCUMENTS.rank, DOCUMENTS.render)
     more = recipes.load(str(tree.root / "recipes/more.toml"))

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from quire.errors import InputError
 from quire.rank import FUSIONS, fuse
 from quire.rank.fusion import SHARE
-from quire.values import Hit, Hits, RankSpec
+from quire.values import Bearing, Hit, Hits, RankSpec, SourceSpec
 
 SUM = RankSpec(fusion="sum")
 RRF = RankSpec(fusion="rrf")
+NOTHING_ELSE = Bearing()
 
 
 def listed(**scores: int) -> Hits:
@@ -18,8 +19,17 @@ def listed(**scores: int) -> Hits:
     return Hits(tuple(sorted(hits, key=lambda hit: hit.order)))
 
 
-def shown(found: dict[str, Hits], weights: dict[str, int], spec: RankSpec = SUM) -> dict[str, int]:
-    return {one.hit.id: one.hit.score for one in fuse(found, weights, spec)}
+def shown(
+    found: dict[str, Hits],
+    weights: dict[str, int],
+    spec: RankSpec = SUM,
+    bearing: Bearing = NOTHING_ELSE,
+) -> dict[str, int]:
+    return {one.hit.id: one.hit.score for one in fuse(found, weighing(weights), spec, bearing)}
+
+
+def weighing(weights: dict[str, int]) -> dict[str, SourceSpec]:
+    return {name: SourceSpec(weight=weight) for name, weight in weights.items()}
 
 
 def test_a_score_counts_as_a_share_of_the_best_one() -> None:
@@ -36,10 +46,23 @@ def test_similarities_are_counted_from_the_last_one_on() -> None:
     assert shown(alone, {"semantic": 1}) == {"a": SHARE}
 
 
+def test_a_list_that_was_cut_is_counted_from_its_last_one_on() -> None:
+    """What just missed the list has nothing; what just made it must not have nearly all."""
+    found = {"lexical": listed(a=1000, b=950, c=901)}
+    cut = Bearing(cut=frozenset({"lexical"}))
+    assert shown(found, {"lexical": 1}, SUM, cut) == {
+        "a": SHARE,
+        "b": SHARE // 2,
+        "c": SHARE // 100,
+    }
+    assert shown(found, {"lexical": 1}) == {"a": SHARE, "b": 950_000, "c": 901_000}
+    assert shown(found, {"lexical": 1}, RRF, cut) == shown(found, {"lexical": 1}, RRF)
+
+
 def test_what_two_sources_find_is_added_and_each_signal_is_told() -> None:
     found = {"lexical": listed(a=10, b=5), "linked": listed(b=4, c=2)}
     weights = {"lexical": 5, "linked": 4}
-    one, two, three = fuse(found, weights, SUM)
+    one, two, three = fuse(found, weighing(weights), SUM)
     assert (one.hit.id, one.hit.score) == ("b", 5 * SHARE // 2 + 4 * SHARE)
     assert (two.hit.id, two.hit.score) == ("a", 5 * SHARE)
     assert (three.hit.id, three.hit.score) == ("c", 2 * SHARE)
@@ -84,11 +107,11 @@ def test_the_order_is_total_and_no_source_lowers_what_it_finds(
     spec = RankSpec(fusion=fusion)
     found = {name: listed(**scores) for name, scores in given_scores.items()}
     weights = dict.fromkeys(found, 3)
-    fused = fuse(found, weights, spec)
+    fused = fuse(found, weighing(weights), spec)
     assert [one.hit for one in fused] == sorted((one.hit for one in fused), key=lambda h: h.order)
     assert {one.hit.id for one in fused} == {h.id for hits in found.values() for h in hits.hits}
     turned = {name: found[name] for name in reversed(list(found))}
-    assert fuse(turned, weights, spec) == fused
+    assert fuse(turned, weighing(weights), spec) == fused
     for one in fused:
         assert one.hit.score >= 0
         assert one.signals == {

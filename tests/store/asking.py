@@ -110,6 +110,7 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
             for exact in (False, True)
         ],
         "chunks": told(view.chunks, pieces),
+        "undivided": told(lambda: sorted(view.undivided(pieces))),
         "records": told(view.records, names),
         "listing": [told(listed, where) for where in asked.filters],
         "children": told(view.children, names),

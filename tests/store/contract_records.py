@@ -198,6 +198,18 @@ class TestRecords:
             assert view.chunks([]) == []
             assert view.records([]) == []
 
+    def test_a_chunk_that_is_all_of_its_record_is_told_from_a_part(self, store: Store) -> None:
+        a, b = document("a", "one"), document("b", "one", "two")
+        fill(store, a, b)
+        names = [chunk.id for chunk in (*a.chunks, *b.chunks)]
+        with store.view(OWNER) as view:
+            assert view.undivided([*names, names[0], "0" * 32, "no id"]) == {names[0]}
+            assert view.undivided([]) == frozenset()
+        cut, joined = document("a", "one", "more"), document("b", "one")
+        fill(store, cut, joined)
+        with store.view(OWNER) as view:
+            assert view.undivided([cut.chunks[0].id, joined.chunks[0].id]) == {joined.chunks[0].id}
+
     def test_only_the_exact_id_finds_a_chunk(self, store: Store) -> None:
         a = document("a", "one")
         fill(store, a)

@@ -243,6 +243,13 @@ class ReferenceView:
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         return [self._chunks[name] for name in ids if name in self._chunks]
 
+    def undivided(self, ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(
+            chunk.id
+            for chunk in self.chunks(ids)
+            if self._space.chunks[chunk.record_id] == (chunk,)
+        )
+
     def records(self, ids: Sequence[str]) -> list[Record]:
         check_texts(*ids)
         return [self._records[name] for name in ids if name in self._records]

@@ -7,7 +7,7 @@ that is shown, and the others answer all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from quire.collect.activity import ACTIVITY, activity
 from quire.collect.focus import FOCUS, focus
@@ -16,7 +16,7 @@ from quire.collect.question import Question
 from quire.collect.relations import RELATIONS, relations
 from quire.contracts import View
 from quire.errors import InputError, QuireError
-from quire.values import Failure, Hit, Hits
+from quire.values import Bearing, Failure, Hit, Hits
 
 LEXICAL = "lexical"
 SEMANTIC = "semantic"
@@ -33,6 +33,7 @@ class Collected:
     failed: tuple[Failure, ...]
     vector: bytes | None = None
     """The question's vector, where one was used."""
+    bearing: Bearing = field(default_factory=Bearing)
 
 
 def lexical(view: View, asked: Question, depth: int) -> Hits:

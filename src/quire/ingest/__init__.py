@@ -7,5 +7,5 @@ from quire.ingest.walk import walk
 
 __all__ = ["VERSION", "digest_of", "formats", "kind_of_path", "missing_grammars", "read", "walk"]
 
-VERSION = 6
+VERSION = 7
 """Counts the changes in how files are read and cut; a higher one reads everything again."""

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 from quire.ingest import outline, prose, sections
 from quire.ingest.lines import cut_lines
 from quire.ingest.pieces import Piece, Reading, Source, one_line, without_blank_pieces
 from quire.values import IngestSettings
 
+ITEM = r"[ \t]*(?:[-*+•|]|\d{1,3}[.)])[ \t]"
+LISTED = re.compile(rf"{ITEM}[^\n]*\n(?:[^\n]*\n)*?{ITEM}")
+"""A list or a table: a line that begins like an item of one, and another."""
+
 
 def read(source: Source, settings: IngestSettings) -> Reading:
     """Cut a plain text between its paragraphs."""
     text = source.text
-    blocks = [outline.Block(start) for start, _ in prose.paragraphs(text, 0, len(text))]
+    spans = list(prose.paragraphs(text, 0, len(text)))
+    blocks = [
+        outline.Block(start, by_lines=len(spans) > 1 and bool(LISTED.match(text, start, end)))
+        for start, end in spans
+    ]
     described = sections.about(source.path, text, blocks, one_line)
     return Reading(
         text,

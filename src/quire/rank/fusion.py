@@ -1,7 +1,9 @@
 """How do several rankings become one?
 
 By adding up, in whole numbers. `sum` adds scores, each as a share of the best one of its source: so
-how much better a hit is than the next counts, too. `rrf` adds places (reciprocal rank fusion): a
+how much better a hit is than the next counts, too. What is not in a list is worth nothing, so that
+scores are counted from what it could have at best: from the last one of a list that was cut, from
+zero where all that match are listed. `rrf` adds places (reciprocal rank fusion): a
 place r in a list of weight w is worth w * UNIT / (constant + r), rounded down. How deep lists go
 should follow the request then: in lists much deeper than what is asked for, two poor places
 outweigh the best.
@@ -13,16 +15,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quire.errors import InputError
-from quire.values import Hit, Hits, RankSpec
+from quire.rank import leaning
+from quire.values import Bearing, Hit, Hits, RankSpec, SourceSpec
 
 UNIT = 1_000_000_000
 SHARE = 1_000_000
 """What the best of a source is worth when scores are added, by its weight."""
 SIMILARITIES = ("semantic",)
-"""Sources whose scores have no zero: what counts is how far a hit is above the last one."""
+"""Sources whose scores have no zero of their own: the last one stands for it in any list."""
 
-Worth = Callable[[str, Sequence[Hit], RankSpec], Iterator[int]]
-"""Gives what each hit of a source is worth, for a weight of one."""
+Worth = Callable[[Sequence[Hit], int, RankSpec], Iterator[int]]
+"""Gives what each hit of a source is worth, for a weight of one, if a score is worth nothing."""
+NO_BEARING = Bearing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +36,14 @@ class Fused:
     hit: Hit
     """The score in it is the fused one."""
     signals: Mapping[str, int]
-    """Each ranking's own score, by the ranking's name."""
+    """Each ranking's own score, by the ranking's name, and what changed its weight."""
 
 
 def fuse(
     found: Mapping[str, Hits],
-    weights: Mapping[str, int],
+    sources: Mapping[str, SourceSpec],
     spec: RankSpec,
+    bearing: Bearing = NO_BEARING,
     most: int | None = None,
 ) -> list[Fused]:
     """Merge rankings into one total order: fused score, path, sequence, offset, id.
@@ -47,15 +52,21 @@ def fuse(
     """
     if spec.fusion not in FUSIONS:
         raise InputError(f"{spec.fusion!r} is no fusion; there are {', '.join(FUSIONS)}")
+    asked = [sources[name] for name in sorted(found)]
     met: dict[str, Hit] = {}
     scores: dict[str, int] = {}
     signals: dict[str, dict[str, int]] = {}
     for name in sorted(found):
-        hits = found[name].hits
-        for hit, worth in zip(hits, FUSIONS[spec.fusion](name, hits, spec), strict=True):
-            met[hit.id] = hit
-            scores[hit.id] = scores.get(hit.id, 0) + weights[name] * worth
-            signals.setdefault(hit.id, {})[name] = hit.score
+        source, hits = sources[name], found[name].hits
+        from_last = hits and (name in SIMILARITIES or name in bearing.cut)
+        nothing = hits[-1].score - 1 if from_last else 0
+        for hit, worth in zip(hits, FUSIONS[spec.fusion](hits, nothing, spec), strict=True):
+            if hit.id not in met:
+                met[hit.id] = hit
+                signals[hit.id] = leaning.signals(asked, bearing, hit.id)
+            added = leaning.weighed(worth, source, bearing, hit.id)
+            scores[hit.id] = scores.get(hit.id, 0) + added
+            signals[hit.id][name] = hit.score
     ordered = sorted(
         (-scores[hit.id], hit.path, hit.sequence, hit.start, hit.id) for hit in met.values()
     )
@@ -65,16 +76,13 @@ def fuse(
     ]
 
 
-def _shares(name: str, hits: Sequence[Hit], _: RankSpec) -> Iterator[int]:
-    if not hits:
-        return
-    zero = hits[-1].score - 1 if name in SIMILARITIES else 0
-    best = max(1, hits[0].score - zero)
+def _shares(hits: Sequence[Hit], nothing: int, _: RankSpec) -> Iterator[int]:
+    best = max(1, hits[0].score - nothing) if hits else 1
     for hit in hits:
-        yield max(0, hit.score - zero) * SHARE // best
+        yield max(0, hit.score - nothing) * SHARE // best
 
 
-def _places(_: str, hits: Sequence[Hit], spec: RankSpec) -> Iterator[int]:
+def _places(hits: Sequence[Hit], _: int, spec: RankSpec) -> Iterator[int]:
     for place, _hit in enumerate(hits, start=1):
         yield UNIT // (spec.constant + place)
 

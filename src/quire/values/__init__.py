@@ -21,6 +21,7 @@ from quire.values.assembled import (
 )
 from quire.values.files import Document, FoundFile, Skipped
 from quire.values.found import (
+    Bearing,
     Candidate,
     Coverage,
     Failure,
@@ -142,6 +143,7 @@ __all__ = [
     "WHOLE",
     "AccessRule",
     "AuditSettings",
+    "Bearing",
     "BehaviorRule",
     "Block",
     "BlockItem",

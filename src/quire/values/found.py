@@ -36,6 +36,18 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
+class Bearing:
+    """What bears on how much rankings count, beside the hits themselves."""
+
+    cut: frozenset[str] = frozenset()
+    """The sources that gave as many as they were asked for: what else matches is no better."""
+    whole: frozenset[str] = frozenset()
+    """The chunks that are all that their record has."""
+    words: int = 0
+    """How many different words the question has."""
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A chunk with the signals that speak for it and the score that they add up to."""
 

@@ -47,7 +47,8 @@ class SourceSpec:
     k: int = 50
     weight: int = 1
     options: Mapping[str, int] = field(default_factory=dict)
-    """What only this source knows: how many ancestors, how many hours."""
+    """What only this source knows: how many ancestors, how many hours. And what changes its weight:
+    `whole`, `long` (docs/guide.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,19 @@ class SqliteView:
             known.update((chunk.id, chunk) for chunk in map(rows.chunk_of, fetched))
         return [known[name] for name in ids if name in known]
 
+    def undivided(self, ids: Sequence[str]) -> frozenset[str]:
+        """Tell which of these chunks are all that their record has; no unreadable ones."""
+        wanted = tuple({bytes.fromhex(name) for name in ids if rows.ID.fullmatch(name)})
+        if not wanted:
+            return frozenset()
+        found = self._connection.rows(
+            "SELECT c.id FROM carray(?) v CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
+            f"JOIN record r ON r.number = c.record WHERE r.class IN ({self._classes}) AND "
+            "NOT EXISTS (SELECT 1 FROM chunk o WHERE o.record = c.record AND o.key != c.key)",
+            (apsw.carray(wanted), self._space.id),
+        )
+        return frozenset(name.hex() for (name,) in found)
+
     def records(self, ids: Sequence[str]) -> list[Record]:
         """Fetch records by id, in that order; what is absent or not readable is left out."""
         found: dict[str, Record] = {}

@@ -52,7 +52,7 @@ class Served:
 
     def __init__(self, asker: Asker) -> None:
         self._asker = asker
-        self._running = 0
+        self._running: set[threading.Event] = set()
         self.server: Server[dict[str, Any]] = Server(
             "quire",
             version=__version__,
@@ -155,9 +155,9 @@ class Served:
             try:
                 return job(step)
             finally:
-                self._running -= 1
+                self._running.discard(gone)
 
-        self._running += 1
+        self._running.add(gone)
         try:
             return await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():

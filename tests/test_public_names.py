@@ -67,6 +67,7 @@ PUBLIC = [
     "Viewer",
     "WhyNot",
     "Written",
+    "context_aware",
     "open",
     "verify_proof",
 ]

@@ -11,14 +11,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from quire.doors.situations import CAP, context_for
+from quire.engine import Quire
 from quire.errors import InputError
-
-if TYPE_CHECKING:
-    from quire.engine import Quire
-    from quire.values import Context
+from quire.values import Context
 
 HANDLER = "handler"
 CONTEXT = "_context"

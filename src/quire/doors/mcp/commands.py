@@ -45,7 +45,13 @@ def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str |
 
 @click.command("mcp-proxy", context_settings={"ignore_unknown_options": True})
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--cap", default=CAP, show_default=True, help="At most so many tokens are added.")
+@click.option(
+    "--cap",
+    type=click.IntRange(1),
+    default=CAP,
+    show_default=True,
+    help="At most so many tokens are added.",
+)
 @click.option(
     "--place",
     type=click.Choice(["end", "start"]),
@@ -56,6 +62,7 @@ def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str |
 @click.option("--intent", default="", metavar="TEXT", help="What all calls are for.")
 @click.option(
     "--timeout",
+    type=click.IntRange(0),
     default=TIMEOUT,
     show_default=True,
     help="Milliseconds from a call on; a context that takes longer is left out.",

@@ -67,23 +67,32 @@ def key(name: Any) -> str:
 
 
 def with_items(
-    line: bytes, item: Callable[[str], dict[str, Any] | None], *, first: bool = False
+    line: bytes,
+    item: Callable[[str], dict[str, Any] | None],
+    without: Callable[[str], None] = lambda _: None,
+    *,
+    first: bool = False,
 ) -> bytes:
     """Give a line from a server in which results have one more item: what `item` says for them.
 
     It is asked for each result that a line holds, by the name of its call. An item goes into the
-    result's `content`, at its end or first; a result without any stays as it is.
+    result's `content`, at its end or first. An answer without any, such as an error, stays as it
+    is, and `without` is told.
     """
     text = line.decode()
     json.loads(text)  # from here on, it is known to be whole
     added = []
     for message in _objects(text):
         members = _members(text, message)
-        if "method" in members or "id" not in members or "result" not in members:
+        if "method" in members or "id" not in members:
             continue
-        made = item(key(members["id"].value))
-        content = _content(text, members["result"])
-        if made is None or content is None:
+        name = key(members["id"].value)
+        content = _content(text, members.get("result"))
+        if content is None:
+            without(name)
+            continue
+        made = item(name)
+        if made is None:
             continue
         comma = "," if content.value else ""
         said = json.dumps(made, separators=(",", ":"))
@@ -94,8 +103,8 @@ def with_items(
     return text.encode()
 
 
-def _content(text: str, result: _Value) -> _Value | None:
-    if not isinstance(result.value, dict):
+def _content(text: str, result: _Value | None) -> _Value | None:
+    if result is None or not isinstance(result.value, dict):
         return None
     content = _members(text, result.start).get("content")
     return content if content is not None and isinstance(content.value, list) else None

@@ -74,8 +74,9 @@ def _downwards(child: Child, knowing: Knowing, *, first: bool) -> None:
     out = FileIO(1, "wb", closefd=False)
     for line in child.stdout:
         try:
-            answers = knowing.waiting and b"result" in line
-            told = with_items(line, knowing.item, first=first) if answers else line
+            told = line
+            if knowing.waiting:
+                told = with_items(line, knowing.item, knowing.forget, first=first)
         except (ValueError, RecursionError) as error:
             printing.note(f"quire mcp-proxy: a line passes as it is: {error}")
             told = line

@@ -36,6 +36,7 @@ Given = TypeVar("Given")
 Request = ServerRequestContext[Any, Any]
 
 PATH = "/mcp"
+LAST_PORT = 65535
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRACE = 2
 """Seconds that open HTTP connections have when the server is told to end."""
@@ -188,7 +189,7 @@ def serve_http(asker: Asker, address: str) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise InputError(f"--http {address}: {error}; name another HOST:PORT") from error
     app = served.server.streamable_http_app(streamable_http_path=PATH, host=host)
     settings = uvicorn.Config(
@@ -209,7 +210,7 @@ def serve_http(asker: Asker, address: str) -> None:
 
 def _place(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
-    if not port.isascii() or not port.isdigit() or len(port) > 5:
+    if not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > LAST_PORT:
         raise InputError(f"--http {address!r}: write PORT, or HOST:PORT as in 127.0.0.1:8000")
     return host.strip("[]") or LOOPBACK[0], int(port)
 

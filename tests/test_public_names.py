@@ -76,6 +76,7 @@ PUBLIC = [
     "Weighed",
     "WhyNot",
     "Written",
+    "context_aware",
     "open",
     "verify_proof",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quire.auditing import Relaxation, WhyNot
     from quire.contracts import Embedder
+    from quire.doors.aware import context_aware
     from quire.engine import Quire
     from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
     from quire.errors import InvalidContextTypeError, QuireError
@@ -136,6 +137,7 @@ __all__ = [
     "Weighed",
     "WhyNot",
     "Written",
+    "context_aware",
     "open",
     "verify_proof",
 ]
@@ -150,6 +152,7 @@ _HOMES = {
     "Relaxation": ("quire.auditing", "Relaxation"),
     "WhyNot": ("quire.auditing", "WhyNot"),
     "Quire": ("quire.engine", "Quire"),
+    "context_aware": ("quire.doors.aware", "context_aware"),
     "open": ("quire.engine", "open_quire"),
     "InvalidContextTypeError": ("quire.errors", "InvalidContextTypeError"),
     "QuireError": ("quire.errors", "QuireError"),

@@ -125,6 +125,14 @@ class Project:
                 for chunk in view.chunks_of(record.id)
             ]
 
+    def text_of(self, name: str, viewer: Viewer | str | None = None) -> str:
+        """Give the text of a piece, or of a whole record, by its id."""
+        with self._view(viewer) as view:
+            found = view.chunks([name]) or (view.chunks_of(name) if view.records([name]) else ())
+        if not found:
+            raise InputError(f"nothing here has the id {name!r}: search for it, ids change")
+        return "".join(chunk.text for chunk in found)
+
     def prove(self, chunk_id: str, viewer: Viewer | str | None = None) -> Proof:
         """Show that a chunk is under the viewer's content root."""
         with self._view(viewer) as view:

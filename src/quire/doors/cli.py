@@ -21,6 +21,7 @@ from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
 from quire.doors.experience import LEARNING
 from quire.doors.maps import map_
+from quire.doors.mcp.commands import mcp, mcp_proxy
 from quire.doors.memory import memory, remember
 from quire.doors.naming import as_typed
 from quire.doors.options import CONTEXT, asked, common, filtered, limit, opened, viewed
@@ -239,5 +240,16 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     sys.exit(0 if gone else 1)
 
 
-for command in (*COMMANDS, access, map_, evaluation, remember, memory, rules, *LEARNING):
+for command in (
+    *COMMANDS,
+    access,
+    map_,
+    evaluation,
+    remember,
+    memory,
+    rules,
+    *LEARNING,
+    mcp,
+    mcp_proxy,
+):
     main.add_command(command)

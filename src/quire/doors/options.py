@@ -24,8 +24,12 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 def common(command: Command) -> Command:
     """Give a command the options that every command has."""
+    return stored(click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command))
+
+
+def stored(command: Command) -> Command:
+    """Give a command the options that name the store."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.option("--space", metavar="NAME", help="The space in the store (default: main)."),
         click.option("--store", metavar="FILE", help="The store (default: .quire/store.db)."),
     ):

@@ -1,0 +1,1 @@
+"""Who asks over the Model Context Protocol?"""

@@ -1,0 +1,93 @@
+"""How is Quire put before an agent on the command line?"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from quire.doors.options import stored, viewed
+from quire.doors.situations import CAP
+from quire.errors import MissingExtraError
+
+TIMEOUT = 1000
+
+
+@click.command("mcp")
+@click.option(
+    "--http",
+    metavar="[HOST:]PORT",
+    help="Serve streamable HTTP there (default host: 127.0.0.1) instead of standard input and "
+    "output; port 0: any that is free.",
+)
+@viewed
+@stored
+def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str | None) -> None:
+    """Serve the store to agents over the Model Context Protocol.
+
+    Tools, resources and prompts, all as one viewer: over HTTP, whoever reaches the port reads as
+    that viewer.
+    """
+    from quire.doors.mcp.asker import Asker
+
+    try:
+        from quire.doors.mcp import serving
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the protocol needs what is not installed ({error}): pip install 'quire[mcp]'"
+        ) from error
+    asker = Asker(store, space, viewer)
+    if http is None:
+        serving.serve_stdio(asker)
+    else:
+        serving.serve_http(asker, http)
+
+
+@click.command("mcp-proxy", context_settings={"ignore_unknown_options": True})
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option(
+    "--cap",
+    type=click.IntRange(1),
+    default=CAP,
+    show_default=True,
+    help="At most so many tokens are added.",
+)
+@click.option(
+    "--place",
+    type=click.Choice(["end", "start"]),
+    default="end",
+    show_default=True,
+    help="Where the context stands: after what the tool says, or before it.",
+)
+@click.option("--intent", default="", metavar="TEXT", help="What all calls are for.")
+@click.option(
+    "--timeout",
+    type=click.IntRange(0),
+    default=TIMEOUT,
+    show_default=True,
+    help="Milliseconds from a call on; a context that takes longer is left out.",
+)
+@viewed
+@stored
+def mcp_proxy(
+    *,
+    command: tuple[str, ...],
+    cap: int,
+    place: str,
+    intent: str,
+    timeout: int,
+    viewer: str | None,
+    store: str | None,
+    space: str | None,
+) -> None:
+    """Stand before another MCP server (`-- COMMAND…`) and add what is known to its tools' results.
+
+    All else passes unchanged, to the byte. Where there is no context, for whatever reason, the
+    result passes as it is, and standard error says why. Ends as COMMAND ends.
+    """
+    from quire.doors.mcp.asker import Asker
+    from quire.doors.mcp.knowing import Knowing
+    from quire.doors.mcp.proxy import run
+
+    knowing = Knowing(Asker(store, space, viewer), cap=cap, intent=intent, seconds=timeout / 1000)
+    sys.exit(run(command, knowing, first=place == "start"))

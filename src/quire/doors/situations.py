@@ -1,0 +1,55 @@
+"""What is known that helps with a call of a tool?
+
+The one place where a situation becomes a context: the wrapper of tools and the proxy both ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quire.engine import Quire
+    from quire.values import Context, Situation
+
+RECIPE = "agent"
+TITLE = "What is known (from Quire, not from the tool)"
+CAP = 1000
+"""Tokens that a context for a call may have, unless it is said otherwise."""
+LONGEST_VALUE = 300
+LONGEST_QUESTION = 2000
+"""Characters: what a tool is given may be a whole file, and the question is what it begins with."""
+
+
+def context_for(quire: Quire, situation: Situation, *, budget: int = CAP) -> Context:
+    """Assemble what is known of a situation: the `tool`, its `params`, the `intent`."""
+    from quire import recipe as recipes
+
+    recipe = recipes.load(RECIPE)
+    recipe = replace(recipe, render=replace(recipe.render, title=TITLE))
+    return quire.assemble(question(situation), recipe=recipe, budget=budget, allow_empty=True)
+
+
+def question(situation: Situation) -> str:
+    """Say a situation as a question: what is meant, the tool's name, what it is given."""
+    name = str(situation.get("tool", ""))
+    parts = (
+        str(situation.get("intent") or ""),
+        name.replace("_", " ").replace("-", " "),
+        *_said(situation.get("params")),
+    )
+    return "\n".join(part for part in parts if part.strip())[:LONGEST_QUESTION] or name
+
+
+def _said(value: Any) -> Iterator[str]:
+    """Give the texts and numbers in what a tool is given; what begins with `_` is not meant."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not str(key).startswith("_"):
+                yield from _said(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _said(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)[:LONGEST_VALUE]

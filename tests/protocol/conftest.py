@@ -1,0 +1,42 @@
+"""What do tests of the protocol share? A project with something to know, and servers that run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import COMMAND, LONG_AGO, Tree
+
+FILES = {
+    "docs/harbour.md": "# Harbour\n\nShips rest in the harbour at night. The pilot is named Wren.\n",
+    "docs/tides.md": "# Tides\n\nThe tide turns twice a day, and the harbour bar is dry at low tide.\n",
+    "src/crane.py": 'def lift(load):\n    """Lift a load of a ship in the harbour."""\n    return load\n',
+    "hr/pay.md": "# Pay\n\nThe harbour master earns ninety doubloons.\n",
+    "quire.toml": '[access]\n"hr/**" = ["alice"]\n',
+}
+
+
+@pytest.fixture(scope="session")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """A project that is only read."""
+    return fill(Tree(tmp_path_factory.mktemp("protocol") / "harbour"))
+
+
+def fill(tree: Tree) -> Tree:
+    """Give a project files, memories and an experience, and index them."""
+    tree.fill(FILES)
+    tree.index()
+    with tree.open() as opened:
+        opened.remember("The harbour bell rings at low tide.", at=LONG_AGO, category="decision")
+        started = opened.start_experience(
+            "Lift the heavy load", at=LONG_AGO, domain="debugging", hypothesis="The crane is weak"
+        )
+        opened.resolve_experience(
+            started.kept.id, "falsified", at=LONG_AGO + 1, result="The rope was worn", lesson="Look"
+        )
+    return tree
+
+
+@pytest.fixture
+def server() -> list[str]:
+    """The command that serves."""
+    return [COMMAND, "mcp"]

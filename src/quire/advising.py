@@ -64,15 +64,20 @@ class Advising(Noting):
         budget: int = PREMORTEM_TOKENS,
         viewer: Viewer | str | None = None,
         model: str = DEFAULT_MODEL,
+        meaning: bool = True,
     ) -> Context:
-        """Tell what went wrong before in a domain, and with a strategy."""
+        """Tell what went wrong before in a domain, and with a strategy.
+
+        Without `meaning` it is looked for by words alone.
+        """
         names.check_attempt(domain, strategy, self.config.learn)
         terms = {"domain": domain, "query": domain}
         if strategy is not None:
             terms |= {"strategy": strategy, "query": f"{domain} with {strategy}"}
+        recipe = recipes.fill(recipes.load(PREMORTEM), terms)
         return self.assemble(
             terms["query"],
-            recipe=recipes.fill(recipes.load(PREMORTEM), terms),
+            recipe=recipe if meaning else recipes.by_words(recipe),
             limit=limit,
             budget=budget,
             viewer=viewer,

@@ -20,6 +20,7 @@ from quire.doors.access import access
 from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
 from quire.doors.experience import LEARNING
+from quire.doors.hooks.command import hook
 from quire.doors.maps import map_
 from quire.doors.memory import memory, remember
 from quire.doors.naming import as_typed
@@ -239,5 +240,5 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     sys.exit(0 if gone else 1)
 
 
-for command in (*COMMANDS, access, map_, evaluation, remember, memory, rules, *LEARNING):
+for command in (*COMMANDS, access, map_, evaluation, remember, memory, rules, hook, *LEARNING):
     main.add_command(command)

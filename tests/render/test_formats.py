@@ -168,4 +168,13 @@ def test_each_format_says_nothing_of_nothing() -> None:
     for name in ("markdown", "plain"):
         assert render((), RenderSpec(format=name)) == ""
     assert render((), RenderSpec(format="xml")) == "<context>\n</context>"
-    assert set(FORMATS) == {"markers", "json", "markdown", "xml", "plain", "page", "template", "situation"}
+    assert set(FORMATS) == {
+        "markers",
+        "json",
+        "markdown",
+        "xml",
+        "plain",
+        "page",
+        "template",
+        "situation",
+    }

@@ -21,6 +21,7 @@ from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
 from quire.doors.experience import LEARNING
 from quire.doors.hooks.command import hook
+from quire.doors.installing.command import install
 from quire.doors.maps import map_
 from quire.doors.memory import memory, remember
 from quire.doors.naming import as_typed
@@ -240,5 +241,16 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     sys.exit(0 if gone else 1)
 
 
-for command in (*COMMANDS, access, map_, evaluation, remember, memory, rules, hook, *LEARNING):
+for command in (
+    *COMMANDS,
+    access,
+    map_,
+    evaluation,
+    remember,
+    memory,
+    rules,
+    hook,
+    install,
+    *LEARNING,
+):
     main.add_command(command)

@@ -2,7 +2,7 @@
 
 A hook stands between a person and their assistant, so it never blocks: whatever goes wrong, it ends
 with 0 and an answer that changes nothing, and says why in one line on standard error. A watch in a
-thread of its own sees to it that this is so in time. Nothing but the answer goes to standard output.
+thread of its own sees to it that this is so in time. Standard output gets the answer alone.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ class FailOpen(click.Command):
     metavar="SECONDS",
     help="Answer with nothing after so many seconds.",
 )
-@click.option("--embed", is_flag=True, help="Also search by meaning; loading a model takes a second.")
+@click.option(
+    "--embed", is_flag=True, help="Also search by meaning; loading a model takes a second."
+)
 @click.option("--viewer", metavar="NAME", help="Read as this user (default: the owner).")
 @click.option("--space", metavar="NAME", help="The space in the store (default: main).")
 @click.option("--store", metavar="FILE", help="The store (default: .quire/store.db).")

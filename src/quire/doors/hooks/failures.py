@@ -10,6 +10,7 @@ stand in the output most often; if several are, the first of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 LOOKED_AT = 20_000
@@ -84,8 +85,14 @@ TOOLS = (
         r"^(?:g?make|ninja)(?:\[\d+\])?: (?:\*\*\*|build stopped)|^FAILED: |^ERROR: Build"
         r"|^error: Recipe",
     ),
-    Tool("ctest", r"ctest\b", r"^\d+% tests passed, [1-9]\d* tests? failed|FAILED TESTS|\*\*\*Failed"),
-    Tool("compilers", r"(?:gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|javac|kotlinc|swiftc|ghc)\b", r"\berror:"),
+    Tool(
+        "ctest", r"ctest\b", r"^\d+% tests passed, [1-9]\d* tests? failed|FAILED TESTS|\*\*\*Failed"
+    ),
+    Tool(
+        "compilers",
+        r"(?:gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|javac|kotlinc|swiftc|ghc)\b",
+        r"\berror:",
+    ),
     Tool(
         "maven",
         r"(?:mvnw?|mvnd)\b",
@@ -110,52 +117,35 @@ TOOLS = (
         r"(?:phpunit|pest|composer\s+(?:run\s+)?test|artisan\s+test)\b",
         r"^FAILURES!|^ERRORS!|^Tests:\s+[1-9]\d* failed",
     ),
-    Tool("mix", r"mix\s+(?:test|compile)\b", r"^\s*\d+ tests?, [1-9]\d* failures?|Compilation error"),
+    Tool(
+        "mix", r"mix\s+(?:test|compile)\b", r"^\s*\d+ tests?, [1-9]\d* failures?|Compilation error"
+    ),
     Tool("flutter", r"(?:flutter|dart)\s+(?:test|build|analyze)\b", r"Some tests failed|^Error: "),
     Tool("docker build", r"docker\s+(?:build|buildx|compose\s+build)\b", r"^ERROR: failed to"),
     Tool("terraform", r"(?:terraform|tofu)\s+(?:validate|plan|apply|test)\b", r"^[│╷]?\s*Error: "),
 )
 
 # The first of those that are named equally often; what names none is plain debugging.
-DOMAINS = (
-    (
-        "security",
-        r"certificate|ssl|tls|unauthori[sz]ed|forbidden|permission denied|access denied|csrf|cve-\d+"
-        r"|vulnerabilit\w+|secret|signature mismatch|authentication",
-    ),
-    (
-        "configuration",
-        r"config\w*|environment variable|env var|\.env|settings?|missing key|not set|undefined option"
-        r"|unknown option|invalid option|keyerror: '[A-Z_]+'|pyproject|tsconfig\w*",
-    ),
-    (
-        "deployment",
-        r"deploy\w*|docker\w*|kubernetes|kubectl|helm|terraform|container|image pull|rollout|release",
-    ),
-    (
-        "data",
-        r"database|sqlite\w*|postgres\w*|mysql|mongo\w*|migrations?|schema|integrityerror|deadlock"
-        r"|foreign key|unique constraint|no such table|transaction",
-    ),
-    (
-        "performance",
-        r"time-?outs?|timed out|too slow|out of memory|oom\w*|memoryerror|heap|latency|exceeded"
-        r"|benchmark",
-    ),
-    (
-        "integration",
-        r"connection (?:refused|reset)|econnrefused|enotfound|could not resolve|http \d{3}"
-        r"|status code|bad gateway|modulenotfounderror|cannot find module|no module named"
-        r"|unresolved import|dependenc\w+|eresolve|incompatible version",
-    ),
-    ("testing", r"fixtures?|mock\w*|snapshots?|flaky|conftest|stub\w*|test doubles?|teardown"),
-)
+DOMAINS: Mapping[str, str] = {
+    "security": r"certificate|ssl|tls|unauthori[sz]ed|forbidden|permission denied|access denied"
+    r"|csrf|cve-\d+|vulnerabilit\w+|secret|signature mismatch|authentication",
+    "configuration": r"config\w*|environment variable|env var|\.env|settings?|missing key|not set"
+    r"|(?:undefined|unknown|invalid) option|keyerror: '[A-Z_]+'|pyproject|tsconfig\w*",
+    "deployment": r"deploy\w*|docker\w*|kubernetes|kubectl|helm|terraform|container|image pull"
+    r"|rollout|release",
+    "data": r"database|sqlite\w*|postgres\w*|mysql|mongo\w*|migrations?|schema|integrityerror"
+    r"|deadlock|foreign key|unique constraint|no such table|transaction",
+    "performance": r"time-?outs?|timed out|too slow|out of memory|oom\w*|memoryerror|heap|latency"
+    r"|exceeded|benchmark",
+    "integration": r"connection (?:refused|reset)|econnrefused|enotfound|could not resolve"
+    r"|http \d{3}|status code|bad gateway|modulenotfounderror|cannot find module|no module named"
+    r"|unresolved import|dependenc\w+|eresolve|incompatible version",
+    "testing": r"fixtures?|mock\w*|snapshots?|flaky|conftest|stub\w*|test doubles?|teardown",
+}
 
 _PARTS = re.compile(r"&&|\|\||[;|&\n(){}`]")
 _CALLED = [(tool, re.compile(rf"\s*{_BEFORE}(?:{tool.called})")) for tool in TOOLS]
-_WORDS = [
-    (name, re.compile(rf"(?i)(?<!\w)(?:{words})(?!\w)")) for name, words in DOMAINS
-]
+_WORDS = [(name, re.compile(rf"(?i)(?<!\w)(?:{words})(?!\w)")) for name, words in DOMAINS.items()]
 
 
 def failed(

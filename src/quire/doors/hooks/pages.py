@@ -33,7 +33,7 @@ MEMORY = 300
 """Characters of a memory at the start of a session."""
 HEADS: Mapping[str, str] = {
     SESSION_START: "From this project's Quire store: what holds here, and what is remembered.",
-    PROMPT: "From this project's Quire store, found for this prompt; check it before you rely on it.",
+    PROMPT: "From this project's Quire store, found for this prompt; check before relying on it.",
     POST_TOOL: "From this project's Quire store, since a test or build has just failed: what went "
     "wrong before, and why.",
 }
@@ -183,9 +183,7 @@ def _post_tool(quire: Quire, client: Client, told: Told, asking: Asking) -> str:
     """Tell what went wrong before in the domain at hand; if nothing did, whenever one debugged."""
     at_hand = failures.domain_of(told.command, told.output)
     for domain in dict.fromkeys((at_hand, failures.DEFAULT_DOMAIN)):
-        context = quire.premortem(
-            domain, budget=BUDGET, viewer=asking.viewer, meaning=asking.embed
-        )
+        context = quire.premortem(domain, budget=BUDGET, viewer=asking.viewer, meaning=asking.embed)
         if context.sources:
             return context.text
     return ""

@@ -59,7 +59,7 @@ def parse(data: bytes) -> Told:
         ),
         None,
     )
-    error = _text(said, "error", "error_message")
+    reason = _text(said, "error", "error_message")
     command = given.get("command", "") if isinstance(given, Mapping) else ""
     return Told(
         event=event,
@@ -67,7 +67,7 @@ def parse(data: bytes) -> Told:
         place=_text(said, "cwd") or _first(said.get("workspace_roots")),
         prompt=_text(said, "prompt"),
         command=_clean(command if isinstance(command, str) else _joined(command)),
-        output=_clean("\n".join(part for part in (error, *_texts(result)) if part)),
+        output=_clean("\n".join(part for part in (reason, *_texts(result)) if part)),
         code=_code(result),
         failed=event in _SAYS_FAILED,
         interrupted=said.get("is_interrupt") is True

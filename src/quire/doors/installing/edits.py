@@ -37,9 +37,20 @@ class Changed:
     edits: tuple[Edit, ...] = ()
     made: tuple[Path, ...] = ()
 
-    def then(self, edit: Edit, made: Sequence[Path] = ()) -> Changed:
-        """Make one more edit."""
-        return Changed(edit.done(self.text), (*self.edits, edit), (*self.made, *made))
+    def then(self, edit: Edit) -> Changed:
+        """Make one more edit; one that changes nothing is left out."""
+        if edit.removed == edit.put:
+            return self
+        return Changed(edit.done(self.text), (*self.edits, edit), self.made)
+
+
+def difference(before: str, after: str) -> Edit:
+    """Give the one edit that makes a text of another: what is alike at both ends stays."""
+    least = min(len(before), len(after))
+    start = next((at for at in range(least) if before[at] != after[at]), least)
+    rest = least - start
+    end = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
+    return Edit(start, before[start : len(before) - end], after[start : len(after) - end])
 
 
 def undone(text: str, edits: Sequence[Edit]) -> str:

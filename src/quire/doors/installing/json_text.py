@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quire.doors.installing.edits import Changed, Edit
+from quire.doors.installing.edits import Changed, Edit, difference
 from quire.doors.installing.edits import Path as Keys
 from quire.doors.installing.json_nodes import Node, Part, after_blanks, is_blank, parse
 from quire.errors import InputError
@@ -104,6 +104,8 @@ class JsonText:
         return top
 
     def _put(self, changed: Changed, entry: Entry) -> Changed:
+        if isinstance(entry, Item):  # what stands there from before gives way
+            changed = changed.then(difference(changed.text, self._taken(changed.text, entry)))
         text = changed.text
         top = self._parse(text)
         node, depth = top, 0

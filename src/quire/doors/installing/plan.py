@@ -192,7 +192,8 @@ def _installed(path: Path, form: Format, known: Done | None) -> Change:
     before = read(path)
     if before is not None and form.holds(before):
         return Change(path, before, before, known)
-    base = _uninstalled(path, form, known)
+    # What was not put there by an installation that is known of is somebody's own: it comes back.
+    base = Change(path, before, before) if known is None else _uninstalled(path, form, known)
     created = base.after is None
     changed = form.with_(base.after or "")
     done = Done(

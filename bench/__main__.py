@@ -7,11 +7,11 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import assemble, cache, index, lexical, opening, parsing, report, vectors, writing
+from bench import assemble, cache, hook, index, lexical, opening, parsing, report, vectors, writing
 from bench.report import Table
 
 OUT = Path(__file__).parent / "out"
-PARTS = ("lexical", "vectors", "index", "open", "write", "assemble", "parse")
+PARTS = ("lexical", "vectors", "index", "open", "write", "assemble", "parse", "hook")
 UNITS = {"k": 1000, "m": 1_000_000}
 
 
@@ -28,6 +28,7 @@ def main() -> None:
         "write": lambda: writing.tables(sizes),
         "assemble": lambda: assemble.tables(sizes, asked, slow=given.slow),
         "parse": parsing.tables,
+        "hook": hook.tables,
     }
     about = report.circumstances()
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)

@@ -6,7 +6,6 @@ a domain (`premortem`). Both are recipes like any other; this says how they are 
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Unpack
@@ -104,8 +103,12 @@ class Advising(Noting):
 
     async def assemble_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
         """Make the page of `assemble_context` without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.assemble_context, *asked, **more)
 
     async def get_premortem_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
         """Make the page of `get_premortem_context` without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.get_premortem_context, *asked, **more)

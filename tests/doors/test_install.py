@@ -31,8 +31,7 @@ GOLDEN: dict[str, dict[str, tuple[str | None, str]]] = {
     "claude-code": {
         ".mcp.json": (
             '{"mcpServers": {"docs": {"command": "docs-mcp", "env": {"KEY": "s3"}}}}',
-            '{"mcpServers": {"docs": {"command": "docs-mcp", "env": {"KEY": "s3"}}, "quire": {"type": '
-            '"stdio", "command": "quire", "args": ["mcp", "--viewer", "ann"]}}}',
+            '{"mcpServers": {"docs": {"command": "docs-mcp", "env": {"KEY": "s3"}}, "quire": {"type": "stdio", "command": "quire", "args": ["mcp", "--viewer", "ann"]}}}',
         ),
         ".claude/settings.json": (
             """\
@@ -160,8 +159,7 @@ GOLDEN: dict[str, dict[str, tuple[str | None, str]]] = {
     "codex": {
         ".codex/config.toml": (
             '# mine\nmodel = "o9"\r\n\n[mcp_servers.docs]   # other\ncommand = "docs-mcp"',
-            '# mine\nmodel = "o9"\r\n\n[mcp_servers.docs]   # other\ncommand = "docs-mcp"\r\n\r\n'
-            '[mcp_servers.quire]\r\ncommand = "quire"\r\nargs = ["mcp", "--viewer", "ann"]\r\n',
+            '# mine\nmodel = "o9"\r\n\n[mcp_servers.docs]   # other\ncommand = "docs-mcp"\r\n\r\n[mcp_servers.quire]\r\ncommand = "quire"\r\nargs = ["mcp", "--viewer", "ann"]\r\n',
         ),
         ".codex/hooks.json": (
             None,
@@ -397,7 +395,7 @@ def test_several_clients_do_not_meet(tree: Tree) -> None:
 
 BROKEN = [
     ("claude-code", ".mcp.json", '{\n  "mcpServers": {},\n}\n', ":3: there is a comma behind"),
-    ("claude-code", ".mcp.json", '{\n  // no\n}\n', ":2: there are no comments in this file"),
+    ("claude-code", ".mcp.json", "{\n  // no\n}\n", ":2: there are no comments in this file"),
     ("claude-code", ".mcp.json", "[]", "it holds no object"),
     ("claude-code", ".mcp.json", '{"mcpServers": []}', ":1: mcpServers is no object"),
     ("claude-code", ".claude/settings.json", '{"hooks": {\n"PostToolUse": {}}}', ":2: hooks.PostToolUse is no array"),
@@ -409,7 +407,7 @@ BROKEN = [
     ("zed", ".zed/settings.json", '{"a": 01}', ":1: 01 is no value"),
     ("zed", ".zed/settings.json", '{"a": /* never closed', ":1: expected a value, met '/'"),
     ("zed", ".zed/settings.json", "[" * 5000, "nested more than 100 levels"),
-    ("codex", ".codex/config.toml", 'a = 1\nb = = 2\n', ":2: "),
+    ("codex", ".codex/config.toml", "a = 1\nb = = 2\n", ":2: "),
     ("codex", ".codex/config.toml", 'mcp_servers = { a = { command = "x" } }\n', "add it by hand"),
     ("codex", ".codex/config.toml", 'mcp_servers.quire.command = "x"\n', "change it by hand"),
 ]  # fmt: skip

@@ -33,7 +33,7 @@ class Tool:
 _BEFORE = (
     r"(?:\w+=\S*\s+|(?:sudo|time|env|exec|nice|command|xvfb-run|npx|bunx|pnpx"
     r"|(?:uv|poetry|pdm|hatch|pipenv|rye|pixi|conda|nox|bundle|pnpm|yarn|npm|bun|mise|nix)"
-    r"\s+(?:run|exec|x)|coverage\s+run(?:\s+-m)?|(?:\S*/)?python[\d.]*(?:\s+-[A-Zbdisu]\S*)*\s+-m"
+    r"\s+(?:run|exec|x)|coverage\s+run(?:\s+-m)?|(?:\S*/)?python[\d.]*(?:\s+-[WX]\s+\w\S*|\s+-[A-Zbdiqsuvx]\S*)*\s+-m"
     r"|timeout(?:\s+-\S+)*\s+\S+)\s+)*(?:\S*/)?"
 )
 _NPM = r"(?:npm|yarn|pnpm|bun)(?:\s+-\S+(?:=\S+)?)*\s+(?:run\s+|-w\s+\S+\s+)*"

@@ -10,6 +10,7 @@ from pathlib import Path
 from bench import (
     assemble,
     cache,
+    hook,
     index,
     lexical,
     opening,
@@ -33,6 +34,7 @@ PARTS = (
     "assemble",
     "parse",
     "workspace",
+    "hook",
 )
 UNITS = {"k": 1000, "m": 1_000_000}
 
@@ -52,6 +54,7 @@ def main() -> None:
         "assemble": lambda: assemble.tables(sizes, asked, slow=given.slow),
         "parse": parsing.tables,
         "workspace": lambda: workspace.tables(asked),
+        "hook": hook.tables,
     }
     about = report.circumstances()
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)

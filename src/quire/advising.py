@@ -7,7 +7,6 @@ other; this says how they are asked for.
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
@@ -68,15 +67,20 @@ class Advising(Noting):
         budget: int = PREMORTEM_TOKENS,
         viewer: Viewer | str | None = None,
         model: str = DEFAULT_MODEL,
+        meaning: bool = True,
     ) -> Context:
-        """Tell what went wrong before in a domain, and with a strategy."""
+        """Tell what went wrong before in a domain, and with a strategy.
+
+        Without `meaning` it is looked for by words alone.
+        """
         names.check_attempt(domain, strategy, self.config.learn)
         terms = {"domain": domain, "query": domain}
         if strategy is not None:
             terms |= {"strategy": strategy, "query": f"{domain} with {strategy}"}
+        recipe = recipes.fill(recipes.load(PREMORTEM), terms)
         return self.assemble(
             terms["query"],
-            recipe=recipes.fill(recipes.load(PREMORTEM), terms),
+            recipe=recipe if meaning else recipes.by_words(recipe),
             limit=limit,
             budget=budget,
             viewer=viewer,
@@ -128,8 +132,12 @@ class Advising(Noting):
 
     async def assemble_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
         """Make the page of `assemble_context` without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.assemble_context, *asked, **more)
 
     async def get_premortem_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
         """Make the page of `get_premortem_context` without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.get_premortem_context, *asked, **more)

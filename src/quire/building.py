@@ -6,7 +6,6 @@ with options, a context becomes a payload. Nothing is decided here that a recipe
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
 from typing import Unpack
 
@@ -76,6 +75,8 @@ class Building(Noting):
 
     async def build_async(self, request: ContextRequest) -> ContextPayload:
         """Build like `build`, without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.build, request)
 
     @staticmethod

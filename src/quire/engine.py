@@ -7,7 +7,6 @@ Out: gather (`asking`), rank, fit, say (`assembling`), prove. Audit: verify, rep
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -111,6 +110,8 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Workspace, Buildi
 
     async def assemble_async(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble like `assemble`, without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self._assemble, _decided(query, options))
 
     def _assemble(self, asked: Asked, *, fresh: bool = False) -> Context:

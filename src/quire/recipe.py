@@ -23,6 +23,8 @@ from quire.values import Intent, Recipe, Section, SourceSpec
 
 _TERM = re.compile(r"\{(\w+)\}")
 PARTS = ("budget", "rank", "fit", "render")
+MEANING = "semantic"
+"""The source that needs a model."""
 DEPTH = 8
 """A recipe may extend one that extends another, so often at most."""
 
@@ -69,6 +71,19 @@ def fill(recipe: Recipe, terms: Mapping[str, str]) -> Recipe:
     )
     title = _filled_in(recipe.render.title, terms)
     return replace(recipe, sections=sections, render=replace(recipe.render, title=title))
+
+
+def by_words(recipe: Recipe) -> Recipe:
+    """Give a recipe that does not ask for meanings, so that no model is needed."""
+    return replace(
+        recipe,
+        sources={name: spec for name, spec in recipe.sources.items() if name != MEANING},
+        sections=tuple(
+            replace(each, sources=tuple(name for name in each.sources if name != MEANING))
+            for each in recipe.sections
+            if each.sources != (MEANING,)
+        ),
+    )
 
 
 def _named(text: str) -> list[str]:

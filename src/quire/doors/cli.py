@@ -20,6 +20,8 @@ from quire.doors.access import access
 from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
 from quire.doors.experience import LEARNING
+from quire.doors.hooks.command import hook
+from quire.doors.installing.command import install
 from quire.doors.maps import map_
 from quire.doors.mcp.commands import mcp, mcp_proxy
 from quire.doors.memory import memory, remember
@@ -251,5 +253,7 @@ for command in (
     *LEARNING,
     mcp,
     mcp_proxy,
+    hook,
+    install,
 ):
     main.add_command(command)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import groupby
-from xml.sax.saxutils import escape, quoteattr
 
 from quire.graphemes import last_cut
 from quire.render.lines import fence, one_line, paragraph
@@ -174,10 +173,14 @@ def _in_xml(block: Block) -> str:
 
 
 def _attribute(text: str) -> str:
+    from xml.sax.saxutils import quoteattr  # late: it loads a web client
+
     return quoteattr(_allowed(text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
 
 
 def _escaped(text: str) -> str:
+    from xml.sax.saxutils import escape  # late: it loads a web client
+
     return escape(_allowed(text), {"\r": "&#13;"})
 
 

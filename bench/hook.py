@@ -1,0 +1,109 @@
+"""How long does an assistant wait for a hook?
+
+Every hook is a process of its own, so what counts is the whole of it, from its start to its end,
+beside a Python that does nothing. All kinds take turns: what slows one of them down slows all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import quire
+from bench.report import Table
+
+TIMES = 11
+HERE = Path(__file__).parent.parent
+BARE = "python -c pass"
+
+
+def tables() -> Iterator[Table]:
+    """Start hooks over this very project, again and again."""
+    with TemporaryDirectory() as folder:
+        root = Path(folder, "project")
+        records, chunks = _filled(root)
+        table = Table(
+            f"a hook, from its start to its end, over {records:,} records ({chunks:,} chunks)",
+            ("hook", "median s", "slowest", "CPU s", "to bare python", "CPU to bare"),
+            notes=[f"{TIMES} processes each, in turns; compiled files and the store in the cache"],
+        )
+        measured = _measured(root)
+        bare_wall, bare_cpu = (median(times) for times in zip(*measured[BARE], strict=True))
+        for name, times in measured.items():
+            wall, cpu = ([time_[at] for time_ in times] for at in (0, 1))
+            table.add(
+                name,
+                median(wall),
+                max(wall),
+                median(cpu),
+                median(wall) / bare_wall,
+                median(cpu) / bare_cpu,
+            )
+    yield table
+
+
+def _filled(root: Path) -> tuple[int, int]:
+    for part in ("docs", "src"):
+        shutil.copytree(HERE / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    (root / ".quire").mkdir()
+    with quire.open(root) as opened:
+        opened.index(embed=False)
+        opened.remember("The staging host is named heron.", at=1, importance=0.9)
+        made = opened.start_experience(
+            "Make the tests pass", at=2, domain="debugging", hypothesis="It is the import"
+        )
+        opened.resolve_experience(
+            made.kept.id, "falsified", at=3, result="It was a cache", lesson="Look there first"
+        )
+        told = opened.status()
+    return told.records, told.chunks
+
+
+def _measured(root: Path) -> dict[str, list[tuple[float, float]]]:
+    hook = [sys.executable, "-m", "quire", "hook", "--timeout", "60"]
+    failed = {"tool_input": {"command": "pytest"}, "error": "Exit code 1"}
+    other = {"tool_input": {"command": "ls"}, "tool_response": {"stdout": "docs src"}}
+    prompt = {"prompt": "how is it made sure that nobody reads what they may not?"}
+    kinds: dict[str, tuple[Sequence[str], dict[str, Any], bool]] = {
+        BARE: ([sys.executable, "-c", "pass"], {}, False),
+        "post-tool, another command": ([*hook, "post-tool"], other, False),
+        "session-start": ([*hook, "session-start"], {}, True),
+        "prompt, by words": ([*hook, "prompt"], prompt, True),
+        "post-tool, the first failure": ([*hook, "post-tool"], failed, True),
+    }
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in kinds}
+    for turn in range(TIMES + 1):
+        for name, (command, more, tells) in kinds.items():
+            event = "PostToolUseFailure" if "error" in more else "PostToolUse"
+            said = {"session_id": f"{turn}", "cwd": str(root), "hook_event_name": event, **more}
+            took = _run(command, json.dumps(said), root, tells=tells)
+            if turn:  # the first one compiles and warms the cache
+                found[name].append(took)
+    return found
+
+
+def _run(command: Sequence[str], said: str, root: Path, *, tells: bool) -> tuple[float, float]:
+    environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), "PYTHONDONTWRITEBYTECODE": ""}
+    start, spent = time.perf_counter(), _children()
+    done = subprocess.run(
+        command, input=said, capture_output=True, text=True, cwd=root, env=environment, check=True
+    )
+    wall = time.perf_counter() - start
+    if tells is not ("context" in done.stdout.lower()):
+        raise SystemExit(f"{' '.join(command)} told {done.stdout!r} {done.stderr}")
+    return wall, _children() - spent
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -17,9 +17,11 @@ import click
 from quire import __version__
 from quire.doors import printing
 from quire.doors.access import access
+from quire.doors.blocks import block
+from quire.doors.bringing import IMPORTS
 from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
-from quire.doors.experience import LEARNING
+from quire.doors.experience import LEARNING, import_
 from quire.doors.maps import map_
 from quire.doors.memory import memory, remember
 from quire.doors.naming import as_typed
@@ -238,5 +240,7 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     sys.exit(0 if gone else 1)
 
 
-for command in (*COMMANDS, access, map_, evaluation, remember, memory, *LEARNING):
+for command in (*COMMANDS, access, map_, evaluation, remember, memory, *LEARNING, block):
     main.add_command(command)
+for command in IMPORTS:
+    import_.add_command(command)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.errors import InputError
-from quire.ingest import read, walk
+from quire.ingest import plain_text, walk
 from quire.pages.laying import Folder, plain_folder, vault
 from quire.pages.notion import TABLE, notion
 from quire.pages.written import ENDINGS, page_of
@@ -44,11 +44,11 @@ def texts_of(folder: Path, form: str, settings: IngestSettings) -> Texts:
             continue
         files.append(found.path)
         if found.path.lower().endswith(wanted):
-            met = read(found, settings)
-            if isinstance(met, Skipped):
-                skipped.append(met)
+            text = plain_text(found, settings)
+            if isinstance(text, Skipped):
+                skipped.append(text)
             else:
-                held[found.path] = "".join(chunk.text for chunk in met[0].chunks)
+                held[found.path] = text
     for one in skipped:
         if one.reason.startswith(MAY_PASS):  # else what was made of it before would be taken out
             raise InputError(f"{one.path}: {one.reason}; nothing was changed, try again")

@@ -188,7 +188,8 @@ def _rst(path: str, text: str) -> Page:
     ends = [*(block.start for block in found[1:]), len(text)]
     for block, end in zip(found, ends, strict=True):
         raw = text[block.start : end].rstrip()
-        addresses = (*rst.addresses(raw), *(f"pep:{one}" for one in PEP_ROLE.findall(raw)))
+        named = (one for one in rst.addresses(raw) if not one.endswith("_"))  # that is a reference
+        addresses = (*named, *(f"pep:{one}" for one in PEP_ROLE.findall(raw)))
         if block.level:
             laying.head(block.level, block.name)
         elif raw.strip():

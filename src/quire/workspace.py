@@ -65,7 +65,7 @@ class Workspace(Noting):
         """
         given = [checked(block) for block in blocks]
         refuse_secrets(
-            ((f"block {one.id}".rstrip(), one.text) for one in given), allow=allow_secret
+            ((f"block {one.id}".rstrip(), _said(one)) for one in given), allow=allow_secret
         )
         with self._shaping(viewer) as shaping:
             taken = _taken_in(shaping, given, at)
@@ -96,7 +96,6 @@ class Workspace(Noting):
         """Change what a block says; of properties and relations those named (None, (): none)."""
         if all(one is None for one in (text, properties, relations, links, mentions)):
             raise InputError("nothing to edit: give a text, properties, relations, links, mentions")
-        refuse_secrets([("text", text or "")], allow=allow_secret)
         with self._shaping(viewer) as shaping:
             old = _changeable(shaping.view, name)
             named = {**old.properties, **(properties or {})}
@@ -111,6 +110,7 @@ class Workspace(Noting):
             )
             made = checked(made)
             if made != old:
+                refuse_secrets([(f"block {name}", _said(made))], allow=allow_secret)
                 made = replace(made, edited=max(at, old.created or at))
             written = self._rewritten(shaping, old, made, at)
         return Written(made, self._embed_now(viewer, written))
@@ -346,6 +346,12 @@ def dated(block: Block, old: Block | None, at: int) -> Block:
     if old is not None and replace(block, edited=old.edited) == old:
         return old
     return replace(block, edited=at)
+
+
+def _said(block: Block) -> str:
+    """Give all texts in a block, to be looked through."""
+    values = (one if isinstance(one, tuple) else (one,) for one in block.properties.values())
+    return "\n".join((block.text, *(str(one) for each in values for one in each)))
 
 
 def _own(viewer: Viewer, events: Iterable[Event], blocks: Mapping[str, object]) -> list[Event]:

@@ -85,7 +85,9 @@ def test_all_or_none(plan: Quire) -> None:
     with pytest.raises(QuireError, match="block 'odd': there is no type 'poem'"):
         plan.put_blocks([Block("new", "page"), Block("odd", "poem")], at=200)
     with pytest.raises(QuireError, match="block key is refused: line 1 looks like"):
-        plan.put_blocks([Block("key", "code", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")], at=200)
+        plan.put_blocks(
+            [Block("key", "code", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")], at=200
+        )
     assert content(plan) == before
 
 

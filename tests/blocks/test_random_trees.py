@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from quire import Block, Quire, QuireError, Removed
 from quire.values import OWNER
@@ -18,6 +17,23 @@ from tests.store.asking import Questions, everything, text
 from .reference import GROUPS, LISTS, NAMES, VIEWERS, Reference, any_block, any_tree
 
 SPACES = count()
+
+
+def cases(number: int) -> Callable[[Callable[[Random], None]], Callable[[], None]]:
+    """Run something for so many cases; one that fails is named."""
+
+    def repeat(run: Callable[[Random], None]) -> Callable[[], None]:
+        def all_of_them() -> None:
+            for case in range(number):
+                try:
+                    run(Random(case))
+                except AssertionError as error:
+                    error.add_note(f"case {case} of {number}")
+                    raise
+
+        return all_of_them
+
+    return repeat
 
 
 def check(quire: Quire, known: Reference) -> None:
@@ -74,8 +90,7 @@ def change(quire: Quire, known: Reference, random: Random) -> None:
 
 
 def test_effective_access_is_what_the_tree_says(opened: Quire) -> None:
-    @given(st.randoms(use_true_random=False))
-    @settings(max_examples=60)
+    @cases(60)
     def run(random: Random) -> None:
         space = f"case {next(SPACES)}"
 
@@ -101,8 +116,7 @@ def test_effective_access_is_what_the_tree_says(opened: Quire) -> None:
 
 
 def test_deleted_and_restored_nothing_has_changed(opened: Quire) -> None:
-    @given(st.randoms(use_true_random=False))
-    @settings(max_examples=40)
+    @cases(50)
     def run(random: Random) -> None:
 
         opened.config = replace(opened.config, space=f"case {next(SPACES)}")
@@ -168,8 +182,7 @@ def hidden_deed(quire: Quire, known: Reference, random: Random, number: int) -> 
 
 
 def test_what_may_not_be_read_changes_nothing(opened: Quire) -> None:
-    @given(st.randoms(use_true_random=False))
-    @settings(max_examples=40)
+    @cases(40)
     def run(random: Random) -> None:
 
         opened.config = replace(opened.config, space=f"case {next(SPACES)}")

@@ -97,7 +97,7 @@ def _placed(
         title = cells[0]
         met[title] += 1
         own = waiting.get(title)
-        yield (own.pop(0) if own else f"{path}/{title}~{met[title]}"), cells
+        yield (own.pop(0) if own else f"{path}#{quote(title, safe='')}~{met[title]}"), cells
 
 
 def _told(

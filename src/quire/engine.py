@@ -31,6 +31,7 @@ from quire import (
 from quire.advising import Advising
 from quire.asking import QueryVectors
 from quire.auditing import WhyNot
+from quire.bringing import Bringing
 from quire.building import Building
 from quire.config import Config
 from quire.errors import (
@@ -54,13 +55,12 @@ from quire.values import (
     Viewer,
 )
 from quire.valuing import Valuing
-from quire.workspace import Workspace
 
 KEPT_CONTEXTS = 64
 MAP_BUDGET = 1024
 
 
-class Quire(Keeping, Remembering, Learning, Valuing, Advising, Workspace, Building):
+class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Building):
     """An open store: index, search, assemble, and see what is in it."""
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:

@@ -278,13 +278,6 @@ class Learning(Noting):
             allow=allow_secret,
         )
 
-    def _spoken_of(self, folder: Path) -> str:
-        """Name a folder by its path in the project; one outside by its own name."""
-        root = self.root()
-        inside = folder.is_relative_to(root) and folder != root
-        named = folder.relative_to(root).as_posix() if inside else folder.name
-        return os.fsencode(named).decode("utf-8", "backslashreplace")
-
 
 def _all(view: View) -> list[Experience]:
     listed = view.listing(Filter(kinds=(experiences.KIND,)))

@@ -7,6 +7,7 @@ is changed by its author and the owner alone, and what may not be read is not th
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -66,6 +67,13 @@ class Noting(ABC):
 
     def _cut(self, text: str) -> Sequence[str]:
         return cut(text, self.config.ingest)
+
+    def _spoken_of(self, folder: Path) -> str:
+        """Name a folder by its path in the project; one outside by its own name."""
+        root = self.root()
+        inside = folder.is_relative_to(root) and folder != root
+        named = folder.relative_to(root).as_posix() if inside else folder.name
+        return os.fsencode(named).decode("utf-8", "backslashreplace")
 
     def _embed_now(self, viewer: Asker, documents: Iterable[Document]) -> tuple[str, ...]:
         """Give vectors to what was just written, if that is cheap; else say when it gets them.

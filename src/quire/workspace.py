@@ -63,9 +63,9 @@ class Workspace(Noting):
         been done to the blocks; without it the writing itself is recorded. `at`: seconds since
         1970.
         """
-        given = [_checked(block) for block in blocks]
+        given = [checked(block) for block in blocks]
         refuse_secrets(
-            ((f"block {one.id}".rstrip(), one.text) for one in given), allow=allow_secret
+            ((f"block {one.id}".rstrip(), _said(one)) for one in given), allow=allow_secret
         )
         with self._shaping(viewer) as shaping:
             taken = _taken_in(shaping, given, at)
@@ -96,7 +96,6 @@ class Workspace(Noting):
         """Change what a block says; of properties and relations those named (None, (): none)."""
         if all(one is None for one in (text, properties, relations, links, mentions)):
             raise InputError("nothing to edit: give a text, properties, relations, links, mentions")
-        refuse_secrets([("text", text or "")], allow=allow_secret)
         with self._shaping(viewer) as shaping:
             old = _changeable(shaping.view, name)
             named = {**old.properties, **(properties or {})}
@@ -109,8 +108,9 @@ class Workspace(Noting):
                 links=old.links if links is None else tuple(links),
                 mentions=old.mentions if mentions is None else tuple(mentions),
             )
-            made = _checked(made)
+            made = checked(made)
             if made != old:
+                refuse_secrets([(f"block {name}", _said(made))], allow=allow_secret)
                 made = replace(made, edited=max(at, old.created or at))
             written = self._rewritten(shaping, old, made, at)
         return Written(made, self._embed_now(viewer, written))
@@ -271,7 +271,7 @@ class Workspace(Noting):
         return documents
 
 
-def _checked(block: Block) -> Block:
+def checked(block: Block) -> Block:
     """Give a block in its one form, or say which one is wrong and how."""
     try:
         made = shape.checked(block)
@@ -304,7 +304,7 @@ def _taken_in(shaping: Shaping, given: Sequence[Block], at: int) -> list[tuple[B
         if not viewer.owner:
             _refuse_taken(shaping.view, old)
             one = replace(one, author=viewer.name)
-        one = _dated(_private(viewer, one), old, at)
+        one = dated(_private(viewer, one), old, at)
         taken[one.id] = one, one != old
     if not viewer.owner:
         for one, changed in taken.values():
@@ -337,7 +337,8 @@ def _private(viewer: Viewer, block: Block) -> Block:
     return replace(block, access=access_list((f"user:{viewer.name}",)))
 
 
-def _dated(block: Block, old: Block | None, at: int) -> Block:
+def dated(block: Block, old: Block | None, at: int) -> Block:
+    """Give a block its times; what says the same as before keeps them."""
     if block.created is None:
         block = replace(block, created=at if old is None else old.created)
     if block.edited is not None:
@@ -345,6 +346,12 @@ def _dated(block: Block, old: Block | None, at: int) -> Block:
     if old is not None and replace(block, edited=old.edited) == old:
         return old
     return replace(block, edited=at)
+
+
+def _said(block: Block) -> str:
+    """Give all texts in a block, to be looked through."""
+    values = (one if isinstance(one, tuple) else (one,) for one in block.properties.values())
+    return "\n".join((block.text, *(str(one) for each in values for one in each)))
 
 
 def _own(viewer: Viewer, events: Iterable[Event], blocks: Mapping[str, object]) -> list[Event]:

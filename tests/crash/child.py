@@ -98,6 +98,8 @@ def work(job: dict[str, Any]) -> None:
         tell("begin")
         if job["do"] == "index":
             opened.index(embed=job.get("embed", False), report=told)
+        elif job["do"] == "import":
+            opened.import_pages(Path(job["root"], "notes"), "vault", at=job["at"])
         elif job["do"] == "merge":
             opened.store.merge()
         elif job["do"] == "purge":
@@ -113,6 +115,7 @@ def load() -> None:
         with quire.open(folder) as opened:
             opened._embedder = Cheap()
             opened.index()
+            opened.import_pages(folder, "vault", at=1)
             opened.purge([Path(folder, "note.md")])
 
 

@@ -16,6 +16,7 @@ def test_the_public_names() -> None:
         "formats",
         "kind_of_path",
         "missing_grammars",
+        "plain_text",
         "read",
         "walk",
     ]

@@ -17,9 +17,11 @@ import click
 from quire import __version__
 from quire.doors import printing
 from quire.doors.access import access
+from quire.doors.blocks import block
+from quire.doors.bringing import IMPORTS
 from quire.doors.contexts import COMMANDS
 from quire.doors.evaluation import evaluation
-from quire.doors.experience import LEARNING
+from quire.doors.experience import LEARNING, import_
 from quire.doors.hooks.command import hook
 from quire.doors.installing.command import install
 from quire.doors.maps import map_
@@ -255,5 +257,8 @@ for command in (
     mcp_proxy,
     hook,
     install,
+    block,
 ):
     main.add_command(command)
+for command in IMPORTS:
+    import_.add_command(command)

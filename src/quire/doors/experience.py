@@ -242,7 +242,7 @@ def values(
 
 @click.group("import", context_settings=CONTEXT)
 def import_() -> None:
-    """Take in what was learned elsewhere."""
+    """Take in what was written elsewhere: blocks, folders of pages, post-mortems."""
 
 
 @import_.command("postmortems")

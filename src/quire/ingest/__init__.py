@@ -2,10 +2,19 @@
 
 from quire.ingest.formats import formats, kind_of_path
 from quire.ingest.grammar import missing_grammars
-from quire.ingest.read import digest_of, read
+from quire.ingest.read import digest_of, plain_text, read
 from quire.ingest.walk import walk
 
-__all__ = ["VERSION", "digest_of", "formats", "kind_of_path", "missing_grammars", "read", "walk"]
+__all__ = [
+    "VERSION",
+    "digest_of",
+    "formats",
+    "kind_of_path",
+    "missing_grammars",
+    "plain_text",
+    "read",
+    "walk",
+]
 
 VERSION = 7
 """Counts the changes in how files are read and cut; a higher one reads everything again."""

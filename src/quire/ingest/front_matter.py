@@ -63,6 +63,12 @@ def fields_of(text: str) -> tuple[dict[str, list[str]], int]:
 
 def parse_header(text: str) -> FrontMatter:
     """Read a header of `Name: value` lines that has a title, up to the first blank line."""
+    fields, end = header_fields(text)
+    return _front_matter(end, fields) if fields.get("title") else NONE
+
+
+def header_fields(text: str) -> tuple[dict[str, list[str]], int]:
+    """Give all fields of such a header by their keys in small letters, and where it ends."""
     end = text.find("\n\n", 0, LONGEST)
     fields: dict[str, list[str]] = {}
     key = ""
@@ -74,8 +80,8 @@ def parse_header(text: str) -> FrontMatter:
         elif key and line[:1] in (" ", "\t"):
             fields[key][0] += " " + line.strip()
         else:
-            return NONE
-    return _front_matter(end + 2, fields) if fields.get("title") else NONE
+            return {}, 0
+    return fields, end + 2
 
 
 def _fields(text: str) -> dict[str, list[str]]:

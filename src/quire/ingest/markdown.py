@@ -30,7 +30,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     text = source.text
     matter = front_matter.parse(text)
     environment: dict[str, Any] = {}
-    tokens = _block_parser().parse(text[matter.end :], environment)
+    tokens = block_parser().parse(text[matter.end :], environment)
     blocks = _blocks(text, matter.end, tokens)
     described = sections.about(
         source.path, text, blocks, lambda words: _words(words, environment), matter.title
@@ -42,7 +42,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
         author=matter.author,
         modified=matter.modified,
         attrs={**described.attrs, **matter.attrs},
-        links=tuple(_links(tokens, environment)),
+        links=tuple(addresses(tokens, environment)),
         nature=described.nature,
         summary=matter.summary or described.summary,
         parts=described.parts,
@@ -50,7 +50,8 @@ def read(source: Source, settings: IngestSettings) -> Reading:
 
 
 @cache
-def _block_parser() -> MarkdownIt:
+def block_parser() -> MarkdownIt:
+    """Give the parser that finds blocks."""
     from markdown_it import MarkdownIt
 
     # What stands within a line is parsed only where a link may be: that halves the time.
@@ -65,14 +66,14 @@ def _inline_parser() -> MarkdownIt:
 
 
 def _blocks(text: str, offset: int, tokens: list[Token]) -> list[outline.Block]:
-    starts = _line_starts(text, offset)
+    starts = line_starts(text, offset)
     blocks = [outline.Block(0, shown=True)] if text else []
     for at, token in enumerate(tokens):
         if token.level or token.map is None or token.nesting < 0:
             continue
         start = starts[token.map[0]]
         if token.type == "heading_open":
-            name = _plain(tokens[at + 1].content)
+            name = plain(tokens[at + 1].content)
             block = outline.Block(start, int(token.tag[1:]), name)
         else:
             block = outline.Block(start, by_lines=token.type in BY_LINES, shown=token.type in SHOWN)
@@ -82,14 +83,15 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> list[outline.Block]:
     return blocks
 
 
-def _line_starts(text: str, offset: int) -> list[int]:
+def line_starts(text: str, offset: int) -> list[int]:
+    """Tell where each line begins, from an offset on."""
     starts = [offset]
     for line in text[offset:].split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     return starts
 
 
-def _plain(content: str) -> str:
+def plain(content: str) -> str:
     """Give a heading's text without its marks."""
     return clean_title(_unmarked(content, {}, ("text", "text_special", "code_inline", "image")))
 
@@ -108,7 +110,7 @@ def _unmarked(content: str, environment: dict[str, Any], kept: tuple[str, ...]) 
     if not MARKED_UP.search(content):
         return content
     shown = []
-    for token in _inline(content, environment):
+    for token in inline(content, environment):
         if token.type in kept:
             shown.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):
@@ -116,17 +118,19 @@ def _unmarked(content: str, environment: dict[str, Any], kept: tuple[str, ...]) 
     return "".join(shown)
 
 
-def _links(tokens: Iterable[Token], environment: dict[str, Any]) -> Iterable[str]:
+def addresses(tokens: Iterable[Token], environment: dict[str, Any]) -> Iterable[str]:
+    """Give the addresses that some blocks link to."""
     referenced = bool(environment.get("references"))
     for token in tokens:
         content = token.content
         if token.type == "inline" and ("](" in content or (referenced and "[" in content)):
-            for child in _inline(content, environment):
+            for child in inline(content, environment):
                 if child.type == "link_open":
                     yield str(child.attrGet("href"))
 
 
-def _inline(content: str, environment: dict[str, Any]) -> list[Token]:
+def inline(content: str, environment: dict[str, Any]) -> list[Token]:
+    """Parse what stands within a line."""
     parser = _inline_parser()
     tokens: list[Token] = []
     parser.inline.parse(content, parser, environment, tokens)

@@ -47,6 +47,16 @@ def read(found: FoundFile, settings: IngestSettings = DEFAULTS) -> tuple[Documen
     return document, hashes.digest_bytes(data).hex()
 
 
+def plain_text(found: FoundFile, settings: IngestSettings = DEFAULTS) -> str | Skipped:
+    """Give the text of a file, uncut, or why it is left out."""
+    try:
+        text = text_of(_bytes_of(found, settings.max_bytes))
+    except (NotText, Unreadable) as reason:
+        return Skipped(found.path, str(reason))
+    refusal = None if settings.secrets else secrets.in_text(text)
+    return Skipped(found.path, refusal) if refusal else text
+
+
 def digest_of(found: FoundFile) -> str | Skipped:
     """Give the digest of a file's bytes alone."""
     try:

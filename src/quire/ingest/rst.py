@@ -30,23 +30,24 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     matter = front_matter.parse(text)
     if not matter.end:
         matter = front_matter.parse_header(text)
-    blocks = list(_blocks(text, matter.end))
-    described = sections.about(source.path, text, blocks, _words, matter.title)
+    found = list(blocks(text, matter.end))
+    described = sections.about(source.path, text, found, _words, matter.title)
     return Reading(
         text,
-        tuple(outline.cut(text, blocks, settings)),
+        tuple(outline.cut(text, found, settings)),
         title=described.title,
         author=matter.author,
         modified=matter.modified,
         attrs={**described.attrs, **matter.attrs},
-        links=tuple(_links(text)),
+        links=tuple(addresses(text)),
         nature=described.nature,
         summary=matter.summary or described.summary,
         parts=described.parts,
     )
 
 
-def _blocks(text: str, matter_end: int) -> Iterator[outline.Block]:
+def blocks(text: str, matter_end: int) -> Iterator[outline.Block]:
+    """Give the titles and paragraphs of a text in their order."""
     titles = _titles(text)
     for start, end, title in _stretches(text, titles):
         if title:
@@ -137,7 +138,8 @@ def _paragraphs(text: str, start: int, end: int, matter_end: int) -> Iterator[ou
         yield outline.Block(head, by_lines=by_lines, shown=shown)
 
 
-def _links(text: str) -> Iterator[str]:
+def addresses(text: str) -> Iterator[str]:
+    """Give the addresses that a text links to."""
     for match in DOC_ROLE.finditer(text):
         target = (match[1] or match[2]).strip()
         yield f"{target}.rst"

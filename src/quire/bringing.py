@@ -1,0 +1,94 @@
+"""How do folders of pages become blocks, and stay in step with them?
+
+All pages are read each time, because what a link means depends on which other pages there are; what
+comes out as it was is left alone. One transaction brings all that is new and takes out all that is
+gone, so an import is there as a whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from quire import hashes
+from quire.blocks import kept
+from quire.contracts import View
+from quire.errors import InputError
+from quire.noting import signed
+from quire.pages import found, laying
+from quire.values import Filter, Viewer
+from quire.values.blocks import Block, PagesImported
+from quire.workspace import Workspace, checked, dated
+
+
+class Bringing(Workspace):
+    """Folders of pages as blocks of an open store."""
+
+    def import_pages(
+        self,
+        folder: str | os.PathLike[str],
+        form: str,
+        *,
+        at: int,
+        share: Sequence[str] = (),
+        viewer: Viewer | str | None = None,
+        allow_secret: bool = False,
+    ) -> PagesImported:
+        """Make blocks of all pages in a folder: a `vault`, a `notion` export or plain `markdown`.
+
+        Run it again at will: what says the same is left alone, what has changed is written anew,
+        what is gone is taken out. Who may read a block, once said by `share_block`, stays.
+        """
+        settings = self.config.ingest
+        settings = replace(settings, secrets=settings.secrets or allow_secret)
+        place = Path(folder).resolve()
+        texts = found.texts_of(place, form, settings)
+        pages, unread = found.folder_of(place.name or form, form, texts)
+        if not pages.pages:
+            raise InputError(f"{folder} holds no pages: name the folder that they lie in")
+        spoken_of = self._spoken_of(place)
+        with self._shaping(viewer) as shaping:
+            author, acl = signed(shaping.view.viewer, share)
+            source = hashes.name("import", form, spoken_of, author)[:16]
+            laid = laying.lay(pages, lambda *place: f"b-{hashes.name('block', source, *place)}")
+            before = _held(shaping.whole, source, author)
+            after = {
+                block.id: _taken_in(block, before.get(block.id), author, at)
+                for block in laying.sourced(laid, source)
+            }
+            if share or laid.root not in before:
+                after[laid.root] = replace(after[laid.root], access=acl)
+            changed = {name: one for name, one in after.items() if before.get(name) != one}
+            gone = dict.fromkeys(before.keys() - after.keys())
+            written = self._reshape(shaping, {**changed, **gone})
+        added = sum(name not in before for name in changed)
+        return PagesImported(
+            root=laid.root,
+            pages=laid.pages,
+            blocks=len(after),
+            added=added,
+            changed=len(changed) - added,
+            unchanged=len(after) - len(changed),
+            removed=len(gone),
+            resolved=laid.resolved,
+            dangling=tuple(laid.dangling),
+            skipped=(*texts.skipped, *unread),
+            notes=self._embed_now(viewer, written),
+        )
+
+
+def _held(whole: View, source: str, author: str | None) -> dict[str, Block]:
+    """Give what an import brought before."""
+    return {
+        record.id: kept.block_of(record, whole.chunks_of(record.id))
+        for record in whole.listing(Filter(kinds=kept.KINDS))
+        if record.attrs.get("source") == source and record.author == author
+    }
+
+
+def _taken_in(block: Block, old: Block | None, author: str | None, at: int) -> Block:
+    """Give a block its author and times; whom it was shared with since stays."""
+    access = None if old is None else old.access
+    return dated(replace(checked(block), author=author, access=access), old, at)

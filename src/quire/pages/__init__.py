@@ -1,0 +1,1 @@
+"""Which blocks does a folder of pages hold?"""

@@ -15,6 +15,7 @@ from bench import (
     lexical,
     opening,
     parsing,
+    protocol,
     ranking,
     report,
     vectors,
@@ -35,6 +36,7 @@ PARTS = (
     "parse",
     "workspace",
     "hook",
+    "mcp",
 )
 UNITS = {"k": 1000, "m": 1_000_000}
 
@@ -55,6 +57,7 @@ def main() -> None:
         "parse": parsing.tables,
         "workspace": lambda: workspace.tables(asked),
         "hook": hook.tables,
+        "mcp": lambda: protocol.tables(sizes, asked),
     }
     about = report.circumstances()
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)

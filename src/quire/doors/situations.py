@@ -17,6 +17,10 @@ RECIPE = "agent"
 TITLE = "What is known (from Quire, not from the tool)"
 CAP = 1000
 """Tokens that a context for a call may have, unless it is said otherwise."""
+ITEMS = 6
+"""Of each section: more would seldom fit, and each call waits for all of them."""
+DEPTH = 12
+"""So many candidates are asked of each search, for the same reason."""
 LONGEST_VALUE = 300
 LONGEST_QUESTION = 2000
 """Characters: what a tool is given may be a whole file, and the question is what it begins with."""
@@ -27,8 +31,14 @@ def context_for(quire: Quire, situation: Situation, *, budget: int = CAP) -> Con
     from quire import recipe as recipes
 
     recipe = recipes.load(RECIPE)
-    recipe = replace(recipe, render=replace(recipe.render, title=TITLE))
-    return quire.assemble(question(situation), recipe=recipe, budget=budget, allow_empty=True)
+    recipe = replace(
+        recipe,
+        sources={name: replace(source, k=DEPTH) for name, source in recipe.sources.items()},
+        render=replace(recipe.render, title=TITLE),
+    )
+    return quire.assemble(
+        question(situation), recipe=recipe, budget=budget, limit=ITEMS, allow_empty=True
+    )
 
 
 def question(situation: Situation) -> str:

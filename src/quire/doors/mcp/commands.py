@@ -80,10 +80,11 @@ def mcp_proxy(
     store: str | None,
     space: str | None,
 ) -> None:
-    """Stand before another MCP server (`-- COMMAND…`) and add what is known to its tools' results.
+    """Stand before another MCP server and add what is known to its tools' results.
 
-    All else passes unchanged, to the byte. Where there is no context, for whatever reason, the
-    result passes as it is, and standard error says why. Ends as COMMAND ends.
+    COMMAND is that server; put `--` before it. All else passes unchanged, to the byte. Where there
+    is no context, for whatever reason, the result passes as it is, and standard error says why.
+    Ends as COMMAND ends.
     """
     from quire.doors.mcp.asker import Asker
     from quire.doors.mcp.knowing import Knowing

@@ -128,6 +128,8 @@ class Advising(Noting):
 
     async def situate_async(self, *asked: Any, **more: Any) -> Context:
         """Tell what `situate` tells, without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.situate, *asked, **more)
 
     async def assemble_context_async(self, *asked: Any, **more: Any) -> FormattedContext:

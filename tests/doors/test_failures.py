@@ -34,14 +34,22 @@ PRINTED = [
     ("go build ./cmd/x", "cmd/x/main.go:12:2: undefined: foo", "go"),
     ("cargo test --all", "test result: FAILED. 3 passed; 1 failed;", "cargo"),
     ("cargo build 2>&1 | head", "error[E0308]: mismatched types", "cargo"),
-    ("make -j4 check", "make: *** [Makefile:12: check] Error 1", "make, ninja, cmake"),
+    ("make -j4 check", "make: *** [Makefile:12: check] Error 1", "make, ninja, just"),
     ("ctest --output-on-failure", "50% tests passed, 1 tests failed out of 2", "ctest"),
     ("./mvnw -q verify", "[ERROR] Failures:\nBUILD FAILURE", "maven"),
     ("./gradlew test", "> Task :test FAILED\nBUILD FAILED in 3s", "gradle"),
     ("dotnet test", "Failed!  - Failed:     1, Passed:     3", "dotnet"),
     ("bundle exec rspec", "3 examples, 1 failure", "rspec, rake, rails"),
-    ("vendor/bin/phpunit", "FAILURES!\nTests: 3, Assertions: 3, Failures: 1.", "phpunit"),
+    ("vendor/bin/phpunit", "FAILURES!\nTests: 3, Assertions: 3, Failures: 1.", "phpunit, pest"),
     ("mix test", "3 tests, 1 failure", "mix"),
+    ("npm -w packages/a run build", "npm error code 2", "npm, yarn, pnpm, bun"),
+    ("timeout -k 5 60 cargo +nightly test", "error: test failed", "cargo"),
+    ("coverage run -m pytest -q", "1 failed in 0.1s", "pytest"),
+    (
+        "(cd web; yarn workspace app test)",
+        "error Command failed with exit code 1.",
+        "npm, yarn, pnpm, bun",
+    ),
     ("swift test", "a.swift:1:1: error: cannot find 'x' in scope", "swift"),
 ]
 PASSED = [
@@ -65,6 +73,13 @@ OTHERS = [
     "npm install",
     "makefile-lint",
     "vim tests/pytest.ini",
+    "npx playwright install",
+    "swift package update",
+    "python manage.py test",
+    "coverage run",
+    "timeout",
+    "npm run",
+    "go",
     "",
 ]
 

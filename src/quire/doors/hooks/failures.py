@@ -4,14 +4,16 @@ Tables and nothing else. A command is one of a tool if one of its parts (between
 begins with it, whatever stands before it to run it (`uv run`, `npx`, `python -m`). It failed if it
 ended with a code other than 0, if the client says so, or if it printed a line that this tool prints
 when it fails: a code is lost where output goes through a pipe. The domain is the one whose words
-stand in the output most often; if several are, the first of them.
+stand in the output most often; if several are, the first of them. A pattern is compiled when it is
+needed: this is asked after every command of an assistant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 LOOKED_AT = 20_000
 """Characters of the output that are looked at, at its beginning and at its end."""
@@ -22,108 +24,140 @@ DEFAULT_DOMAIN = "debugging"
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that tests or builds: how it is called, and what it prints when it fails."""
+    """A tool that tests or builds: its programs, what follows them, what it prints on failure."""
 
     name: str
-    called: str
+    programs: str
+    asked: str
+    """A pattern of the words that follow; empty: whatever follows."""
     prints: str
 
 
-# What it takes to run a tool, and is not the tool itself.
-_BEFORE = (
-    r"(?:\w+=\S*\s+|(?:sudo|time|env|exec|nice|command|xvfb-run|npx|bunx|pnpx"
-    r"|(?:uv|poetry|pdm|hatch|pipenv|rye|pixi|conda|nox|bundle|pnpm|yarn|npm|bun|mise|nix)"
-    r"\s+(?:run|exec|x)|coverage\s+run(?:\s+-m)?|(?:\S*/)?python[\d.]*(?:\s+-[WX]\s+\w\S*|\s+-[A-Zbdiqsuvx]\S*)*\s+-m"
-    r"|timeout(?:\s+-\S+)*\s+\S+)\s+)*(?:\S*/)?"
-)
-_NPM = r"(?:npm|yarn|pnpm|bun)(?:\s+-\S+(?:=\S+)?)*\s+(?:run\s+|-w\s+\S+\s+)*"
+_SCRIPTS = r"(?:run |workspace \S+ )*(?:t|tst|test|build|check|typecheck|compile)(?:[:.]\S+)?( |$)"
 
 TOOLS = (
     Tool(
         "pytest",
-        r"(?:py\.test|pytest)\b",
+        "pytest py.test",
+        "",
         r"^=+ .*\b\d+ (?:failed|errors?)\b.*=+$|^\d+ (?:failed|errors?)\b.* in [\d.]+s"
         r"|^(?:FAILED|ERROR) \S+",
     ),
-    Tool("unittest", r"unittest\b", r"^FAILED \((?:failures|errors)="),
-    Tool("tox, nox", r"(?:tox|nox)\b", r"^\s*\S+: FAIL\b|evaluation failed|^nox > .*failed"),
-    Tool("mypy", r"(?:mypy|dmypy|pyright)\b", r"^Found \d+ errors?\b|^[1-9]\d* errors?,"),
+    Tool("unittest", "unittest", "", r"^FAILED \((?:failures|errors)="),
+    Tool("tox, nox", "tox nox", "", r"^\s*\S+: FAIL\b|evaluation failed|^nox > .*failed"),
+    Tool("mypy, pyright", "mypy dmypy pyright", "", r"^Found \d+ errors?\b|^[1-9]\d* errors?,"),
     Tool(
         "npm, yarn, pnpm, bun",
-        rf"{_NPM}(?:t|tst|test|build|check|typecheck|compile|ci-test)(?:[:.]\S+)?(?:\s|$)",
+        "npm yarn pnpm bun",
+        _SCRIPTS,
         r"^npm (?:ERR!|error)|ELIFECYCLE|^error Command failed|^error: script .* exited"
         r"|^Tests:?\s+.*\b\d+ failed|Failed to compile|^✘|error TS\d+",
     ),
-    Tool("jest", r"(?:react-scripts\s+test|jest)\b", r"^Tests:\s+.*\b\d+ failed|^FAIL\s+\S+"),
-    Tool("vitest", r"vitest\b", r"Tests\s+\d+ failed|Test Files\s+\d+ failed|^\s*FAIL\s+\S+"),
+    Tool("jest", "jest react-scripts", "", r"^Tests:\s+.*\b\d+ failed|^FAIL\s+\S+"),
+    Tool("vitest", "vitest", "", r"Tests\s+\d+ failed|Test Files\s+\d+ failed|^\s*FAIL\s+\S+"),
     Tool(
         "mocha, ava, playwright, cypress",
-        r"(?:mocha|ava|playwright\s+test|cypress\s+run|node\s+--test|deno\s+test)\b",
+        "mocha ava playwright cypress deno",
+        r"(?!install|open|codegen)",
         r"^\s*[1-9]\d* (?:failing|failed)\b|^\s*[1-9]\d* tests? failed|^# fail [1-9]|^FAILED \|",
     ),
-    Tool("tsc", r"(?:tsc|vue-tsc|tsgo)\b", r"error TS\d+:"),
+    Tool("tsc", "tsc vue-tsc tsgo", "", r"error TS\d+:"),
     Tool(
         "bundlers",
-        r"(?:webpack|vite\s+build|rollup|esbuild|next\s+build|turbo\s+(?:run\s+)?(?:build|test)"
-        r"|nx\s+(?:run\s+\S*:)?(?:build|test)|ng\s+(?:build|test))\b",
+        "webpack vite rollup esbuild next turbo nx ng",
+        r"(?!dev|serve|start|preview)",
         r"^ERROR in |error during build|Build failed|Failed to compile|^\s*✘ \[ERROR\]",
     ),
     Tool(
         "go",
-        r"go\s+(?:test|build|vet|install)\b",
+        "go",
+        r"(?:test|build|vet|install)\b",
         r"^--- FAIL: |^FAIL(?:\s|$)|^\S+\.go:\d+:\d+: |^panic: ",
     ),
     Tool(
         "cargo",
-        r"cargo(?:\s+\+\S+)?\s+(?:test|t|build|b|check|c|clippy|nextest|bench)\b|rustc\b",
+        "cargo rustc",
+        r"(?:test|t|build|b|check|c|clippy|nextest|bench)\b|.*\.rs\b",
         r"^test result: FAILED|^error(?:\[E\d+\])?: |panicked at ",
     ),
     Tool(
-        "make, ninja, cmake",
-        r"(?:g?make|ninja|cmake\s+--build|bazel(?:isk)?\s+(?:build|test)|meson\s+(?:test|compile)"
-        r"|just|task|scons)\b",
-        r"^(?:g?make|ninja)(?:\[\d+\])?: (?:\*\*\*|build stopped)|^FAILED: |^ERROR: Build"
-        r"|^error: Recipe",
+        "make, ninja, just",
+        "make gmake ninja just task scons",
+        "",
+        r"^(?:g?make|ninja)(?:\[\d+\])?: (?:\*\*\*|build stopped)|^FAILED: |^error: Recipe",
     ),
     Tool(
-        "ctest", r"ctest\b", r"^\d+% tests passed, [1-9]\d* tests? failed|FAILED TESTS|\*\*\*Failed"
+        "cmake, meson, bazel",
+        "cmake meson bazel bazelisk",
+        "",
+        r"^FAILED: |^ERROR: |^ninja: build stopped|^CMake Error",
     ),
-    Tool(
-        "compilers",
-        r"(?:gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|javac|kotlinc|swiftc|ghc)\b",
-        r"\berror:",
-    ),
+    Tool("ctest", "ctest", "", r"^\d+% tests passed, [1-9]\d* tests? failed|\*\*\*Failed"),
+    Tool("compilers", "gcc g++ cc c++ clang clang++ javac kotlinc swiftc ghc", "", r"\berror:"),
     Tool(
         "maven",
-        r"(?:mvnw?|mvnd)\b",
+        "mvn mvnw mvnd",
+        "",
         r"^\[ERROR\]|BUILD FAILURE|Tests run: .*(?:Failures|Errors): [1-9]",
     ),
-    Tool("gradle", r"gradlew?\b", r"^FAILURE: |BUILD FAILED|^> Task \S+ FAILED"),
-    Tool("sbt", r"sbt\b", r"^\[error\]"),
+    Tool("gradle", "gradle gradlew", "", r"^FAILURE: |BUILD FAILED|^> Task \S+ FAILED"),
+    Tool("sbt", "sbt", "", r"^\[error\]"),
     Tool(
         "dotnet",
-        r"(?:dotnet\s+(?:test|build|publish|msbuild)|msbuild)\b",
+        "dotnet msbuild",
+        r"(?:test|build|publish|msbuild)\b|.*\.(?:sln|\w+proj)\b",
         r"Build FAILED|^Failed!|error (?:CS|MSB|NU|FS)\d+",
     ),
-    Tool("swift", r"(?:swift\s+(?:test|build)|xcodebuild)\b", r"\berror:|\*\* \w+ FAILED \*\*"),
+    Tool("swift", "swift xcodebuild", r"(?!package)", r"\berror:|\*\* \w+ FAILED \*\*"),
     Tool(
         "rspec, rake, rails",
-        r"(?:rspec|rake|rails\s+test|minitest)\b",
+        "rspec rake rails",
+        r"(?!server|console|generate|new)",
         r"^\d+ examples?, [1-9]\d* failures?|^\d+ runs, .*\b[1-9]\d* (?:failures|errors)"
         r"|^rake aborted!",
     ),
     Tool(
-        "phpunit",
-        r"(?:phpunit|pest|composer\s+(?:run\s+)?test|artisan\s+test)\b",
+        "phpunit, pest",
+        "phpunit pest",
+        "",
         r"^FAILURES!|^ERRORS!|^Tests:\s+[1-9]\d* failed",
     ),
     Tool(
-        "mix", r"mix\s+(?:test|compile)\b", r"^\s*\d+ tests?, [1-9]\d* failures?|Compilation error"
+        "mix", "mix", r"(?:test|compile)\b", r"^\s*\d+ tests?, [1-9]\d* failure|Compilation error"
     ),
-    Tool("flutter", r"(?:flutter|dart)\s+(?:test|build|analyze)\b", r"Some tests failed|^Error: "),
-    Tool("docker build", r"docker\s+(?:build|buildx|compose\s+build)\b", r"^ERROR: failed to"),
-    Tool("terraform", r"(?:terraform|tofu)\s+(?:validate|plan|apply|test)\b", r"^[│╷]?\s*Error: "),
+    Tool(
+        "flutter, dart", "flutter dart", r"(?:test|build|analyze)\b", r"Some tests failed|^Error: "
+    ),
+    Tool("docker", "docker podman", r"(?:build|buildx|compose build)\b", r"^ERROR: failed to"),
+    Tool("terraform", "terraform tofu", r"(?:validate|plan|apply|test)\b", r"^[│╷]?\s*Error: "),
 )
+
+# What it takes to run a tool, and is not the tool itself.
+_RUNNERS = frozenset(
+    ["sudo", "time", "env", "exec", "nice", "command", "xvfb-run", "npx", "bunx", "pnpx", "winpty"]
+)
+_MANAGERS = frozenset(
+    [
+        "uv",
+        "poetry",
+        "pdm",
+        "hatch",
+        "pipenv",
+        "rye",
+        "pixi",
+        "conda",
+        "bundle",
+        "pnpm",
+        "yarn",
+        "npm",
+        "bun",
+        "mise",
+        "composer",
+    ]
+)
+_RUN = frozenset({"run", "exec", "x", "dlx"})
+_VALUED = frozenset({"-w", "--workspace", "--filter", "-F", "-C", "--prefix", "--dir", "--cwd"})
+_PYTHON = re.compile(r"python[\d.]*(?:\.exe)?")
 
 # The first of those that are named equally often; what names none is plain debugging.
 DOMAINS: Mapping[str, str] = {
@@ -144,8 +178,6 @@ DOMAINS: Mapping[str, str] = {
 }
 
 _PARTS = re.compile(r"&&|\|\||[;|&\n(){}`]")
-_CALLED = [(tool, re.compile(rf"\s*{_BEFORE}(?:{tool.called})")) for tool in TOOLS]
-_WORDS = [(name, re.compile(rf"(?i)(?<!\w)(?:{words})(?!\w)")) for name, words in DOMAINS.items()]
 
 
 def failed(
@@ -166,19 +198,70 @@ def failed(
 
 def tools_of(command: str) -> list[Tool]:
     """Tell which tools that test or build a command runs."""
-    parts = _PARTS.split(command[:LONGEST_COMMAND])
-    return [tool for tool, called in _CALLED if any(called.match(part) for part in parts)]
+    called = [
+        (_base(words[0]), _rest(words))
+        for part in _PARTS.split(command[:LONGEST_COMMAND])
+        for words in _beginnings(part.split())
+    ]
+    return [
+        tool
+        for tool in TOOLS
+        if any(
+            name in tool.programs.split() and re.match(tool.asked, rest) for name, rest in called
+        )
+    ]
 
 
 def domain_of(command: str, output: str) -> str:
     """Tell what a failure is about."""
     looked = f"{command[:LONGEST_COMMAND]}\n{_looked_at(output)}"
     best, most = DEFAULT_DOMAIN, 0
-    for name, words in _WORDS:
-        count = sum(1 for _ in words.finditer(looked))
+    for name, words in DOMAINS.items():
+        count = sum(1 for _ in re.finditer(rf"(?i)(?<!\w)(?:{words})(?!\w)", looked))
         if count > most:
             best, most = name, count
     return best
+
+
+def _beginnings(words: list[str]) -> Iterator[list[str]]:
+    """Give the words of a command, then without each thing that only runs the rest."""
+    while words:
+        yield words
+        skipped = _skipped(words)
+        if not skipped:
+            return
+        words = words[skipped:]
+
+
+def _skipped(words: list[str]) -> int:
+    """Count the words at the beginning that only run what follows."""
+    first, second = _base(words[0]), words[1] if len(words) > 1 else ""
+    if first in _RUNNERS or ("=" in words[0] and not words[0].startswith("-")):
+        return 1
+    if first in _MANAGERS and second in _RUN:
+        return 2
+    if first == "timeout" or (first == "coverage" and second == "run"):
+        begun = 1 + (first == "coverage")
+        options = takewhile(lambda word: word[0] in "-0123456789", words[begun:])
+        return begun + sum(1 for _ in options)
+    if _PYTHON.fullmatch(first) and "-m" in words:
+        return words.index("-m") + 1
+    return 0
+
+
+def _base(word: str) -> str:
+    return word.rsplit("/", 1)[-1]
+
+
+def _rest(words: list[str]) -> str:
+    """Give what follows a program, without options."""
+    kept = []
+    valued = False
+    for word in words[1:]:
+        if not valued and word[0] not in "-+":
+            kept.append(word)
+        valued = word in _VALUED
+    return " ".join(kept)
 
 
 def _looked_at(output: str) -> str:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 MOST = 10_000
 """Characters, as clients count them: a sign beyond the first plane counts twice."""
 CUT = "\n\n[cut here: an assistant is told at most 10,000 characters at a time]"
+COUNTER = "approx"
+"""Four bytes a token: what counts here is length, and a vocabulary takes longer to load."""
 BUDGET = 2400
-"""Tokens: about as many as so many characters have."""
 QUESTION = 2000
 """Characters that are looked at of a prompt, at its beginning and at its end."""
 MEMORIES = 20
@@ -139,6 +140,7 @@ def _contexts(quire: Quire, client: Client, told: Told, asking: Asking) -> str:
         exclude=[record.id for record in known],
         viewer=asking.viewer,
         budget=BUDGET,
+        model=COUNTER,
         allow_empty=True,
     )
     return context.text if context.sources else ""
@@ -174,6 +176,7 @@ def _prompt(quire: Quire, client: Client, told: Told, asking: Asking) -> str:  #
         recipe=_recipe("agent", asking),
         viewer=asking.viewer,
         budget=BUDGET,
+        model=COUNTER,
         allow_empty=True,
     )
     return context.text if context.sources else ""
@@ -183,7 +186,9 @@ def _post_tool(quire: Quire, client: Client, told: Told, asking: Asking) -> str:
     """Tell what went wrong before in the domain at hand; if nothing did, whenever one debugged."""
     at_hand = failures.domain_of(told.command, told.output)
     for domain in dict.fromkeys((at_hand, failures.DEFAULT_DOMAIN)):
-        context = quire.premortem(domain, budget=BUDGET, viewer=asking.viewer, meaning=asking.embed)
+        context = quire.premortem(
+            domain, budget=BUDGET, model=COUNTER, viewer=asking.viewer, meaning=asking.embed
+        )
         if context.sources:
             return context.text
     return ""

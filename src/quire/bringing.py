@@ -14,13 +14,14 @@ from pathlib import Path
 
 from quire import hashes
 from quire.blocks import kept
+from quire.claiming import checked, dated, refuse_taken
 from quire.contracts import View
 from quire.errors import InputError
 from quire.noting import signed
 from quire.pages import found, laying
 from quire.values import Filter, Viewer
 from quire.values.blocks import Block, PagesImported
-from quire.workspace import Workspace, checked, dated
+from quire.workspace import Workspace
 
 
 class Bringing(Workspace):
@@ -61,6 +62,8 @@ class Bringing(Workspace):
             if share or laid.root not in before:
                 after[laid.root] = replace(after[laid.root], access=acl)
             changed = {name: one for name, one in after.items() if before.get(name) != one}
+            for name in changed.keys() - before.keys():
+                refuse_taken(shaping, name)
             gone = dict.fromkeys(before.keys() - after.keys())
             written = self._reshape(shaping, {**changed, **gone})
         added = sum(name not in before for name in changed)

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from quire import hashes
-from quire.blocks import kept, lines, shape, tree
-from quire.contracts import View, Writer
+from quire import claiming
+from quire.blocks import kept, lines, tree
+from quire.claiming import Shaping
+from quire.contracts import View
 from quire.errors import InputError
 from quire.noting import Asker, Noting, put, refuse_others, refuse_secrets
-from quire.store import is_name
-from quire.store.access import access_list
 from quire.values import (
     OWNER,
-    OWNER_NAME,
     Document,
     Event,
     Filter,
@@ -34,15 +32,6 @@ from quire.values.blocks import Block, Property, Removed
 
 EDIT = "edit"
 VIEW = "view"
-
-
-@dataclass(frozen=True, slots=True)
-class Shaping:
-    """A write transaction with what is there: all of it, and what the writer may read of it."""
-
-    writer: Writer
-    view: View
-    whole: View
 
 
 class Workspace(Noting):
@@ -63,12 +52,12 @@ class Workspace(Noting):
         been done to the blocks; without it the writing itself is recorded. `at`: seconds since
         1970.
         """
-        given = [checked(block) for block in blocks]
+        given = [claiming.checked(block) for block in blocks]
         refuse_secrets(
             ((f"block {one.id}".rstrip(), _said(one)) for one in given), allow=allow_secret
         )
         with self._shaping(viewer) as shaping:
-            taken = _taken_in(shaping, given, at)
+            taken = claiming.taken_in(shaping, given, at)
             changed = {one.id: one for one, new in taken if new}
             written = self._reshape(shaping, changed)
             author = shaping.view.viewer
@@ -108,7 +97,7 @@ class Workspace(Noting):
                 links=old.links if links is None else tuple(links),
                 mentions=old.mentions if mentions is None else tuple(mentions),
             )
-            made = checked(made)
+            made = claiming.checked(made)
             if made != old:
                 refuse_secrets([(f"block {name}", _said(made))], allow=allow_secret)
                 made = replace(made, edited=max(at, old.created or at))
@@ -128,11 +117,11 @@ class Workspace(Noting):
         with self._shaping(viewer) as shaping:
             old = _changeable(shaping.view, name)
             if parent is not None and parent != old.parent:
-                _there(shaping.view, parent)
+                claiming.there(shaping.view, parent)
             if position is None:
                 position = old.position
             made = replace(old, parent=parent, position=position)
-            made = _private(shaping.view.viewer, made)
+            made = claiming.private(shaping.view.viewer, made)
             written = self._rewritten(shaping, old, made, at)
         return Written(made, self._embed_now(viewer, written))
 
@@ -148,7 +137,7 @@ class Workspace(Noting):
         with self._shaping(viewer) as shaping:
             old = _changeable(shaping.view, name)
             made = replace(old, access=None if access is None else tuple(access))
-            made = _private(shaping.view.viewer, made)
+            made = claiming.private(shaping.view.viewer, made)
             written = self._rewritten(shaping, old, made, at)
         return Written(made, self._embed_now(viewer, written))
 
@@ -174,12 +163,12 @@ class Workspace(Noting):
     def block(self, name: str, viewer: Viewer | str | None = None) -> Block:
         """Give one block by its id."""
         with self._view(viewer) as view:
-            return _shown(view.viewer, _there(view, name))
+            return _shown(view.viewer, claiming.there(view, name))
 
     def view_block(self, name: str, *, at: int, viewer: Viewer | str | None = None) -> Block:
         """Give one block by its id, and record that it was looked at (by someone with a name)."""
         with self._shaping(viewer) as shaping:
-            found, asked = _there(shaping.view, name), shaping.view.viewer
+            found, asked = claiming.there(shaping.view, name), shaping.view.viewer
             if asked.actor:
                 shaping.writer.put_events([Event(asked.actor, VIEW, name, at)])
         return _shown(asked, found)
@@ -198,7 +187,7 @@ class Workspace(Noting):
         if levels is not None and levels < 1:
             raise InputError(f"{levels} levels cannot be shown: give 1 or more")
         with self._view(viewer) as view:
-            roots = _roots(view) if under is None else [_record(view, under)]
+            roots = _roots(view) if under is None else [claiming.record_of(view, under)]
             return [
                 (depth, _shown(view.viewer, kept.block_of(one, view.chunks_of(one.id))))
                 for depth, one in tree.walked(view, roots, levels)
@@ -228,7 +217,7 @@ class Workspace(Noting):
         """
         found = lines.parse(text)
         with self._view(viewer) as view:
-            before = {one.id: _found(view, one.id) for one in found if one.id}
+            before = {one.id: claiming.found(view, one.id) for one in found if one.id}
         taken = self.put_blocks(found, at=at, viewer=viewer, allow_secret=allow_secret)
         added = sum(before.get(one.id) is None for one in taken.kept)
         same = sum(before.get(one.id) == one for one in taken.kept)
@@ -271,83 +260,6 @@ class Workspace(Noting):
         return documents
 
 
-def checked(block: Block) -> Block:
-    """Give a block in its one form, or say which one is wrong and how."""
-    try:
-        made = shape.checked(block)
-        if made.author is not None:
-            _check_author(made.author)
-        return made if made.access is None else replace(made, access=access_list(made.access))
-    except InputError as error:
-        raise InputError(f"block {block.id!r}: {error}") from error
-
-
-def _check_author(name: str) -> None:
-    if not is_name(name) or name == OWNER_NAME:
-        raise InputError(f"author is {name!r}: give a user's bare name, or none for the owner")
-
-
-def _taken_in(shaping: Shaping, given: Sequence[Block], at: int) -> list[tuple[Block, bool]]:
-    """Give blocks their ids, authors, times and access, and tell whether they are new or changed.
-
-    Refused is what is not theirs to write.
-    """
-    viewer = shaping.view.viewer
-    if not viewer.actor:
-        raise InputError("someone without a name cannot write: name a viewer")
-    taken: dict[str, tuple[Block, bool]] = {}
-    for number, block in enumerate(given):
-        one = block if block.id else replace(block, id=_named(block, viewer, at, number))
-        if one.id in taken:
-            raise InputError(f"block {one.id} is there twice: give each block once")
-        old = _found(shaping.whole, one.id)
-        if not viewer.owner:
-            _refuse_taken(shaping.view, old)
-            one = replace(one, author=viewer.name)
-        one = dated(_private(viewer, one), old, at)
-        taken[one.id] = one, one != old
-    if not viewer.owner:
-        for one, changed in taken.values():
-            if changed and one.parent is not None and one.parent not in taken:
-                _there(shaping.view, one.parent)
-    return [*taken.values()]
-
-
-def _named(block: Block, viewer: Viewer, at: int, number: int) -> str:
-    """Name a block without an id by all that it says, and by whom and when it was said."""
-    said = (block.type, block.text, block.parent, block.position, repr(block.plain()))
-    return f"b-{hashes.name('block', *said, viewer.actor, at, number)}"
-
-
-def _refuse_taken(view: View, old: Block | None) -> None:
-    if old is None:
-        return
-    if not view.records([old.id]):
-        raise InputError(f"the id {old.id} cannot be used: choose another one")
-    refuse_others(view.viewer, "block", old.id, old.author)
-
-
-def _private(viewer: Viewer, block: Block) -> Block:
-    """Give a viewer's own block the access list that it is to have: they stay on it."""
-    if block.access is not None:
-        mine = () if viewer.owner else (f"user:{viewer.name}",)
-        return replace(block, access=access_list((*block.access, *mine)))
-    if viewer.owner or block.parent is not None:
-        return block
-    return replace(block, access=access_list((f"user:{viewer.name}",)))
-
-
-def dated(block: Block, old: Block | None, at: int) -> Block:
-    """Give a block its times; what says the same as before keeps them."""
-    if block.created is None:
-        block = replace(block, created=at if old is None else old.created)
-    if block.edited is not None:
-        return block
-    if old is not None and replace(block, edited=old.edited) == old:
-        return old
-    return replace(block, edited=at)
-
-
 def _said(block: Block) -> str:
     """Give all texts in a block, to be looked through."""
     values = (one if isinstance(one, tuple) else (one,) for one in block.properties.values())
@@ -371,26 +283,8 @@ def _shown(viewer: Viewer, block: Block) -> Block:
     return block if viewer.owner or viewer.name == block.author else replace(block, access=None)
 
 
-def _found(view: View, name: str) -> Block | None:
-    for record in view.records([name]):
-        if kept.is_block(record):
-            return kept.block_of(record, view.chunks_of(name))
-    return None
-
-
-def _record(view: View, name: str) -> Record:
-    for record in view.records([name]):
-        if kept.is_block(record):
-            return record
-    raise InputError(f"there is no block {name}; see `quire block tree`")
-
-
-def _there(view: View, name: str) -> Block:
-    return kept.block_of(_record(view, name), view.chunks_of(name))
-
-
 def _changeable(view: View, name: str) -> Block:
-    found = _there(view, name)
+    found = claiming.there(view, name)
     refuse_others(view.viewer, "block", name, found.author)
     return found
 

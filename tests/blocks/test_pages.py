@@ -258,6 +258,16 @@ def test_a_viewer_imports_for_themselves(opened: Quire, plain: Tree) -> None:
     assert len(tree_of(opened, "bob")) == 12
 
 
+def test_an_import_takes_nothing_over(opened: Quire, plain: Tree) -> None:
+    folder = written(plain.root, DOCS) / "docs"
+    root = opened.import_pages(folder, "markdown", at=100, viewer="bob").root
+    opened.delete_block(root, "bob")
+    opened.put_blocks([Block(root, "page", "Mine")], at=150, viewer="ann")
+    with pytest.raises(QuireError, match=f"the id {root} cannot be used"):
+        opened.import_pages(folder, "markdown", at=200, viewer="bob")
+    assert opened.block(root).text == "Mine"
+
+
 def test_a_folder_that_cannot_be_taken_in(opened: Quire, plain: Tree, tmp_path: Path) -> None:
     with pytest.raises(QuireError, match="is not a folder"):
         opened.import_pages(tmp_path / "nothing", "markdown", at=1)

@@ -288,6 +288,21 @@ def test_nobody_deletes_what_others_wrote(plan: Quire) -> None:
     assert plan.block("reply").parent == "own", "what ann may not read stays"
 
 
+def test_nobody_slips_in_above_what_others_wrote(plan: Quire, plain: Tree) -> None:
+    plain.write(
+        "quire.toml",
+        plain.root.joinpath("quire.toml").read_text() + '[access]\ndefault = "owner"\n',
+    )
+    plan.put_blocks([Block("orphan", "paragraph", "Secret", "later")], at=200)
+    assert listed(plan, "mallory") == ""
+    with pytest.raises(QuireError, match="the id later cannot be used: choose another one"):
+        plan.put_blocks([Block("later", "page", "Mine")], at=201, viewer="mallory")
+    assert listed(plan, "mallory") == ""
+    plan.share_block("orphan", ["hana"], at=202)
+    plan.put_blocks([Block("later", "page", "Mine")], at=203, viewer="mallory")
+    assert listed(plan, "mallory") == "0later", "a list of its own is not touched"
+
+
 def test_an_unreadable_block_is_as_good_as_none(plan: Quire) -> None:
     plan.share_block("goals", ["hana"], at=200)
 

@@ -13,7 +13,7 @@ from functools import wraps
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature
 from typing import Any
 
-from quire.doors.situations import CAP, context_for
+from quire.doors.situations import CAP, ruled_context_for
 from quire.engine import Quire
 from quire.errors import InputError
 from quire.values import Context
@@ -32,8 +32,9 @@ def context_aware(
 ) -> dict[str, Tool]:
     """Give tools, by name, that know the context of each call.
 
-    Each call gets `_context`: what is known of the tool's name, what it is given and the intent (a
-    parameter `intent`, or the one given here); None where that failed. A result that is a mapping,
+    Each call gets `_context`: the rules that hold for the tool, what it is given and the intent (a
+    parameter `intent`, or the one given here), and what was learned in calls like it; None where
+    that failed. A result that is a mapping,
     or a model with a field `meta`, names the receipt in `_meta.contextUsed`, or what failed.
     """
     return {name: _aware(name, tool, engine, intent, max_tokens) for name, tool in tools.items()}
@@ -60,7 +61,7 @@ def _wrapped(name: str, handler: Handler, engine: Quire, intent: str, most: int)
         meant = params.get("intent") or intent
         try:
             situation = {"tool": name, "params": dict(params), "intent": meant}
-            context = context_for(engine, situation, budget=most)
+            context = ruled_context_for(engine, situation, budget=most)
         except Exception as error:  # noqa: BLE001 - whatever it is, the tool is to run
             return None, {"receipt": None, "failed": f"{error or type(error).__name__}"}
         return context, _used(context)

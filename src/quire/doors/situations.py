@@ -5,6 +5,7 @@ The one place where a situation becomes a context: the wrapper of tools and the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from quire.values import Context, Situation
 
 RECIPE = "agent"
+RULES = "situation"
+PLACES = ("context", "path", "file_path", "file")
+"""What a call may say of where it works, the most telling first."""
 TITLE = "What is known (from Quire, not from the tool)"
 CAP = 1000
 """Tokens that a context for a call may have, unless it is said otherwise."""
@@ -38,6 +42,25 @@ def context_for(quire: Quire, situation: Situation, *, budget: int = CAP) -> Con
     )
     return quire.assemble(
         question(situation), recipe=recipe, budget=budget, limit=ITEMS, allow_empty=True
+    )
+
+
+def ruled_context_for(quire: Quire, situation: Situation, *, budget: int = CAP) -> Context:
+    """Assemble the rules that hold for a call, and what was learned in others like it.
+
+    The place is the first of `context`, `path`, `file_path` and `file` that the call is given.
+    """
+    given = situation.get("params")
+    params = given if isinstance(given, Mapping) else {}
+    base = next((params[name] for name in PLACES if isinstance(params.get(name), str)), "")
+    return quire.assemble(
+        question(situation),
+        recipe=RULES,
+        # What a program passes need not be plain data; what is judged must be.
+        situation=json.loads(json.dumps(situation, default=str)),
+        base=str(base),
+        budget=budget,
+        allow_empty=True,
     )
 
 

@@ -487,6 +487,15 @@ def test_how_quire_is_started(tree: Tree, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", os.fspath(program.parent))
     assert started() == ["quire", "mcp"]
     assert started("--command", "uvx 'a b'") == ["uvx", "a b", "mcp"]
+    store = str(tree.root / "other.db")
+    assert started("--space", "s", "--store", "other.db") == [
+        "quire",
+        "mcp",
+        "--space",
+        "s",
+        "--store",
+        store,
+    ]
     for wrong in ("", "'open"):
         assert tree.call("install", "zed", "--command", wrong).returncode == 2
 

@@ -21,7 +21,7 @@ from quire.doors.installing.entries import Calling, is_own, server
 from quire.doors.installing.json_nodes import parse
 from tests.doors import random_settings
 
-CALLING = Calling(("quire",), viewer="ann", store=".quire/store.db")
+CALLING = Calling(("quire",), viewer="ann", own=".quire/store.db")
 OTHER = Calling(("/opt/a b/quire",), viewer="bob", embed=True)
 COMMENT = re.compile(r"// own \{ line|/\* in, between \*/|/\* over\r?\n two \*/")
 JSON = [name for name, client in CLIENTS.items() if not client.servers.toml]

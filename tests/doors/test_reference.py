@@ -16,12 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Tree
 
-STORELESS = {
-    "quire init",
-    "quire diff",
-    "quire install",
-    *(f"quire rules {n}" for n in ("check", "list", "test")),
-}
+STORELESS = {"quire init", "quire diff", *(f"quire rules {n}" for n in ("check", "list", "test"))}
 PROTOCOL = {"quire mcp", "quire mcp-proxy", "quire hook"}
 """What they give is for programs alone, and in the form of a protocol."""
 DOCS = Path(__file__).parents[2] / "docs"

@@ -15,6 +15,7 @@ import click
 
 from quire.doors import printing
 from quire.doors.clients import CLIENTS, NAME
+from quire.doors.options import stored
 from quire.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ TAB = 4
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; needs --yes or --dry-run.")
+@stored
 def install(
     *,
     client: str,
@@ -87,7 +89,7 @@ def _scope(*, user: bool) -> Scope:
     return Scope(root, Path.home(), os.environ)
 
 
-def _calling(root: Path | None, *, command: str | None, viewer: str | None, embed: bool) -> Calling:
+def _calling(root: Path | None, *, command: str | None, store: str | None, **more: Any) -> Calling:
     from quire import config
     from quire.doors.installing.entries import Calling
 
@@ -97,11 +99,12 @@ def _calling(root: Path | None, *, command: str | None, viewer: str | None, embe
         raise InputError(f"--command is {command!r}: {error}") from error
     if not words:
         raise InputError("--command is empty: say how Quire is started")
-    store = ""
+    own = ""
     if root is not None:
         place = config.load(root).store
-        store = place.relative_to(root).as_posix() if place.is_relative_to(root) else ""
-    return Calling(tuple(words), viewer, embed, store)
+        own = place.relative_to(root).as_posix() if place.is_relative_to(root) else ""
+    named = None if store is None else str(Path(store).absolute())
+    return Calling(tuple(words), store=named, own=own, **more)
 
 
 def _usual() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,16 +30,27 @@ class Calling:
     command: tuple[str, ...] = (NAME,)
     viewer: str | None = None
     embed: bool = False
-    store: str = ""
-    """Where the store is from the project's root; empty: Quire finds it itself."""
+    space: str | None = None
+    store: str | None = None
+    """The store that was asked for; None: the project's own, which Quire finds itself."""
+    own: str = ""
+    """Where the project's own is from its root; empty: elsewhere, or there is no project."""
+
+    @property
+    def options(self) -> list[str]:
+        """The options that all commands have, as far as they were given."""
+        named = {"--viewer": self.viewer, "--space": self.space, "--store": self.store}
+        return [
+            word for name, value in named.items() if value is not None for word in (name, value)
+        ]
 
 
 def server(servers: Servers, calling: Calling) -> Mapping[str, Any]:
     """Say how a client starts the server."""
     program, *before = calling.command
-    viewer = () if calling.viewer is None else ("--viewer", calling.viewer)
-    store = ("--store", f"{servers.root}/{calling.store}") if servers.root and calling.store else ()
-    said = {"command": program, "args": [*before, "mcp", *viewer, *store]}
+    lost = servers.root and calling.own and calling.store is None
+    own = ("--store", f"{servers.root}/{calling.own}") if lost else ()
+    said = {"command": program, "args": [*before, "mcp", *calling.options, *own]}
     first = {key: value for key, value in servers.more.items() if isinstance(value, str)}
     return {**first, **said, **servers.more}
 
@@ -67,9 +78,9 @@ def is_own(value: Any) -> bool:
 
 
 def _line(name: str, event: str, calling: Calling) -> str:
-    words: Sequence[str] = [*calling.command, "hook", event, "--client", name]
-    viewer = [] if calling.viewer is None else ["--viewer", calling.viewer]
-    return shlex.join([*words, *viewer, *(["--embed"] if calling.embed else [])])
+    embed = ["--embed"] if calling.embed else []
+    words = [*calling.command, "hook", event, "--client", name, *calling.options, *embed]
+    return shlex.join(words)
 
 
 def _hook(hooks: Hooks, event: str, line: str) -> dict[str, Any]:

@@ -168,6 +168,8 @@ def test_what_is_in_parts_equals_what_is_whole_and_nothing_else() -> None:
     assert made == data
     assert data == made
     assert made == other
+    assert not made != data  # noqa: SIM202 - `!=` is a method of its own
+    assert not data != made  # noqa: SIM202
     data["e"] = []
     assert made != data
     assert data != made

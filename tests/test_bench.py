@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import assemble, cache, peers
+from bench import assemble, cache, hook, peers
 from bench.report import Table
 from quire import tokens
 
@@ -60,3 +60,13 @@ def test_peers_join_what_fits() -> None:
     text, used = peers.joined(found, cost[0] + cost[1] - 1)
     assert (text, used) == ("# a.md\none two three\n\n", cost[0])
     assert peers.joined(found, 0) == ("", 0)
+
+
+def test_hooks_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hook, "TIMES", 1)
+    (table,) = hook.tables()
+    rows = {str(row[0]): [float(str(cell)) for cell in row[1:]] for row in table.rows}
+    assert rows[hook.BARE][-2:] == [1.0, 1.0]
+    told = ("session-start", "prompt, by words", "post-tool, the first failure")
+    for name in told:
+        assert rows[name][-1] > rows["post-tool, another command"][-1] > 1

@@ -246,3 +246,16 @@ def test_shipped_recipes_are_listed() -> None:
     assert "documents" in recipes.shipped()
     for name in recipes.shipped():
         assert decide("quorum", {"recipe": name}).recipe.about
+
+
+@pytest.mark.parametrize("name", recipes.shipped())
+def test_a_recipe_by_words_asks_for_no_meaning(name: str) -> None:
+    loaded = recipes.load(name)
+    found = recipes.by_words(loaded)
+    assert set(found.sources) == set(loaded.sources) - {"semantic"}
+    kept = {section.name: section for section in found.sections}
+    for section in loaded.sections:
+        if section.sources == ("semantic",):
+            assert section.name not in kept, "without a source of its own it would ask all"
+        else:
+            assert set(kept[section.name].sources) == set(section.sources) - {"semantic"}

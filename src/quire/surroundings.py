@@ -119,7 +119,7 @@ def _types(request: Request, recipe: Recipe) -> dict[str, int]:
 def _affinity(view: View, lines: Mapping[str, Iterable[str]], as_of: int | None) -> dict[str, int]:
     """Tell how lately the asker did something to records, or to what they stand in."""
     lately: dict[str, int] = {}
-    for event in view.events(actor=view.viewer.name, limit=DEEDS):
+    for event in view.events(actor=view.viewer.actor, limit=DEEDS):
         age = max(0, (event.at if as_of is None else as_of) - event.at)
         fresh = max(0, MOST - age * MOST // MONTH)
         lately[event.record_id] = max(fresh, lately.get(event.record_id, 0))

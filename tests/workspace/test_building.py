@@ -189,6 +189,12 @@ def test_activity_is_ones_own(workspace: Quire) -> None:
     assert ids(workspace.build(asked("unrelated words", "bob")), "activity") == []
 
 
+def test_the_owner_has_an_activity_of_their_own(workspace: Quire) -> None:
+    workspace.edit_block("steps", at=NOW - 60, text="Restore it.")
+    context = workspace.assemble("unrelated words", recipe="workspace", as_of=NOW)
+    assert [item.record_id for item in context.items if item.section == "activity"] == ["steps"]
+
+
 def test_relations_are_followed_two_steps(workspace: Quire) -> None:
     workspace.edit_block("card-2", at=NOW, links=["guide"])
     payload = workspace.build(asked("unrelated words", focus=Focus(block_id="card-1")))

@@ -27,7 +27,7 @@ def _touched(view: View, asked: Question) -> Iterator[tuple[str, int]]:
     oldest = asked.option(ACTIVITY, "hours", 72) * HOUR
     deeds = [
         event
-        for event in view.events(actor=view.viewer.name, limit=LOOKED_AT)
+        for event in view.events(actor=view.viewer.actor, limit=LOOKED_AT)
         if asked.as_of is None or 0 <= asked.as_of - event.at <= oldest
     ]
     kinds = ((EDIT, EDITED, "edits", 10), (VIEW, VIEWED, "views", 5))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench import (
+    agent,
     assemble,
     cache,
     hook,
@@ -33,6 +34,7 @@ PARTS = (
     "write",
     "rank",
     "assemble",
+    "agent",
     "parse",
     "workspace",
     "hook",
@@ -54,6 +56,7 @@ def main() -> None:
         "write": lambda: writing.tables(sizes),
         "rank": lambda: ranking.tables(sizes, asked),
         "assemble": lambda: assemble.tables(sizes, asked, slow=given.slow),
+        "agent": lambda: agent.tables(agent.scaled(100 if given.quick else 1)),
         "parse": parsing.tables,
         "workspace": lambda: workspace.tables(asked),
         "hook": hook.tables,

@@ -18,6 +18,7 @@ from bench.question_model import QuestionModel
 from bench.report import Table, Times, clocked, timed, times
 from bench.stages import Stages, Stopwatch, charged
 from quire import asking, assembling, config, engine, proof, recipe
+from quire.asking import QueryVectors
 from quire.contracts import Embedder
 from quire.engine import Quire
 from quire.store.sqlite.view import SqliteView
@@ -61,6 +62,17 @@ class Measured(Quire):
         """Give the made-up model."""
         return self._model
 
+    def meaning(self, question: str) -> None:
+        """Make the vector of a question, which is then at hand."""
+        with self._view() as view:
+            make, _ = self._vectors.plan(question, view.coverage())
+        assert make is not None, "there are vectors"
+        make()
+
+    def forget_meanings(self) -> None:
+        """Have no vector of a question at hand."""
+        self._vectors = QueryVectors(self.embedder, wanted=lambda: True)
+
 
 def tables(sizes: Sequence[int], asked: int, *, slow: bool) -> Iterator[Table]:
     """Assemble from made-up stores of each size."""
@@ -84,7 +96,7 @@ def tables(sizes: Sequence[int], asked: int, *, slow: bool) -> Iterator[Table]:
 
 
 @contextmanager
-def opened(path: Path, model: QuestionModel) -> Iterator[Quire]:
+def opened(path: Path, model: QuestionModel) -> Iterator[Measured]:
     """Open a made-up store as a user's."""
     with (
         tempfile.TemporaryDirectory(prefix="quire-bench-") as root,

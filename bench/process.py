@@ -181,6 +181,13 @@ def _assembly_memory(store: str, asked: str) -> dict[str, Any]:
     return assemble.memory(store, int(asked))
 
 
+def _agent_memory(store: str, asked: str) -> dict[str, Any]:
+    """Make many pages for agents, and tell what that took."""
+    from bench import agent
+
+    return agent.memory(store, int(asked))
+
+
 def peak_mib() -> float:
     """Tell how much memory this process has held at most."""
     return _mib("VmHWM")
@@ -206,6 +213,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "again": _again,
     "embed": _embed,
     "assembly-memory": _assembly_memory,
+    "agent-memory": _agent_memory,
 }
 
 

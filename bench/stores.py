@@ -55,7 +55,7 @@ def ours(chunks: int) -> tuple[Path, dict[str, Any]]:
         store.close()
         return costs
 
-    return _kept(f"quire-{chunks}-{made_from[:8]}", make)
+    return kept(f"quire-{chunks}-{made_from[:8]}", make)
 
 
 def put_documents(store: Store, chunks: int) -> None:
@@ -100,7 +100,7 @@ def fts5(name: str, chunks: Callable[[], Iterator[Chunk]]) -> tuple[Path, dict[s
         connection.close()
         return {"seconds": time.perf_counter() - start}
 
-    return _kept(f"fts5-{name}-{synthetic.SEED}", make)
+    return kept(f"fts5-{name}-{synthetic.SEED}", make)
 
 
 def sqlite_vec(chunks: int) -> tuple[Path, dict[str, Any]]:
@@ -121,7 +121,7 @@ def sqlite_vec(chunks: int) -> tuple[Path, dict[str, Any]]:
         connection.close()
         return {"seconds": time.perf_counter() - start}
 
-    return _kept(f"vec0-{chunks}-{synthetic_vectors.SEED}", make)
+    return kept(f"vec0-{chunks}-{synthetic_vectors.SEED}", make)
 
 
 def peer(path: Path) -> apsw.Connection:
@@ -141,7 +141,8 @@ def with_vec0(connection: apsw.Connection) -> None:
     connection.load_extension(sqlite_vec.loadable_path())
 
 
-def _kept(name: str, make: Callable[[Path], dict[str, Any]]) -> tuple[Path, dict[str, Any]]:
+def kept(name: str, make: Callable[[Path], dict[str, Any]]) -> tuple[Path, dict[str, Any]]:
+    """Give a store by its name, made if it is not in the cache, and what making it cost."""
     path = cache.folder() / f"{name}.db"
     told = path.with_suffix(".json")
     if not told.exists():

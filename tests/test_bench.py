@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import assemble, cache, hook, peers
+from bench import agent, assemble, cache, hook, peers
 from bench.report import Table
 from quire import tokens
 
@@ -70,3 +70,19 @@ def test_hooks_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     told = ("session-start", "prompt, by words", "post-tool, the first failure")
     for name in told:
         assert rows[name][-1] > rows["post-tool, another command"][-1] > 1
+
+
+@pytest.mark.model
+def test_pages_for_agents_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    for name in ("ASKED", "WATCHED", "IN_A_ROW"):
+        monkeypatch.setattr(agent, name, 4)
+    sizes = {"memories": 60, "code units": 60, "experiences": 132, "commits": 60}
+    times, by_step, memory = agent.tables(sizes)
+    assert [str(row[0]).partition(",")[0] for row in times.rows] == [
+        "assemble_context",
+        "premortem",
+    ] * 2
+    assert {"gather", "dedup", "receipt"} <= {row[0] for row in by_step.rows}
+    assert all(float(str(row[1])) >= 0 for row in memory.rows[:3])
+    assert all("made-up" in table.notes[0] for table in (times, by_step, memory))

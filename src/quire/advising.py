@@ -16,7 +16,7 @@ from quire import rules
 from quire.learn import names
 from quire.noting import Noting
 from quire.request import DEFAULT_MODEL, Options
-from quire.values import Context, FormattedContext, Viewer, formatted
+from quire.values import Context, FormattedContext, Recipe, Viewer, formatted
 
 AGENT = "agent"
 PREMORTEM = "premortem"
@@ -42,6 +42,7 @@ class Advising(Noting):
         limit: int = ITEMS,
         max_tokens: int = TOKENS,
         *,
+        hard: bool = True,
         viewer: Viewer | str | None = None,
         model: str = DEFAULT_MODEL,
     ) -> FormattedContext:
@@ -50,12 +51,13 @@ class Advising(Noting):
             "recipe": AGENT,
             "limit": limit,
             "budget": max_tokens,
+            "hard": hard,
             "viewer": viewer,
             "model": model,
             "allow_empty": True,
         }
         if context_types is not None:
-            asked["types"] = list(context_types)
+            asked["types"] = context_types
         return formatted(self.assemble(query, **asked))
 
     def premortem(
@@ -65,6 +67,7 @@ class Advising(Noting):
         *,
         limit: int = PREMORTEM_ITEMS,
         budget: int = PREMORTEM_TOKENS,
+        hard: bool = True,
         viewer: Viewer | str | None = None,
         model: str = DEFAULT_MODEL,
         meaning: bool = True,
@@ -74,15 +77,13 @@ class Advising(Noting):
         Without `meaning` it is looked for by words alone.
         """
         names.check_attempt(domain, strategy, self.config.learn)
-        terms = {"domain": domain, "query": domain}
-        if strategy is not None:
-            terms |= {"strategy": strategy, "query": f"{domain} with {strategy}"}
-        recipe = recipes.fill(recipes.load(PREMORTEM), terms)
+        recipe = filled(recipes.load(PREMORTEM), domain, strategy)
         return self.assemble(
-            terms["query"],
+            _said(domain, strategy),
             recipe=recipe if meaning else recipes.by_words(recipe),
             limit=limit,
             budget=budget,
+            hard=hard,
             viewer=viewer,
             model=model,
             allow_empty=True,
@@ -95,13 +96,20 @@ class Advising(Noting):
         limit: int = PREMORTEM_ITEMS,
         max_tokens: int = PREMORTEM_TOKENS,
         *,
+        hard: bool = True,
         viewer: Viewer | str | None = None,
         model: str = DEFAULT_MODEL,
     ) -> FormattedContext:
         """Put past failures of a domain on one page, before it fails again."""
         return formatted(
             self.premortem(
-                domain, strategy, limit=limit, budget=max_tokens, viewer=viewer, model=model
+                domain,
+                strategy,
+                limit=limit,
+                budget=max_tokens,
+                hard=hard,
+                viewer=viewer,
+                model=model,
             )
         )
 
@@ -132,14 +140,62 @@ class Advising(Noting):
 
         return await asyncio.to_thread(self.situate, *asked, **more)
 
-    async def assemble_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
+    async def assemble_context_async(
+        self,
+        query: str,
+        context_types: Sequence[str] | None = None,
+        limit: int = ITEMS,
+        max_tokens: int = TOKENS,
+        *,
+        hard: bool = True,
+        viewer: Viewer | str | None = None,
+        model: str = DEFAULT_MODEL,
+    ) -> FormattedContext:
         """Make the page of `assemble_context` without blocking the event loop."""
         import asyncio
 
-        return await asyncio.to_thread(self.assemble_context, *asked, **more)
+        return await asyncio.to_thread(
+            self.assemble_context,
+            query,
+            context_types,
+            limit,
+            max_tokens,
+            hard=hard,
+            viewer=viewer,
+            model=model,
+        )
 
-    async def get_premortem_context_async(self, *asked: Any, **more: Any) -> FormattedContext:
+    async def get_premortem_context_async(
+        self,
+        domain: str,
+        strategy: str | None = None,
+        limit: int = PREMORTEM_ITEMS,
+        max_tokens: int = PREMORTEM_TOKENS,
+        *,
+        hard: bool = True,
+        viewer: Viewer | str | None = None,
+        model: str = DEFAULT_MODEL,
+    ) -> FormattedContext:
         """Make the page of `get_premortem_context` without blocking the event loop."""
         import asyncio
 
-        return await asyncio.to_thread(self.get_premortem_context, *asked, **more)
+        return await asyncio.to_thread(
+            self.get_premortem_context,
+            domain,
+            strategy,
+            limit,
+            max_tokens,
+            hard=hard,
+            viewer=viewer,
+            model=model,
+        )
+
+
+def filled(recipe: Recipe, domain: str, strategy: str | None = None) -> Recipe:
+    """Let a recipe speak of a domain and a strategy; what asks for one that is unknown goes."""
+    terms = {"domain": domain, "query": _said(domain, strategy)}
+    return recipes.fill(recipe, terms if strategy is None else {**terms, "strategy": strategy})
+
+
+def _said(domain: str, strategy: str | None) -> str:
+    return domain if strategy is None else f"{domain} with {strategy}"

@@ -16,6 +16,7 @@ from quire.collect import LEADS, LINKED, RULES, SEMANTIC, Collected, Question, T
 from quire.contracts import Embedder, View
 from quire.errors import EmbedError, InputError, QuireError
 from quire.lru import Recent
+from quire.parts import Part, believed, failures, merged, parts_of, without
 from quire.request import Asked, Recorded
 from quire.situated import Judging, Situated
 from quire.store import words
@@ -26,14 +27,10 @@ from quire.values import (
     Chunk,
     Coverage,
     Failure,
-    Filter,
-    Hit,
     Hits,
     Outline,
     Recipe,
     Record,
-    Request,
-    Section,
 )
 
 KEPT_VECTORS = 1024
@@ -41,9 +38,6 @@ NO_TIME = (
     "nothing is lifted for being new: there is no commit or event to tell the time by; "
     "name a date with `as_of`"
 )
-
-NO_KIND = ("",)
-"""Kinds that nothing is of."""
 
 MakeVector = Callable[[], bytes]
 
@@ -64,8 +58,8 @@ class Gathered:
     surroundings: Surroundings
     failed: tuple[Failure, ...]
     notes: tuple[str, ...]
-    sections: Mapping[str, Section]
-    """The part of the page that each chunk was found for, if the page has parts."""
+    sections: Mapping[str, str]
+    """The part of the page that each chunk was found for, by its name, if the page has parts."""
     situated: Situated
     """Which contexts hold, where rules are asked."""
 
@@ -110,21 +104,6 @@ class QueryVectors:
         return made
 
 
-def filter_of(request: Request) -> Filter:
-    """Give the filter that is part of a request."""
-    return Filter(request.kinds, request.paths, request.since, request.until)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What is asked in one go: all of it, or what belongs into one section."""
-
-    query: str
-    depths: Mapping[str, int]
-    where: Filter
-    section: Section | None = None
-
-
 def gather(
     view: View, asked: Asked, vectors: QueryVectors, judging: Judging | None = None
 ) -> Gathered:
@@ -132,14 +111,7 @@ def gather(
     request, recipe = asked.request, asked.recipe
     recorded = asked.recorded or Recorded({}, None)
     coverage = view.coverage()
-    lost = {failure.source for failure in recorded.failed}
-    parts = [
-        replace(
-            part, depths={name: depth for name, depth in part.depths.items() if name not in lost}
-        )
-        for part in parts_of(request, recipe)
-        if part.section is None or part.section.name not in lost
-    ]
+    parts = without(parts_of(request, recipe), {failure.source for failure in recorded.failed})
     makes, notes = _vectors(parts, recipe, coverage, recorded, vectors)
     as_of = request.as_of
     if is_timely(recipe) and as_of is None:
@@ -163,12 +135,17 @@ def gather(
         if recipe.sections
         else [ask_() for _, ask_ in asks]
     )
-    collected = [_near(each, recipe, coverage.model) for each in collected]
+    ids = {hit.id for each in collected for hits in each.found.values() for hit in hits.hits}
+    chunks = {chunk.id: chunk for chunk in view.chunks(sorted(ids))}
+    collected = [
+        _near(believed(part, each, chunks), recipe, coverage.model)
+        for part, each in zip(parts, collected, strict=True)
+    ]
     found, sections = merged(parts, collected)
+    ids = {hit.id for hits in found.values() for hit in hits.hits}
+    chunks = {name: chunk for name, chunk in chunks.items() if name in ids}
     if not all(hits.exact for hits in found.values()):
         notes = [*notes, "vectors were compared approximately; `exact` compares them all"]
-    ids = sorted({hit.id for hits in found.values() for hit in hits.hits})
-    chunks = {chunk.id: chunk for chunk in view.chunks(ids)}
     records = sorted({chunk.record_id for chunk in chunks.values()})
     known = {record.id: record for record in view.records(records)} if needs_records(recipe) else {}
     met = {
@@ -191,7 +168,7 @@ def gather(
     failed = {
         *recorded.failed,
         *held.failed,
-        *(failure for each in collected for failure in each.failed),
+        *failures(parts, collected),
     }
     return Gathered(
         coverage=coverage,
@@ -245,62 +222,6 @@ def _near(collected: Collected, recipe: Recipe, model: str | None) -> Collected:
     return replace(collected, found={**collected.found, SEMANTIC: replace(hits, hits=near)})
 
 
-def parts_of(request: Request, recipe: Recipe) -> list[Part]:
-    """Say what is asked: one thing, or one for each section of the page."""
-    where = filter_of(request)
-    if not recipe.sections:
-        return [Part(request.query, {name: recipe.depth(name) for name in recipe.sources}, where)]
-    return [
-        Part(
-            section.query or request.query,
-            {
-                name: max(section.k, recipe.depth(name))
-                for name in section.sources or recipe.sources
-            },
-            narrowed(where, section),
-            section,
-        )
-        for section in recipe.sections
-    ]
-
-
-def narrowed(where: Filter, section: Section) -> Filter:
-    """Let only that answer which passes a filter and belongs into a section."""
-    if where.paths and section.paths:
-        raise InputError(
-            f"the section {section.name!r} looks under paths of its own: filter by something else"
-        )
-    kinds = section.kinds or where.kinds
-    if section.kinds and where.kinds:
-        kinds = tuple(kind for kind in section.kinds if kind in where.kinds) or NO_KIND
-    return replace(where, kinds=kinds, paths=section.paths or where.paths)
-
-
-def merged(
-    parts: Sequence[Part], collected: Sequence[Collected]
-) -> tuple[dict[str, Hits], dict[str, Section]]:
-    """Put together what was found for all parts; a chunk belongs to the first that found it."""
-    if len(parts) == 1 and parts[0].section is None:
-        return dict(collected[0].found), {}
-    best: dict[str, dict[str, Hit]] = {}
-    exact: dict[str, bool] = {}
-    sections: dict[str, Section] = {}
-    for part, each in zip(parts, collected, strict=True):
-        for name, hits in each.found.items():
-            met = best.setdefault(name, {})
-            exact[name] = exact.get(name, True) and hits.exact
-            for hit in hits.hits:
-                if hit.id not in met or hit.score > met[hit.id].score:
-                    met[hit.id] = hit
-                if part.section is not None:
-                    sections.setdefault(hit.id, part.section)
-    found = {
-        name: Hits(tuple(sorted(met.values(), key=lambda hit: hit.order)), exact[name])
-        for name, met in best.items()
-    }
-    return found, sections
-
-
 def _vectors(
     parts: Sequence[Part],
     recipe: Recipe,
@@ -314,14 +235,13 @@ def _vectors(
     given: dict[str, MakeVector] = {}
     makes: dict[str, MakeVector] = {}
     notes: list[str] = []
-    for query in dict.fromkeys(part.query for part in parts):
+    for query in dict.fromkeys(part.query for part in parts if SEMANTIC in part.depths):
         make, notes = vectors.plan(query, coverage)
         if query in recorded.vectors and recorded.embedder == coverage.model:
             given[query] = _as_given(recorded.vectors[query])
         elif make is not None:
             makes[query] = make
-    wanted = any(SEMANTIC in part.depths for part in parts)
-    return {**given, **(_begun(makes) if makes and wanted else {})}, notes
+    return {**given, **(_begun(makes) if makes else {})}, notes
 
 
 def ask(

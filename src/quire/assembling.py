@@ -98,6 +98,7 @@ def deduped(draft: Draft) -> Draft:
     spec = draft.recipe.fit
     candidates, repeats = fit.repeats(draft.candidates, spec.same_path)
     kept, dropped = fit.dedup(candidates, spec.dedup, within=spec.within)
+    kept, similar = fit.alike(kept, spec.dedup) if spec.fuzzy else (kept, [])
     decisions = tuple(
         _dropped(
             repeat.candidate,
@@ -113,6 +114,15 @@ def deduped(draft: Draft) -> Draft:
             f"{repeat.percent}% of it stands in {_place(repeat.of.chunk)} ({repeat.of.chunk.id})",
         )
         for repeat in dropped
+    )
+    decisions += tuple(
+        _dropped(
+            repeat.candidate,
+            "dedup",
+            f"{repeat.percent}% of its words are those of {_place(repeat.of.chunk)} "
+            f"({repeat.of.chunk.id})",
+        )
+        for repeat in similar
     )
     return replace(draft, candidates=tuple(kept), decisions=draft.decisions + decisions)
 

@@ -13,12 +13,14 @@ from typing import Any, Protocol
 
 from quire import proof, tokens
 from quire import recipe as recipes
-from quire.asking import ask, parts_of, question_of
-from quire.assembling import STEPS, assemble
+from quire.asking import ask, question_of
+from quire.assembling import STEPS, assemble, deduped
 from quire.collect import LINKED, UNFOUND
 from quire.contracts import View
 from quire.drafting import Draft
 from quire.errors import InputError
+from quire.fit import KEEP
+from quire.parts import parts_of
 from quire.request import LARGEST_BUDGET, Asked, Recorded
 from quire.values import NO_FILTER, Chunk, Decision, Failure, Recipe, Request, Verdict, Viewer
 
@@ -72,7 +74,7 @@ class Relaxation:
     step: str
     reason: str
     setting: str
-    value: float
+    value: float | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class _Way:
     step: str
     reason: str
     setting: str = ""
-    value: float = 0
+    value: float | str = 0
     recipe: Recipe | None = None
 
 
@@ -229,7 +231,8 @@ def _way_past(
         "pack": (recipe.budget.total, LARGEST_BUDGET),
     }[step]
 
-    if step == "rank" and (section := draft.sections.get(chunk_id)) is not None:
+    section = recipe.section(draft.sections.get(chunk_id, ""))
+    if step == "rank" and section is not None:
         setting, changed = f"sections.{section.name}.k", partial(_with_k, section.name)
         low = section.k
     names = [name for name, _ in STEPS]
@@ -257,9 +260,19 @@ def _way_past(
         least = past_with_more(value) and (value - 1 <= low or not past_with_more(value - 1))
         value = value if least else _least(low, most, past_with_more)
     if value is None:
-        return _Way(step, decision.reason)
+        return _other_way(reached, decision) if step == "dedup" else _Way(step, decision.reason)
     told = value / THOUSANDTHS if step == "dedup" else value
     return _Way(step, decision.reason, setting, told, changed(recipe, value))
+
+
+def _other_way(reached: Draft, decision: Decision) -> _Way:
+    """Let a commit and the code that it changes both stand, if that is what kept it out."""
+    recipe = reached.recipe
+    kept = replace(recipe, fit=replace(recipe.fit, same_path=KEEP))
+    dropped = {one.chunk_id for one in deduped(replace(reached, recipe=kept)).decisions}
+    if decision.chunk_id in dropped:
+        return _Way("dedup", decision.reason)
+    return _Way("dedup", decision.reason, "fit.same_path", KEEP, kept)
 
 
 def _with_k(name: str, recipe: Recipe, value: int) -> Recipe:

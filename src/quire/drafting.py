@@ -24,7 +24,6 @@ from quire.values import (
     Recipe,
     Record,
     Request,
-    Section,
     Weighed,
 )
 
@@ -56,8 +55,8 @@ class Draft:
     """Where records stand in the tree, likewise."""
     contexts: Mapping[str, Weighed] = field(default_factory=dict)
     """The contexts that count, by record, where rules were asked."""
-    sections: Mapping[str, Section] = field(default_factory=dict)
-    """The part of the page that each chunk was found for, if the page has parts."""
+    sections: Mapping[str, str] = field(default_factory=dict)
+    """The part of the page that each chunk was found for, by its name, if the page has parts."""
     frame: Frame = field(default_factory=Frame)
     candidates: tuple[Candidate, ...] = ()
     pieces: tuple[Piece, ...] = ()

@@ -41,6 +41,7 @@ from quire.keeping import Keeping
 from quire.learning import Learning
 from quire.lru import Recent
 from quire.mapping import Mapped
+from quire.parts import filter_of
 from quire.proof import Receipt
 from quire.remembering import Remembering
 from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, check_budget, decide
@@ -131,7 +132,11 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
             proofs = [view.prove(chunk_id) for chunk_id in ids]
         chunks = [gathered.chunks[chunk_id] for chunk_id in ids]
         receipt = proof.make(asked.request, asked.recipe, context, chunks, proofs, **state)
-        context = replace(context, receipt=receipt)
+        context = replace(
+            context,
+            receipt=receipt,
+            items=tuple(replace(item, about=proof.sealed(item.about)) for item in context.items),
+        )
         if not gathered.failed:  # a failure may pass: it is recorded, never kept
             self._contexts.put(key, context)
         return self._given(context, view.viewer, asked)
@@ -233,7 +238,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
 
 def _decided(query: str, options: Options) -> Asked:
     asked = decide(query, options)
-    remarks.check(asking.filter_of(asked.request))
+    remarks.check(filter_of(asked.request))
     return asked
 
 

@@ -79,6 +79,7 @@ class Globs:
 
     def __init__(self, globs: Sequence[str]) -> None:
         self._rules = compile_rules(glob.encode("utf-8", "surrogatepass") for glob in globs)
+        self._plain = None if self._rules is None else _plain(self._rules)
 
     def match(self, path: str) -> bool:
         """Tell whether a path is meant."""
@@ -86,6 +87,8 @@ class Globs:
         if rules is None:
             return False
         whole = path.encode("utf-8", "surrogatepass")
+        if self._plain is not None:
+            return self._plain.fullmatch(whole) is not None
         last = rules.files.last(whole.rpartition(b"/")[2], whole)
         end = whole.find(b"/")
         while end >= 0:
@@ -93,6 +96,16 @@ class Globs:
             last = max(last, rules.folders.last(folder.rpartition(b"/")[2], folder))
             end = whole.find(b"/", end + 1)
         return last >= 0 and not rules.negated[last]
+
+
+def _plain(rules: Rules) -> re.Pattern[bytes] | None:
+    """Give one expression for a path and all folders above it, if no pattern needs more."""
+    files, folders = rules.files, rules.folders
+    if any(rules.negated) or files.names or folders.names or files.paths is None:
+        return None
+    if folders.paths is None or folders.paths.pattern != files.paths.pattern:
+        return None  # some mean folders alone
+    return re.compile(b"(?:" + files.paths.pattern + b")(?:/.*)?", files.paths.flags)
 
 
 def is_glob(text: str) -> bool:
@@ -104,6 +117,13 @@ def is_glob(text: str) -> bool:
 def literal(path: str) -> str:
     """Write the pattern that means this very path, below the root."""
     return "/" + re.sub(r"([*?\[\]\\ ])", r"\\\1", path)
+
+
+def beginning(glob: str) -> str:
+    """Give what every path begins with that a pattern means; nothing, if that is not plain."""
+    anchored = "/" in glob[:-1] and not is_negated(glob)
+    plain = re.split(r"[*?\[\\]", glob, maxsplit=1)[0].removeprefix("/")
+    return plain.rstrip("/ ") if anchored else ""
 
 
 def is_negated(glob: str) -> bool:

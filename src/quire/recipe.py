@@ -67,7 +67,7 @@ def fill(recipe: Recipe, terms: Mapping[str, str]) -> Recipe:
             paths=tuple(_filled_in(path, terms) for path in section.paths),
         )
         for section in recipe.sections
-        if all(name in terms for text in (section.query, *section.paths) for name in _named(text))
+        if all(name in terms for name in terms_of(section))
     )
     title = _filled_in(recipe.render.title, terms)
     return replace(recipe, sections=sections, render=replace(recipe.render, title=title))
@@ -86,8 +86,9 @@ def by_words(recipe: Recipe) -> Recipe:
     )
 
 
-def _named(text: str) -> list[str]:
-    return _TERM.findall(text)
+def terms_of(section: Section) -> list[str]:
+    """Name the terms that a section has in braces."""
+    return [name for text in (section.query, *section.paths) for name in _TERM.findall(text)]
 
 
 def _filled_in(text: str, terms: Mapping[str, str]) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from quire.asking import Gathered, filter_of
+from quire.asking import Gathered
 from quire.contracts import View
 from quire.errors import InputError
 from quire.globs import Globs, is_negated
+from quire.parts import filter_of
 from quire.request import Asked
 from quire.values import AccessRule, Filter
 

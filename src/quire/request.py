@@ -74,7 +74,7 @@ class Options(TypedDict, total=False):
     types: Sequence[str]
     """Which sections of the recipe are asked for, by name: `memories`, `code`, …"""
     limit: int
-    """At most so many items of each section."""
+    """At most so many items of each section; one that has fewer than others keeps to that."""
     shares: Mapping[str, int]
     """What sections have of the budget, in tokens; one with none is not asked."""
     cut: str
@@ -324,6 +324,11 @@ def _check_sections(recipe: Recipe) -> None:
         raise ConfigError(f"the recipe {recipe.name!r}: no section has a weight above 0")
     for section in recipe.sections:
         place = f"sections.{section.name}"
+        if open_terms := recipes.terms_of(section):
+            raise InputError(
+                f"{place} asks for {{{open_terms[0]}}}, and nothing says what that is: write it "
+                "out (for the recipe premortem, `quire premortem DOMAIN` does)"
+            )
         _typed(place, section)
         _within(f"{place}.k", section.k, 1)
         _within(f"{place}.weight", section.weight, 0, LARGEST_BUDGET)
@@ -409,7 +414,12 @@ def _of_types(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     if "shares" in options:
         sections, recipe = _shared(recipe, sections, options["shares"])
     if "limit" in options:
-        sections = tuple(replace(section, k=options["limit"]) for section in sections)
+        limit, most = options["limit"], max(section.k for section in recipe.sections)
+        # What has fewer than the others on purpose, such as values, does not get more.
+        sections = tuple(
+            replace(section, k=limit if section.k == most else min(section.k, limit))
+            for section in sections
+        )
     return replace(recipe, sections=sections)
 
 
@@ -449,7 +459,7 @@ def _section_names(recipe: Recipe, types: Sequence[str]) -> list[str]:
         )
     singular = {_singular(name): name for name in known}
     for name in types:
-        if name not in known and name not in singular:
+        if not isinstance(name, str) or (name not in known and name not in singular):
             raise InvalidContextTypeError(
                 f"types: there is no {name!r} in the recipe {recipe.name!r}; "
                 f"there are {', '.join(known)}"

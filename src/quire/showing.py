@@ -69,7 +69,7 @@ def candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]
         crumbs=draft.crumbs.get(chunk.record_id, ()),
         place=draft.places.get(chunk.record_id, ()),
         context=draft.contexts.get(chunk.record_id),
-        section=draft.sections.get(chunk.id),
+        section=draft.recipe.section(draft.sections.get(chunk.id, "")),
     )
 
 
@@ -116,11 +116,12 @@ def _shortened(draft: Draft, piece: Piece, room: int) -> Piece:
     form, counter = render.format_of(draft.recipe.render), draft.counter
     assert form.shorten is not None, "only what says items in its own words"
     candidate, spec = piece.candidate, draft.recipe.render
-    bare = form.shorten(candidate, spec, lambda _: "")
+    worded = form.shorten(candidate, spec)
+    bare = worded(lambda _: "")
     body = room - counter.count(bare)
     text = bare
     while body > 0:
-        text = form.shorten(candidate, spec, partial(tokens.cut, counter, limit=body))
+        text = worded(partial(tokens.cut, counter, limit=body))
         over = counter.count(text) - room
         if over <= 0:
             break

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quire import proof
+from quire.contracts import View
 from quire.errors import InputError
 from quire.learn import feedback
 from quire.noting import Noting, put, refuse_others, signed
@@ -36,6 +37,7 @@ class Valuing(Noting):
             raise InputError(f"{both[0]} is said to be both useful and useless: decide")
         with self._noting(viewer) as (writer, view):
             author, acl = signed(view.viewer, share)
+            _refuse_absent(view, [*good, *bad])
             made = feedback.new(
                 good,
                 bad,
@@ -65,6 +67,17 @@ class Valuing(Noting):
                 raise InputError(f"there is no feedback {name}: `quire feedback --list` lists them")
             refuse_others(view.viewer, "feedback", name, found[0].author)
             writer.remove([name])
+
+
+def _refuse_absent(view: View, names: Sequence[str]) -> None:
+    """Refuse an opinion that could move nothing; what may not be read is not there."""
+    there = {record.id for record in view.records(names)}
+    for name in names:
+        if name not in there:
+            raise InputError(
+                f"{name} is not in this store: the receipt is of another one, or of an earlier "
+                "state; assemble anew"
+            )
 
 
 def _meant(receipt: Mapping[str, Any], given: Sequence[str]) -> list[str]:

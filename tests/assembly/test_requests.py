@@ -245,7 +245,9 @@ def test_a_recipe_comes_back_from_its_receipt(library: Quire) -> None:
 def test_shipped_recipes_are_listed() -> None:
     assert "documents" in recipes.shipped()
     for name in recipes.shipped():
-        assert decide("quorum", {"recipe": name}).recipe.about
+        assert recipes.load(name).about
+        if name != "premortem":  # which needs a domain
+            assert decide("quorum", {"recipe": name}).recipe.about
 
 
 @pytest.mark.parametrize("name", recipes.shipped())

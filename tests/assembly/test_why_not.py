@@ -152,7 +152,7 @@ def test_the_place_that_is_named_is_the_least(library: Quire, tmp_path: Path) ->
             if one.chunk_id == name
         )
         (relaxation,) = told.relaxed
-        fewer = Relaxation("rank", "", "rank.top", relaxation.value - 1)
+        fewer = Relaxation("rank", "", "rank.top", int(relaxation.value) - 1)
         less = replace(told, relaxed=(fewer,))
         assert lets_in(library, QUERY, recipe, told)
         assert not lets_in(library, QUERY, recipe, less)
@@ -168,7 +168,7 @@ def test_the_overlap_that_is_named_is_the_least(library: Quire, tmp_path: Path) 
         for told in library.why_not(QUERY, path, line, recipe=str(recipe), dedup=0.02):
             if told.chunk_id != name or not told.checked:
                 continue
-            value = told.relaxed[0].value
+            value = float(told.relaxed[0].value)
             enough = library.assemble(QUERY, recipe=str(recipe), dedup=value)
             short = library.assemble(QUERY, recipe=str(recipe), dedup=value - 0.001)
             assert name in inside(enough)

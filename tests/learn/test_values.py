@@ -102,7 +102,9 @@ def test_a_value_is_a_record_that_names_its_members(taught: Tree) -> None:
             assert one.text.endswith(topic)
             assert 900 < one.similarity <= 1000
             assert one.worded_by == "lesson"
-            (record,) = quire.records(Filter(paths=(f".quire/value/root_cause/{one.cluster_id}",)))
+            (record,) = quire.records(
+                Filter(paths=(f".quire/value/root_cause/debugging/{one.cluster_id}",))
+            )
             assert (record.id, record.kind) == (one.id, "value")
             assert record.modified == max(member.resolved or 0 for member in members)
         assert {one.axis for one in made.kept} == {"full", "root_cause"}

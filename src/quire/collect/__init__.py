@@ -1,7 +1,7 @@
 """What could help?"""
 
 from quire.collect.linked import LEADS, LINKED, follow
-from quire.collect.parallel import Task, at_once
+from quire.collect.parallel import Task, at_once, failed
 from quire.collect.question import Question
 from quire.collect.search import LEXICAL, RULES, SEMANTIC, SOURCES, UNFOUND, Collected, search
 from quire.collect.tree import chains, distance
@@ -20,6 +20,7 @@ __all__ = [
     "at_once",
     "chains",
     "distance",
+    "failed",
     "follow",
     "search",
 ]

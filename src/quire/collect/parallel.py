@@ -1,8 +1,8 @@
 """How are several asked at once, and who is not waited for?
 
-Each is asked in a thread of its own. One that fails, that answers with nonsense or that does not
-answer in time is a failure that is shown; the others answer all the same. Nobody can stop a thread:
-one that is too late ends when its answer comes, and that answer is not looked at.
+Each is asked in a thread of its own. One that fails or that does not answer in time is a failure
+that is shown; the others answer all the same. Nobody can stop a thread: one that is too late ends
+when its answer comes, and that answer is not looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from quire.collect.search import Collected
 from quire.errors import InputError, QuireError
-from quire.values import Failure, Hit, Hits
+from quire.values import Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class _Asking(threading.Thread):
     def __init__(self, task: Task) -> None:
         super().__init__(name=f"quire-{task.name}", daemon=True)
         self._task = task
-        self._found: object = None
+        self._found: Collected | None = None
         self._error: Exception | None = None
 
     def run(self) -> None:
@@ -57,30 +57,17 @@ class _Asking(threading.Thread):
         left = max(0.0, timeout / 1000 - (time.monotonic() - begun))
         self.join(left if timeout else None)
         if self.is_alive():
-            return _failed(name, f"no answer within {timeout} ms")
+            return failed(name, f"no answer within {timeout} ms")
         if isinstance(self._error, InputError):
             raise self._error
         if isinstance(self._error, QuireError):
-            return _failed(name, str(self._error))
+            return failed(name, str(self._error))
         if self._error is not None:
-            return _failed(name, f"{type(self._error).__name__}: {self._error}")
-        if not isinstance(self._found, Collected) or not all(
-            map(_is_sound, self._found.found.values())
-        ):
-            return _failed(name, "it answered with what is no list of hits")
+            return failed(name, f"{type(self._error).__name__}: {self._error}")
+        assert self._found is not None, "an answer, or an error"
         return self._found
 
 
-def _failed(name: str, reason: str) -> Collected:
+def failed(name: str, reason: str) -> Collected:
+    """Give the answer of someone who gave none."""
     return Collected({}, (Failure(name, reason),))
-
-
-def _is_sound(hits: object) -> bool:
-    """Tell whether an answer is one: hits with whole numbers, each of them once."""
-    if not isinstance(hits, Hits) or not all(isinstance(hit, Hit) for hit in hits.hits):
-        return False
-    kinds = all(
-        isinstance(hit.id, str) and isinstance(hit.score, int) and isinstance(hit.path, str)
-        for hit in hits.hits
-    )
-    return kinds and len({hit.id for hit in hits.hits}) == len(hits.hits)

@@ -15,7 +15,7 @@ from quire.collect.linked import LINKED
 from quire.collect.question import Question
 from quire.collect.relations import RELATIONS, relations
 from quire.contracts import View
-from quire.errors import InputError, QuireError
+from quire.errors import InputError, QuireError, StoreError
 from quire.values import Bearing, Failure, Hit, Hits
 
 LEXICAL = "lexical"
@@ -32,7 +32,7 @@ class Collected:
     found: Mapping[str, Hits]
     failed: tuple[Failure, ...]
     vector: bytes | None = None
-    """The question's vector, where one was used."""
+    """The question's vector, where one was compared."""
     bearing: Bearing = field(default_factory=Bearing)
 
 
@@ -69,6 +69,8 @@ SOURCES: dict[str, Callable[[View, Question, int], Hits]] = {
 }
 """A source of candidates is one function and one row; a recipe names it, its depth and weight."""
 
+NONSENSE = "it answered with what is no list of hits"
+
 UNFOUND = {
     LEXICAL: "no word of the question stands in it",
     SEMANTIC: "no vector of it was compared",
@@ -99,12 +101,15 @@ def search(
                     continue
                 _fetch_ahead(view, found)
                 asked = replace(asked, vector=vector())
-            found[name] = SOURCES[name](view, asked, depths[name])
+            answer = SOURCES[name](view, asked, depths[name])
+            if not _is_sound(answer):
+                raise StoreError(NONSENSE)
+            found[name] = answer
         except InputError:
             raise
         except QuireError as error:
             failed.append(Failure(name, str(error)))
-    return Collected(found, tuple(failed), asked.vector)
+    return Collected(found, tuple(failed), asked.vector if SEMANTIC in found else None)
 
 
 def _fetch_ahead(view: View, found: Mapping[str, Hits]) -> None:
@@ -112,3 +117,19 @@ def _fetch_ahead(view: View, found: Mapping[str, Hits]) -> None:
     ids = [hit.id for hits in found.values() for hit in hits.hits]
     if len(ids) <= AHEAD:
         view.chunks(ids)
+
+
+def _is_sound(hits: object) -> bool:
+    """Tell whether an answer is one: hits with whole numbers, each of them once."""
+    if not isinstance(hits, Hits) or not all(isinstance(hit, Hit) for hit in hits.hits):
+        return False
+    kinds = all(
+        isinstance(text, str) and isinstance(number, int)
+        for hit in hits.hits
+        for text, number in (
+            (hit.id, hit.score),
+            (hit.path, hit.sequence),
+            (hit.path, hit.start),
+        )
+    )
+    return kinds and len({hit.id for hit in hits.hits}) == len(hits.hits)

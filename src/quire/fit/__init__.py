@@ -1,5 +1,6 @@
 """What fits?"""
 
+from quire.fit.alike import alike
 from quire.fit.arrange import ORDERS, SECTION_ORDERS, arrange
 from quire.fit.dedup import Duplicate, dedup, overlap
 from quire.fit.optimal import worth
@@ -14,10 +15,11 @@ from quire.fit.pack import (
     pack_shares,
     preferred,
 )
-from quire.fit.repeats import SAME_PATH, Repeat, repeats
+from quire.fit.repeats import KEEP, SAME_PATH, Repeat, repeats
 from quire.fit.settle import settle
 
 __all__ = [
+    "KEEP",
     "ORDERS",
     "OVERFLOWS",
     "PREFERENCES",
@@ -26,6 +28,7 @@ __all__ = [
     "Duplicate",
     "Packed",
     "Repeat",
+    "alike",
     "arrange",
     "as_cut",
     "dedup",

@@ -29,11 +29,15 @@ class Repeat:
 def repeats(
     candidates: Sequence[Candidate], same_path: str
 ) -> tuple[list[Candidate], list[Repeat]]:
-    """Part candidates, best first, into those to keep and those that tell of a better one's."""
+    """Part candidates into those to keep, best first, and those that tell of a better one's.
+
+    The better one is who answers better. What lifts experiences within their section says nothing
+    about a value beside them.
+    """
     kept: list[Candidate] = []
     dropped: list[Repeat] = []
     told: dict[Key, list[Candidate]] = {}
-    for candidate in candidates:
+    for candidate in sorted(candidates, key=_by_relevance):
         keys = list(_keys(candidate, paths=same_path != KEEP))
         better = [
             (key, other)
@@ -47,7 +51,15 @@ def repeats(
         for key in keys:
             told.setdefault(key, []).append(candidate)
         kept.append(replace(candidate, score=candidate.score // 2) if better else candidate)
-    return sorted(kept, key=lambda candidate: Piece(candidate, 0, "").order), dropped
+    return sorted(kept, key=_by_score), dropped
+
+
+def _by_relevance(candidate: Candidate) -> tuple[int, tuple[int, str, int, int, str]]:
+    return -candidate.relevance, _by_score(candidate)
+
+
+def _by_score(candidate: Candidate) -> tuple[int, str, int, int, str]:
+    return Piece(candidate, 0, "").order
 
 
 def _keys(candidate: Candidate, *, paths: bool) -> Iterator[Key]:

@@ -76,7 +76,9 @@ def tally(records: Iterable[Record], viewer: Viewer) -> dict[str, int]:
     """Tell how useful records were to a viewer, in thousandths, from -1000 to 1000."""
     counts: dict[str, int] = {}
     for feedback in map(feedback_of, records):
-        if not feedback.shared and feedback.author != author_of(viewer):
+        # The owner reads all of it, but not all of it was meant for them.
+        shared = feedback.shared and not viewer.principals.isdisjoint(feedback.acl)
+        if not shared and feedback.author != author_of(viewer):
             continue
         for names, step in ((feedback.useful, STEP), (feedback.useless, -STEP)):
             for name in names:

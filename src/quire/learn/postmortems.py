@@ -18,7 +18,7 @@ from quire.learn.names import OPERATIONS, UNSTATED
 from quire.texts import first_words
 from quire.values import Experience
 
-VERSION = 1
+VERSION = 2
 """Counts the changes in how pages are read; a higher one reads all pages again."""
 
 # Per part of an experience: keys of front matter, words of headings.
@@ -61,25 +61,38 @@ STATED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("summary", "overview", "impact", "what happened", "abstract", "tl dr", "problem"),
     ),
 }
-# Where neither says it: sentences that speak of it.
-SPOKEN: Mapping[str, re.Pattern[str]] = {
-    "root_cause": re.compile(
-        r"(?i)\b(?:root cause|caus(?:ed|ing)|due to|triggered|stemmed from|resulted from|because)\b"
+# Where neither says it: sentences that speak of it. The first pattern that finds any decides.
+SPOKEN: Mapping[str, tuple[re.Pattern[str], ...]] = {
+    "root_cause": (
+        re.compile(r"(?i)\broot causes?\b"),
+        re.compile(
+            r"(?i)\b(?:(?:caused|triggered) by|stemmed from|resulted from|traced (?:back )?to)\b"
+        ),
+        re.compile(r"(?i)\b(?:caus(?:ed|ing)|due to|triggered|because)\b"),
     ),
-    "lesson": re.compile(
-        r"(?i)^to (?:prevent|avoid|address|mitigate)\b"
-        r"|\b(?:prevent(?:ing|s)? (?:similar|future|a repeat|recurrence|this|these)|lessons?"
-        r"|learned|going forward|moving forward|in (?:the )?future|(?:will|plans? to|planning to)"
-        r"|ha(?:s|ve) since|corrective|remediation|mitigations?)\b"
+    "lesson": (
+        re.compile(
+            r"(?i)^to (?:prevent|avoid|address|mitigate)\b"
+            r"|\b(?:prevent(?:ing|s)? (?:similar|future|a repeat|recurrence|this|these)|lessons?"
+            r"|learned|going forward|moving forward|in (?:the )?future"
+            r"|(?:will|plans? to|planning to)"
+            r"|ha(?:s|ve) since|corrective|remediation|mitigations?)\b"
+        ),
     ),
-    "surprise": re.compile(
-        r"(?i)\b(?:unexpected\w*|surpris\w+|unanticipated|unforeseen|unaware|unlucky|unprecedented"
-        r"|unknowingly|inadvertently|silently|unnoticed|never (?:been )?(?:encountered|tested|seen)"
-        r"|(?:did|had|was|were) not (?:been )?(?:expect|anticipat|reali[sz]|consider|test)\w*)\b"
+    "surprise": (
+        re.compile(
+            r"(?i)\b(?:unexpected\w*|surpris\w+|unanticipated|unforeseen|unaware|unlucky"
+            r"|unprecedented|unknowingly|inadvertently|silently|unnoticed"
+            r"|never (?:been )?(?:encountered|tested|seen)"
+            r"|(?:did|had|was|were) not (?:been )?"
+            r"(?:expect|anticipat|reali[sz]|consider|test)\w*)\b"
+        ),
     ),
 }
 SENTENCES = 3
 """So many sentences stand for a part that has no section."""
+SHORTEST = 7
+"""A sentence of fewer words says too little: "Two mitigations were implemented." """
 
 # Names of pages about the others, and words that tell a post-mortem from other pages.
 ABOUT = re.compile(r"(?i)(?:readme|index|contributing|changelog|licen[cs]e|template|toc)\b")
@@ -241,10 +254,12 @@ def _part(page: Page, part: str) -> str:
 
 
 def _spoken(page: Page, part: str) -> Iterable[str]:
-    words = SPOKEN.get(part)
-    if words is None:
-        return ()
-    return [sentence for sentence in page.sentences if words.search(sentence)][:SENTENCES]
+    telling = [sentence for sentence in page.sentences if len(sentence.split()) >= SHORTEST]
+    for words in SPOKEN.get(part, ()):
+        found = [sentence for sentence in telling if words.search(sentence)]
+        if found:
+            return found[:SENTENCES]
+    return ()
 
 
 def _parts_of(heading: str) -> Iterator[str]:

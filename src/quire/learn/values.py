@@ -8,6 +8,7 @@ same values, whatever the order in which they came.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
@@ -24,6 +25,8 @@ from quire.values import Chunk, Document, Experience, Link, Record, Value
 KIND = "value"
 MEMBER = "member"
 FOLDER = ".quire/value"
+WORDED_BY = ("lesson", "root_cause")
+"""What says best what experiences have in common; a whole story says it worst."""
 FEWEST = 3
 """So many experiences make a cluster."""
 NEIGHBOURS = 2
@@ -58,20 +61,26 @@ def clusters(vectors: Mapping[str, bytes]) -> list[Cluster]:
 
 
 def value(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Value:
-    """Word a cluster: by the lesson nearest to the middle, else by the text on the axis there."""
+    """Word a cluster: by the lesson nearest to its middle, a root cause, or the axis's text."""
     nearest = [members[name] for name in cluster.members]
-    lesson = next((one.lesson for one in nearest if one.lesson), "")
+    told = [
+        (part, text)
+        for part in WORDED_BY
+        for text in (str(getattr(one, part)) for one in nearest)
+        if text
+    ]
+    worded_by, text = told[0] if told else ("axis", experiences.axis_text(nearest[0], axis))
     named = tuple(sorted(cluster.members))
     cluster_id = hashes.name("cluster", named)
     return Value(
         id=hashes.name("value", axis, cluster_id),
-        text=lesson or experiences.axis_text(nearest[0], axis),
+        text=text,
         axis=axis,
         cluster_id=cluster_id,
         size=len(named),
         similarity=cluster.similarity,
         members=named,
-        worded_by="lesson" if lesson else "axis",
+        worded_by=worded_by,
     )
 
 
@@ -85,7 +94,7 @@ def document(made: Value, members: Sequence[Record], cut: texts.Cut) -> Document
     record = Record(
         id=made.id,
         kind=KIND,
-        path=f"{FOLDER}/{made.axis}/{made.cluster_id}",
+        path=f"{FOLDER}/{made.axis}/{_domain(members)}/{made.cluster_id}",
         title=texts.first_words(made.text),
         modified=max(times, default=None),
         acl=next((record.acl for record in members if record.acl is not None), None),
@@ -100,6 +109,12 @@ def document(made: Value, members: Sequence[Record], cut: texts.Cut) -> Document
     )
     links = tuple(Link(made.id, name, MEMBER) for name in made.members)
     return Document(record, texts.chunks(record, [(KIND, made.text)], cut), links)
+
+
+def _domain(members: Sequence[Record]) -> str:
+    """Tell which domain most members are of, so that a value can be found by it."""
+    counts = Counter(str(record.attrs["domain"]) for record in members)
+    return min(counts, key=lambda name: (-counts[name], name))
 
 
 def value_of(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> Value:

@@ -114,6 +114,7 @@ _RECIPE = {
         "cut": str,
         "shortest": int,
         "within": bool,
+        "fuzzy": bool,
         "same_path": str,
     },
     "render": {

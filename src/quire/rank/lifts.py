@@ -91,4 +91,9 @@ def _lifted(candidate: Candidate, lifts: Mapping[str, int], known: Known) -> Can
         return candidate
     said = {name: LIFTS[name](candidate, known) for name in sorted(lifts)}
     more = sum(candidate.score * lifts[name] * said[name] // 100_000 for name in said)
-    return replace(candidate, score=candidate.score + more, signals={**candidate.signals, **said})
+    return replace(
+        candidate,
+        score=candidate.score + more,
+        signals={**candidate.signals, **said},
+        lifted=candidate.lifted + more,
+    )

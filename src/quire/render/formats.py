@@ -18,7 +18,7 @@ from quire.values import FULL, SIGNATURE, Block, Candidate, Frame, Piece, Render
 
 Say = Callable[[Sequence[Block], RenderSpec, Frame], str]
 Show = Callable[[Candidate, RenderSpec, str], str]
-Shorten = Callable[[Candidate, RenderSpec, page.Cut], str]
+Shorten = Callable[[Candidate, RenderSpec], Callable[[page.Cut], str]]
 NO_FRAME = Frame()
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 
 _BACKTICKS = re.compile(r"`{3,}")
-_BLOCK = re.compile(r"(?m)^([ \t]*)(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3})")
+_BLOCK = re.compile(
+    r"(?m)^((?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t])))*?[ \t]*)"  # in quotes and lists as well
+    r"(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3}|[=-][ \t]*$"
+    r"|(?:-[ \t]+){2}-|(?:\*[ \t]+){2}\*|_[ \t]+_)"
+)
 """What would begin another block of markdown than a paragraph, at the beginning of a line."""
+_LINE_END = re.compile(r"\r\n?")
 _MARKER = re.compile(r"(?m)^[ \t]*\[DOC:")
 _LINE_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -20,7 +25,7 @@ def one_line(text: str) -> str:
 
 def paragraph(text: str) -> str:
     """Write a text so that markdown takes none of its lines for a heading, a fence or a rule."""
-    return _BLOCK.sub(r"\1\\", text)
+    return _BLOCK.sub(r"\1\\", _LINE_END.sub("\n", text))
 
 
 def unmarked(text: str) -> str:

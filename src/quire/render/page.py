@@ -6,10 +6,11 @@ stay, and a body between them, which may be cut; then a note says where all of i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from quire.render.entities import capped, entity_of, holds_beginning
+from quire.render.entities import capped, entity_of
 from quire.render.lines import as_code, fence, one_line, paragraph
 from quire.values import (
     Block,
@@ -25,6 +26,11 @@ FILES_NAMED = 5
 SHORT_SHA = 7
 BLOCK = "block."
 MORE = "..."
+LONGEST_WARNING = 200
+_COUNTS = re.compile(r"\{(?:items|sections|experiences)\}")
+_LABEL = re.compile(r"(?m)^[ \t]*(?:\*\*(?=[A-Z]\w*\*\*)|>)")
+"""What an item, or a warning, begins with."""
+_MARK = re.compile(r"[*>]")
 
 Cut = Callable[[str], str]
 """Gives the beginning of a text."""
@@ -54,7 +60,7 @@ def page(blocks: Sequence[Block], spec: RenderSpec, frame: Frame) -> str:
     if not blocks and not frame.warnings:
         return ""
     parts = [f"# {one_line(spec.title)}"] if spec.title else []
-    parts += [f"> **Missing**: {paragraph(one_line(warning))}" for warning in frame.warnings]
+    parts += [f"> **Missing**: {warned(warning)}" for warning in frame.warnings]
     used = 0
     for section in frame.sections:
         items = [said(block) for block in blocks if section_of(block) == section.name]
@@ -73,11 +79,12 @@ def shown(candidate: Candidate, spec: RenderSpec, _level: str) -> str:
     return words.head + words.body + words.tail
 
 
-def shortened(candidate: Candidate, spec: RenderSpec, cut: Cut) -> str:
-    """Give the words for a candidate with less of its body, and where all of it stands."""
+def shortened(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
+    """Say how a candidate is worded with less of its body, and where all of it stands."""
     words = _words(candidate, spec)
     note = f"truncated, {words.where}" if words.where else "truncated"
-    return f"{words.head}{cut(words.body).rstrip('. ')}{MORE}{words.tail}\n\n*({note})*"
+    end = f"{MORE}{words.tail}\n\n*({note})*"
+    return lambda cut: words.head + cut(words.body).rstrip(". ") + end
 
 
 def about(candidate: Candidate) -> dict[str, object]:
@@ -86,6 +93,18 @@ def about(candidate: Candidate) -> dict[str, object]:
     if record.kind.startswith(BLOCK):
         return _of_block(candidate, record)
     return KINDS.get(record.kind, OTHER).about(candidate, record)
+
+
+def warned(text: str) -> str:
+    """Say what is missing in few words: the items need the room, and `failed` has all of it."""
+    line = one_line(text)
+    short = line if len(line) <= LONGEST_WARNING else capped(line, LONGEST_WARNING) + MORE
+    return paragraph(short)
+
+
+def _prose(text: str) -> str:
+    """Write a text so that none of its lines looks like a part of the page: a title, an item."""
+    return _LABEL.sub(lambda found: _MARK.sub(r"\\\g<0>", found[0]), paragraph(text.strip()))
 
 
 def said(block: Block) -> str:
@@ -103,11 +122,12 @@ def _footer(blocks: Sequence[Block], spec: RenderSpec, used: int) -> str:
     lived = {
         block.record_id for block in blocks if _record(block.first.candidate).kind == "experience"
     }
-    return spec.footer.format(
-        items=_counted(len(blocks), "item"),
-        sections=_counted(used, "source"),
-        experiences=_counted(len(lived), "past experience"),
-    )
+    counts = {
+        "{items}": _counted(len(blocks), "item"),
+        "{sections}": _counted(used, "source"),
+        "{experiences}": _counted(len(lived), "past experience"),
+    }
+    return _COUNTS.sub(lambda found: counts[found[0]], one_line(spec.footer))
 
 
 def _counted(number: int, noun: str) -> str:
@@ -131,7 +151,7 @@ def _memory(candidate: Candidate, record: Record, _: RenderSpec) -> Words:
     category, importance = record.attrs.get("category", "fact"), _share(record, "importance")
     return Words(
         "**Memory**: ",
-        paragraph(candidate.chunk.text.strip()),
+        _prose(candidate.chunk.text),
         f"\n*Category: {one_line(str(category))}, Importance: {importance}*",
         f"memory ID: {record.id}",
     )
@@ -152,11 +172,9 @@ def _of_memory(_: Candidate, record: Record) -> dict[str, object]:
 def _code(candidate: Candidate, record: Record, spec: RenderSpec) -> Words:
     entity, line = entity_of(candidate), _line(candidate)
     told = "\n".join(part for part in (entity.signature, entity.summary) if part)
-    # What a file says of itself does not stand for what was found further down in it.
-    apart = entity.parent is None and not holds_beginning(candidate, entity)
-    body = (
-        told if told and not spec.content and not apart else capped(candidate.chunk.text, spec.cap)
-    )
+    # What a file says of itself, and even that it has functions, tells little of these.
+    described = told and not spec.content and entity.parent is not None
+    body = told if described else capped(candidate.chunk.text, spec.cap)
     around = fence(body)
     place = f"{one_line(record.path)}:{line}"
     return Words(
@@ -201,21 +219,25 @@ PARTS: Mapping[str, str] = {
     "root_cause": "Root cause",
     "lesson": "Lesson",
 }
-"""What is told of an experience, in this order."""
+"""What is told of an experience, in this order. What was imported tells of no goal of ours."""
+UNSTATED = "unstated"
+"""The strategy of who states none."""
 TOLD = tuple(part for part in PARTS if part != "root_cause")
 
 
 def _experience(candidate: Candidate, record: Record, _: RenderSpec) -> Words:
     wanted = (candidate.section.show if candidate.section else ()) or TOLD
-    said = {part: text for part in PARTS if part in wanted and (text := _part(record, part))}
+    said = {part: text for part in wanted if (text := _part(record, part))}
+    labels = {**PARTS, "goal": "Incident"} if record.attrs.get("source") else PARTS
     lines = [
-        f"- **{PARTS[part]}**: {_indented(text)}"
+        f"- **{labels[part]}**: {_indented(text)}"
         for part, text in said.items()
         if not any(_stands_in(text, other) for at, other in said.items() if at != part)
     ]
-    domain, strategy = record.attrs.get("domain", ""), record.attrs.get("strategy", "")
+    tried = [str(record.attrs.get(name, "")) for name in ("domain", "strategy")]
+    named = " | ".join(one_line(name) for name in tried if name not in {"", UNSTATED})
     return Words(
-        f"**Experience**: {one_line(str(domain))} | {one_line(str(strategy))}\n",
+        f"**Experience**: {named}\n",
         "\n".join(lines),
         where=f"full experience ID: {record.id}",
     )
@@ -234,7 +256,7 @@ def _stands_in(text: str, other: str) -> bool:
 
 
 def _indented(text: str) -> str:
-    return paragraph(text.strip()).replace("\n", "\n  ")
+    return _prose(text).replace("\n", "\n  ")
 
 
 def _of_experience(_: Candidate, record: Record) -> dict[str, object]:
@@ -255,7 +277,7 @@ def _value(candidate: Candidate, record: Record, _: RenderSpec) -> Words:
     axis, size = record.attrs.get("axis"), record.attrs.get("size")
     return Words(
         f"**Value** ({axis}, cluster size: {size}):\n",
-        paragraph(candidate.chunk.text.strip()),
+        _prose(candidate.chunk.text),
         where=f"value ID: {record.id}",
     )
 
@@ -282,7 +304,7 @@ def _commit(candidate: Candidate, record: Record, _: RenderSpec) -> Words:
     return Words(
         f"**Commit** `{sha[:SHORT_SHA]}` by {one_line(record.author or 'unknown')} "
         f"on {_day(record)}\n",
-        paragraph(message),
+        _prose(message),
         f"\n*Files: {files}{more}*" if files else "",
         f"see `git show {sha[:SHORT_SHA]}`",
     )
@@ -311,7 +333,7 @@ def _other(candidate: Candidate, record: Record, spec: RenderSpec) -> Words:
     place = f"{one_line(record.path)}:{line}" if line else one_line(record.path)
     return Words(
         f"**{one_line(record.kind).capitalize()}** {as_code(place)}\n",
-        paragraph(capped(candidate.chunk.text, spec.cap).strip()),
+        _prose(capped(candidate.chunk.text, spec.cap)),
         where=f"see full at {place}",
     )
 

@@ -8,7 +8,7 @@ out: two pages for the same situation are the same to the byte.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from quire.render import page
 from quire.render.lines import fence, one_line, paragraph
@@ -22,7 +22,7 @@ NONE = "N/A"
 def situation(blocks: Sequence[Block], _: RenderSpec, frame: Frame) -> str:
     """Say the situation, the contexts that hold in it, what else was found, and what was done."""
     parts = [_going_on(frame)]
-    parts += [f"> **Missing**: {paragraph(one_line(warning))}" for warning in frame.warnings]
+    parts += [f"> **Missing**: {page.warned(warning)}" for warning in frame.warnings]
     counted = 0
     for section in frame.sections:
         items = [page.said(block) for block in blocks if page.section_of(block) == section.name]
@@ -40,11 +40,12 @@ def shown(candidate: Candidate, spec: RenderSpec, level: str) -> str:
     return _said(candidate.context, whole=level == FULL)
 
 
-def shortened(candidate: Candidate, spec: RenderSpec, cut: page.Cut) -> str:
-    """Give less of what is said of a candidate; of a context its essentials."""
+def shortened(candidate: Candidate, spec: RenderSpec) -> Callable[[page.Cut], str]:
+    """Say how less of a candidate is said; of a context its essentials."""
     if candidate.context is None:
-        return page.shortened(candidate, spec, cut)
-    return _said(candidate.context, whole=False)
+        return page.shortened(candidate, spec)
+    essentials = _said(candidate.context, whole=False)
+    return lambda _: essentials
 
 
 def _going_on(frame: Frame) -> str:

@@ -68,6 +68,13 @@ class Candidate:
     """The context that it is, and how much that counts, where rules were asked."""
     section: Section | None = None
     """The part of the page that it was found for, if the page has parts."""
+    lifted: int = 0
+    """How much of the score is not for how well it answers: it is new, or can be trusted."""
+
+    @property
+    def relevance(self) -> int:
+        """How well it answers, whatever else speaks for it."""
+        return self.score - self.lifted
 
 
 def category_of(candidate: Candidate) -> str:

@@ -97,6 +97,8 @@ class FitSpec:
     """Of a piece that is cut at least so many characters are kept, or it is left out."""
     within: bool = True
     """Pieces of one record may be duplicates of each other, too."""
+    fuzzy: bool = False
+    """A piece with nearly the words of a better one, in any order, is a duplicate as well."""
     same_path: str = "keep"
     """What becomes of a commit and code in another section when the commit changes that file
     alone: the weaker one is left out (`drop`), counts half (`demote`), or stays (`keep`)."""
@@ -151,7 +153,7 @@ class Section:
     order: str = "score"
     """How its items stand: the best first (`score`), or as they stand in their pages (`tree`)."""
     show: tuple[str, ...] = ()
-    """Which parts of an item are shown; none: all of them."""
+    """Which parts of an item are shown, in this order; none: all of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.errors import InputError
+from quire.globs import beginning
 from quire.store import access, bm25, top, vectors
 from quire.store.sqlite import nearby, rows
 from quire.store.sqlite.columns import KIND, RECORD, SLOT
@@ -172,7 +173,13 @@ def _able(
 
 
 def _allowed(snapshot: Snapshot, where: Filter) -> Mask | None:
-    """Give the rows that pass a filter; None if all do."""
+    """Give the rows that pass a filter; None if all do. Both searches of a question ask for it."""
+    if where not in snapshot.passing:
+        snapshot.passing[where] = _passing(snapshot, where)
+    return snapshot.passing[where]
+
+
+def _passing(snapshot: Snapshot, where: Filter) -> Mask | None:
     table = snapshot.columns.table
     passing: Mask | None = None
     if where.kinds:
@@ -183,16 +190,30 @@ def _allowed(snapshot: Snapshot, where: Filter) -> Mask | None:
         )
         passing = np.isin(table[KIND], np.array([number for (number,) in kinds], np.int32))
     if where.paths or where.since is not None or where.until is not None:
-        numbers = [
-            number
-            for number, path, modified in snapshot.connection.rows(
-                "SELECT number, path, modified FROM record WHERE space = ?", (snapshot.space.id,)
-            )
-            if record_passes(where, path, modified)
-        ]
-        fitting = np.isin(table[RECORD], np.array(numbers, np.int32))
-        passing = fitting if passing is None else passing & fitting
+        able = snapshot.readable.mask if passing is None else snapshot.readable.mask & passing
+        records = np.unique(table[RECORD][able])
+        passing = able & np.isin(table[RECORD], _fitting(snapshot, where, records))
     return passing
+
+
+def _fitting(
+    snapshot: Snapshot, where: Filter, records: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int32]:
+    """Give those of some records whose path and time pass a filter."""
+    if not records.size:
+        return records
+    begins = beginning(where.paths[0]) if len(where.paths) == 1 else ""
+    found = snapshot.connection.rows(
+        "SELECT r.number, r.path, r.modified FROM carray(?) v "
+        "CROSS JOIN record r ON r.number = v.value",
+        (apsw.carray(records.astype(np.int64)),),
+    )
+    numbers = [
+        number
+        for number, path, modified in found
+        if path.startswith(begins) and record_passes(where, path, modified)
+    ]
+    return np.array(numbers, np.int32)
 
 
 def _best(snapshot: Snapshot, found: Places, scores: npt.NDArray[Any], k: int) -> tuple[Hit, ...]:

@@ -6,6 +6,7 @@ import threading
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from quire import merkle
 from quire.errors import StoreDamagedError
@@ -18,6 +19,7 @@ from quire.store.sqlite.database import REPAIR, Connection
 from quire.store.sqlite.readable import Readable, ReadableRows
 from quire.store.sqlite.slots import Slots
 from quire.store.vectors import Codes, Matrix
+from quire.values import Filter
 
 KEPT_NODES = 257
 """As many as one tree has, its top included."""
@@ -81,6 +83,8 @@ class Snapshot:
         self.space = space
         self.classes = classes
         self._caches = caches
+        self.passing: dict[Filter, npt.NDArray[np.bool_] | None] = {}
+        """The rows that pass a filter, by each that was asked for."""
 
     @cached_property
     def columns(self) -> Columns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import apsw
 
@@ -47,24 +48,29 @@ class SqliteView:
         self._classes = ",".join(map(str, sorted(snapshot.classes))) or "NULL"
         self._chunks: dict[str, Chunk] = {}
         """What was fetched by its id: a question asks for much of it twice."""
-        self._searching: set[int] = set()
-        """The threads that are at it."""
+        self._gate = threading.Lock()
+        self._asking = 0
+        """How many threads are at it."""
 
     def end(self) -> None:
         """Read no more: the snapshot is gone, and its connection serves others."""
-        if self._open is not None and self._searching:
-            self._open.connection.spent = True  # nobody waits for them any more
-        self._open = None
+        with self._gate:
+            if self._open is not None and self._asking:
+                self._open.connection.spent = True  # nobody waits for them any more
+            self._open = None
         self._chunks.clear()
 
     @contextmanager
     def _search(self) -> Iterator[Snapshot]:
-        thread = threading.get_ident()
-        self._searching.add(thread)
+        """Look for something, maybe longer than anybody waits."""
+        with self._gate:
+            snapshot = self._snapshot
+            self._asking += 1
         try:
-            yield self._snapshot
+            yield snapshot
         finally:
-            self._searching.discard(thread)
+            with self._gate:
+                self._asking -= 1
 
     @property
     def _snapshot(self) -> Snapshot:
@@ -138,15 +144,8 @@ class SqliteView:
 
     def records(self, ids: Sequence[str]) -> list[Record]:
         """Fetch records by id, in that order; what is absent or not readable is left out."""
-        found: dict[str, Record] = {}
-        for name in dict.fromkeys(ids):
-            row = self._connection.row(
-                f"SELECT {rows.RECORD} FROM record r "
-                f"WHERE r.space = ? AND r.id = ? AND r.class IN ({self._classes})",
-                (self._space.id, name),
-            )
-            if row is not None:
-                found[name] = rows.record_of(row)
+        fetched = self._by_record(rows.RECORD, ids)
+        found = {record.id: record for record in map(rows.record_of, fetched)}
         return [found[name] for name in ids if name in found]
 
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
@@ -229,16 +228,27 @@ class SqliteView:
 
     def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
         """Fetch the outlines of these records; what has none or is not readable is left out."""
-        found: dict[str, Outline] = {}
-        for name in dict.fromkeys(ids):
-            row = self._connection.row(
-                "SELECT o.body FROM record r JOIN outline o ON o.record = r.number "
-                f"WHERE r.space = ? AND r.id = ? AND r.class IN ({self._classes})",
-                (self._space.id, name),
-            )
-            if row is not None:
-                found[name] = rows.outline_of(row[0])
-        return found
+        fetched = self._by_record(
+            "r.id, o.body", ids, "CROSS JOIN outline o ON o.record = r.number "
+        )
+        bodies = dict(fetched)
+        return {
+            name: rows.outline_of(bodies[name]) for name in dict.fromkeys(ids) if name in bodies
+        }
+
+    def _by_record(
+        self, columns: str, ids: Sequence[str], joined: str = ""
+    ) -> list[tuple[Any, ...]]:
+        """Fetch something of each of these records that may be read, in one go."""
+        wanted = tuple(dict.fromkeys(ids))
+        if not wanted:
+            return []
+        return self._connection.rows(
+            f"SELECT {columns} FROM carray(?) v "
+            f"CROSS JOIN record r ON r.space = ? AND r.id = v.value {joined}"
+            f"WHERE r.class IN ({self._classes})",
+            (apsw.carray(wanted), self._space.id),
+        )
 
     def definitions(self, names: Sequence[str]) -> list[Mention]:
         """Find what these names may mean, in the order of name, path and place."""

@@ -1,0 +1,98 @@
+"""Do two items say the same in nearly the same words?
+
+They are alike if more than a share of their words is common to both, in whatever order and case.
+A number, a name in code or a "not" that only one of them has makes them differ, however long they
+are: port 8080 is not port 9090. What is compared are words, so sentences may have moved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quire.fit.dedup import Duplicate
+from quire.values import Candidate
+
+_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
+_DECIDING = re.compile(r"\d|_|[^\W\d_][A-Z](?=[a-z])|n['\u2019]t$")
+"""Of what differs in such a word, the meaning depends."""
+_DENYING = frozenset(
+    ["cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "without"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What an item says, without its order."""
+
+    words: Counter[str]
+    count: int
+    deciding: tuple[str, ...]
+
+
+def alike(
+    candidates: Sequence[Candidate], threshold: float
+) -> tuple[list[Candidate], list[Duplicate]]:
+    """Part candidates, best first, into those to keep and those that are like a better one.
+
+    Pieces of one record are not compared: two functions of a file may be alike, and yet be two.
+    """
+    permille = round(threshold * 1000)
+    said = [_said(candidate.chunk.text) for candidate in candidates]
+    held = Counter(word for each in said for word in each.words)
+    kept: list[Candidate] = []
+    dropped: list[Duplicate] = []
+    known: list[_Said] = []
+    holding: dict[tuple[tuple[str, ...], str], list[int]] = {}
+    for candidate, own in zip(candidates, said, strict=True):
+        # Whoever shares so much holds one of any few words that are too many to be missed.
+        spare = own.count - permille * own.count // (2000 - permille)
+        near = {
+            place
+            for word in _rarest(own, held, spare)
+            for place in holding.get((own.deciding, word), ())
+            if kept[place].chunk.record_id != candidate.chunk.record_id
+        }
+        best, share = None, permille * 1000
+        for place in sorted(near):
+            found = _share(own, known[place])
+            if found > share:
+                best, share = place, found
+        if best is not None:
+            dropped.append(Duplicate(candidate, kept[best], share // 10_000))
+            continue
+        for word in own.words:
+            holding.setdefault((own.deciding, word), []).append(len(kept))
+        kept.append(candidate)
+        known.append(own)
+    return kept, dropped
+
+
+def _said(text: str) -> _Said:
+    found = _WORD.findall(text)
+    words = Counter(word.lower() for word in found)
+    deciding = sorted(word.lower() for word in found if _decides(word))
+    return _Said(words, len(found), tuple(deciding))
+
+
+def _decides(word: str) -> bool:
+    return bool(_DECIDING.search(word)) or word.lower() in _DENYING
+
+
+def _rarest(own: _Said, held: Counter[str], count: int) -> list[str]:
+    """Give the rarest words, so many that they make up a count."""
+    chosen: list[str] = []
+    for word in sorted(own.words, key=lambda word: (held[word], word)):
+        if count <= 0:
+            break
+        chosen.append(word)
+        count -= own.words[word]
+    return chosen
+
+
+def _share(one: _Said, other: _Said) -> int:
+    """Give the share of words that both have, in millionths."""
+    common = sum((one.words & other.words).values())
+    return 2_000_000 * common // max(1, one.count + other.count)

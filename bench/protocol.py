@@ -12,10 +12,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from time import perf_counter
 from typing import Any
 
@@ -48,7 +49,14 @@ HELLO = {
     "clientInfo": {"name": "bench", "version": "1"},
 }
 
-Talk = Callable[[str, dict[str, Any]], dict[str, Any]]
+AGAIN = "the same call again"
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    seconds: float
+    cpu: float
+    added: int
 
 
 def tables(sizes: Sequence[int], asked: int) -> Iterator[Table]:
@@ -77,43 +85,42 @@ def _handshake(sizes: Sequence[int]) -> Table:
 
 
 def _proxy(asked: int) -> Table:
+    folder, told = _project()
     table = Table(
         f"a call of a tool, directly and through the proxy, {asked} questions that are all new",
-        ("way", "p50 ms", "p95 ms", "tokens added, median"),
-        notes=["the tool answers at once, so all of a context is waited for; asked by turns"],
+        ("way", "p50 ms", "p95 ms", "fastest", "CPU, mean", "tokens added, median"),
+        notes=[
+            "the tool answers at once, so all of a context is waited for; asked by turns",
+            "CPU: of the process that is asked, all threads together",
+            told,
+        ],
     )
-    folder, told = _project()
-    table.notes.append(told)
+    proxy = [*QUIRE, "mcp-proxy", "--timeout", "60000"]
     with ExitStack() as open_:
         ways = {
             "directly": BEHIND,
-            "proxy, nothing known (an empty store)": [
-                *QUIRE,
-                "mcp-proxy",
-                *_empty(open_),
-                "--",
-                *BEHIND,
-            ],
-            "proxy, words and meaning": [*QUIRE, "mcp-proxy", "--timeout", "60000", "--", *BEHIND],
+            "proxy, nothing known (an empty store)": [*proxy, *_empty(open_), "--", *BEHIND],
+            "proxy, words and meaning": [*proxy, "--", *BEHIND],
         }
         talks = {name: open_.enter_context(_talking(way, folder)) for name, way in ways.items()}
-        seconds: dict[str, list[float]] = {name: [] for name in ways}
-        again: list[float] = []
-        added: dict[str, list[int]] = {name: [] for name in ways}
+        met: dict[str, list[_Met]] = {name: [] for name in (*ways, AGAIN)}
         for number, words in enumerate(_questions(asked + WARM)):
             for name, talk in talks.items():
-                took, result = _called(talk, words)
+                one = _called(talk, words)
                 if number >= WARM:
-                    seconds[name].append(took)
-                    content = result["content"][1:]
-                    added[name] += [one["_meta"]["contextUsed"]["tokens"] for one in content]
+                    met[name].append(one)
             if number >= WARM:
-                again.append(_called(talk, words)[0])
-        for name in ways:
-            found = times(seconds[name])
-            table.add(name, found.p50, found.p95, int(median(added[name] or [0])))
-        found = times(again)
-        table.add("the same call again", found.p50, found.p95, None)
+                met[AGAIN].append(_called(talk, words))
+        for name, found in met.items():
+            whole = times([one.seconds for one in found])
+            table.add(
+                name,
+                whole.p50,
+                whole.p95,
+                min(one.seconds for one in found) * 1000,
+                mean(one.cpu for one in found) * 1000,
+                int(median(one.added for one in found)),
+            )
     return table
 
 
@@ -176,14 +183,43 @@ def _empty(open_: ExitStack) -> list[str]:
     return ["--store", str(folder / "store.db")]
 
 
-def _called(talk: Talk, words: str) -> tuple[float, dict[str, Any]]:
-    start = perf_counter()
-    result = talk("tools/call", {"name": "look_up", "arguments": {"query": words}})
-    return perf_counter() - start, result["result"]
+def _called(talk: _Talk, words: str) -> _Met:
+    busy, start = talk.cpu(), perf_counter()
+    result = talk("tools/call", {"name": "look_up", "arguments": {"query": words}})["result"]
+    seconds, cpu = perf_counter() - start, talk.cpu() - busy
+    added = sum(one["_meta"]["contextUsed"]["tokens"] for one in result["content"][1:])
+    return _Met(seconds, cpu, added)
+
+
+class _Talk:
+    """A server that is spoken to in lines."""
+
+    def __init__(self, started: subprocess.Popen[str]) -> None:
+        self._started = started
+        self._number = 0
+
+    def __call__(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        said, answered = self._started.stdin, self._started.stdout
+        assert said is not None, "a pipe"
+        assert answered is not None, "a pipe"
+        self._number += 1
+        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        said.write(json.dumps(message) + "\n")
+        said.flush()
+        told: dict[str, Any] = json.loads(answered.readline())
+        return told
+
+    def cpu(self) -> float:
+        """Tell the seconds that processors spent on it so far."""
+        stat = Path(f"/proc/{self._started.pid}/stat")
+        if not stat.exists():  # only Linux tells
+            return float("nan")
+        after = stat.read_text().rpartition(")")[2].split()
+        return (int(after[11]) + int(after[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def _talking(command: Sequence[str], folder: Path) -> Iterator[Talk]:
+def _talking(command: Sequence[str], folder: Path) -> Iterator[_Talk]:
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -193,22 +229,8 @@ def _talking(command: Sequence[str], folder: Path) -> Iterator[Talk]:
         stderr=subprocess.DEVNULL,
         text=True,
     ) as started:
-        said, answered = started.stdin, started.stdout
-        assert said is not None, "a pipe"
-        assert answered is not None, "a pipe"
-        number = 0
-
-        def talk(method: str, params: dict[str, Any]) -> dict[str, Any]:
-            nonlocal number
-            number += 1
-            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-            said.write(json.dumps(message) + "\n")
-            said.flush()
-            told: dict[str, Any] = json.loads(answered.readline())
-            return told
-
         try:
-            yield talk
+            yield _Talk(started)
         finally:
             started.kill()
 

@@ -21,9 +21,9 @@ PLACES = ("context", "path", "file_path", "file")
 TITLE = "What is known (from Quire, not from the tool)"
 CAP = 1000
 """Tokens that a context for a call may have, unless it is said otherwise."""
-ITEMS = 6
+ITEMS = 5
 """Of each section: more would seldom fit, and each call waits for all of them."""
-DEPTH = 12
+DEPTH = 8
 """So many candidates are asked of each search, for the same reason."""
 LONGEST_VALUE = 300
 LONGEST_QUESTION = 2000

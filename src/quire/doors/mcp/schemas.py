@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from quire import recipe as recipes
 from quire.doors.mcp.bounds import BUDGET
 from quire.errors import InputError
 
 Schema = dict[str, Any]
+
+RECIPES = ("agent", "documents", "entities", "workspace")
+"""Those that a question alone is enough for."""
 
 
 def text(about: str, **more: Any) -> Schema:
@@ -77,13 +79,12 @@ SHARE = texts("Who may read it: NAME, @GROUP, public or owner (default: as the v
 
 def asking() -> Schema:
     """Describe what a context is asked for with."""
-    shipped = [name for name in recipes.shipped() if name != "premortem"]
     return {
         "query": text("The task or the question.", minLength=1),
         "recipe": text(
             "agent: a page of memories, code, experiences, values and commits; documents: the "
-            "texts themselves; entities: functions and sections by name.",
-            enum=shipped,
+            "texts themselves; entities: functions and sections by name; workspace: blocks.",
+            enum=list(RECIPES),
             default="agent",
         ),
         "types": texts("Only these sections of the page: memories, code, experiences, …"),

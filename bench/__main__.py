@@ -19,6 +19,7 @@ from bench import (
     protocol,
     ranking,
     report,
+    situation,
     vectors,
     workspace,
     writing,
@@ -37,6 +38,7 @@ PARTS = (
     "agent",
     "parse",
     "workspace",
+    "situation",
     "hook",
     "mcp",
 )
@@ -59,6 +61,7 @@ def main() -> None:
         "agent": lambda: agent.tables(agent.scaled(100 if given.quick else 1)),
         "parse": parsing.tables,
         "workspace": lambda: workspace.tables(asked),
+        "situation": lambda: situation.tables(asked),
         "hook": hook.tables,
         "mcp": lambda: protocol.tables(sizes, asked),
     }

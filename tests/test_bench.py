@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import agent, assemble, cache, hook, peers
+from bench import agent, assemble, cache, hook, peers, protocol
 from bench.report import Table
 from quire import tokens
 
@@ -86,3 +86,21 @@ def test_pages_for_agents_are_measured(tmp_path: Path, monkeypatch: pytest.Monke
     assert {"gather", "dedup", "receipt"} <= {row[0] for row in by_step.rows}
     assert all(float(str(row[1])) >= 0 for row in memory.rows[:3])
     assert all("made-up" in table.notes[0] for table in (times, by_step, memory))
+
+
+def test_the_protocol_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import quire
+
+    (tmp_path / ".quire").mkdir()
+    source = protocol.REPOSITORY / "src" / "quire" / "lru.py"
+    (tmp_path / "lru.py").write_bytes(source.read_bytes())
+    with quire.open(tmp_path) as opened:
+        opened.index(embed=False)
+    monkeypatch.setattr(protocol, "_project", lambda: (tmp_path, "one file"))
+    monkeypatch.setattr(protocol, "STARTS", 1)
+    monkeypatch.setattr(protocol, "WARM", 1)
+    handshake, proxy = protocol.tables([], 2)
+    assert [row[0] for row in handshake.rows][-1] == "none"
+    assert all(float(str(row[1])) > 0 for row in handshake.rows)
+    assert [row[0] for row in proxy.rows][-1] == protocol.AGAIN
+    assert all(0 < float(str(row[1])) <= float(str(row[2])) for row in proxy.rows)

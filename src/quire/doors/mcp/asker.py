@@ -52,12 +52,13 @@ class Asker:
     def __init__(self, store: str | None, space: str | None, viewer: str | None) -> None:
         self._asked = (store, space, viewer)
         self._quire: Quire | None = None
-        self._lock = threading.Lock()
+        self._opening = threading.Lock()
+        self._lock = threading.Lock()  # another one: what is kept is listed while the store opens
         self._given: OrderedDict[str, Context] = OrderedDict()
 
     def quire(self, *, create: bool = False) -> Quire:
         """Give the open store; one that is not there yet is made only where something is kept."""
-        with self._lock:
+        with self._opening:
             if self._quire is None:
                 self._quire = self._open(create=create)
             return self._quire
@@ -99,7 +100,7 @@ class Asker:
 
     def close(self) -> None:
         """Close the store, if it was ever opened."""
-        with self._lock:
+        with self._opening:
             if self._quire is not None:
                 self._quire.close()
                 self._quire = None

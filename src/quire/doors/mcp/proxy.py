@@ -11,7 +11,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -129,7 +128,7 @@ def _end(child: Child) -> None:
 def _reader_is_gone() -> bool:
     """Tell whether nobody reads standard output any more."""
     polled = select.poll()
-    polled.register(sys.__stdout__.fileno() if sys.__stdout__ else 1, 0)
+    polled.register(1, 0)
     return any(what & (select.POLLERR | select.POLLHUP) for _, what in polled.poll(0))
 
 

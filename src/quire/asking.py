@@ -147,7 +147,11 @@ def gather(
     if not all(hits.exact for hits in found.values()):
         notes = [*notes, "vectors were compared approximately; `exact` compares them all"]
     records = sorted({chunk.record_id for chunk in chunks.values()})
-    known = {record.id: record for record in view.records(records)} if needs_records(recipe) else {}
+    known = (
+        {record.id: record for record in view.records(records)}
+        if needs_records(recipe) or request.exclude
+        else {}
+    )
     met = {
         part.query: each.vector
         for part, each in zip(parts, collected, strict=True)

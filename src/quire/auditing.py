@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from quire import proof, tokens
 from quire import recipe as recipes
-from quire.asking import ask, question_of
+from quire.asking import Gathered, ask, question_of
 from quire.assembling import STEPS, assemble, deduped
 from quire.collect import LINKED, UNFOUND
 from quire.contracts import View
@@ -154,21 +154,21 @@ def at(view: View, path: str, line: int | None) -> list[Chunk]:
 
 
 def places(
-    view: View, asked: Asked, vectors: Mapping[str, bytes], chunk_id: str, *, filtered: bool
+    view: View, asked: Asked, first: Gathered, chunk_id: str, *, filtered: bool
 ) -> dict[str, int]:
     """Tell at which place each source of the recipe ranks a chunk, however deep it must look."""
     coverage = view.coverage()
     depths = dict.fromkeys(asked.recipe.sources, max(1, coverage.chunks))
     best: dict[str, int] = {}
     for part in parts_of(asked.request, asked.recipe):
-        vector = vectors.get(part.query)
+        vector = first.vectors.get(part.query)
         makes = {} if vector is None else {part.query: partial(bytes, vector)}
         deep = replace(
             part,
             depths={name: depths[name] for name in part.depths},
             where=part.where if filtered else NO_FILTER,
         )
-        question = question_of(asked, deep, asked.request.as_of)
+        question = question_of(asked, deep, first.surroundings.known.as_of, first.situated)
         found = ask(view, replace(question, exact=True), asked.recipe, deep, makes).found
         for name, hits in found.items():
             for place, hit in enumerate(hits.hits, start=1):

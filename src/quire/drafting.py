@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from quire import render
 from quire.asking import Gathered
 from quire.contracts import Counter
-from quire.errors import BudgetError
+from quire.errors import BudgetError, InputError
 from quire.rank import Known
 from quire.request import Asked
 from quire.values import (
@@ -95,6 +95,11 @@ def _told(asked: Asked) -> str:
     if not asked.request.system:
         return ""  # a counter is not loaded for nothing
     cost, most = asked.counter.count(asked.request.system), asked.recipe.budget.system
+    if not most:
+        raise InputError(
+            f"system: the recipe {asked.recipe.name!r} says no instructions; "
+            "--recipe workspace does"
+        )
     if cost > most:
         raise BudgetError(f"the instructions have {cost} tokens, and may have {most}: shorten them")
     return asked.request.system
@@ -103,7 +108,7 @@ def _told(asked: Asked) -> str:
 def start(asked: Asked, gathered: Gathered) -> Draft:
     """Make the first draft of what was gathered."""
     heard = _heard(asked)
-    dropped = len(asked.request.history) - len(heard)
+    dropped = len(asked.request.history) - len(heard) if asked.recipe.budget.history else 0
     return Draft(
         request=asked.request,
         recipe=asked.recipe,

@@ -230,7 +230,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
                     draft,
                     chunk,
                     run,
-                    partial(auditing.places, view, asked, first.vectors, chunk.id),
+                    partial(auditing.places, view, asked, first, chunk.id),
                 )
                 for chunk in wanted
             ]

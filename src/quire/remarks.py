@@ -15,7 +15,7 @@ from quire.errors import InputError
 from quire.globs import Globs, is_negated
 from quire.parts import filter_of
 from quire.request import Asked
-from quire.values import AccessRule, Filter
+from quire.values import AccessRule, Filter, Recipe, Request
 
 COUNTED = 20_000
 """In a view of more chunks than this, records without a date are not counted for a note's sake."""
@@ -56,9 +56,29 @@ def on_context(view: View, asked: Asked, gathered: Gathered) -> list[str]:
     dates = [record.modified for record in gathered.records.values()]
     if recipe.rank.recent and dates and all(date is None for date in dates):
         notes.append(f"nothing that was found has a date, so none is preferred as recent; {DATED}")
+    notes += _without_effect(request, recipe)
     if recipe.fit.order == "stable" and not request.previous:
         notes.append("there is no earlier context whose order could be kept")
     return notes
+
+
+def _without_effect(request: Request, recipe: Recipe) -> list[str]:
+    """Tell which options say something that no part of the recipe listens to."""
+    sources = set(recipe.sources)
+    told = {
+        "focus": (request.focus, sources & {"focus", "relations"} or recipe.rank.weights),
+        "include": (request.include, "focus" in sources),
+        "depth": (request.depth, "focus" in sources),
+        "prefer": (request.prefer, "type" in recipe.rank.weights),
+        "situation": (request.situation, "rules" in sources),
+        "base": (request.base, "rules" in sources),
+        "history": (request.history, recipe.budget.history),
+    }
+    return [
+        f"{name} has no effect: the recipe {recipe.name!r} does not look at it"
+        for name, (given, heard) in told.items()
+        if given not in (None, (), "") and not heard
+    ]
 
 
 def on_rules(rules: Iterable[AccessRule], paths: Sequence[str]) -> list[str]:

@@ -76,7 +76,7 @@ class Options(TypedDict, total=False):
     limit: int
     """At most so many items of each section; one that has fewer than others keeps to that."""
     shares: Mapping[str, int]
-    """What sections have of the budget, in tokens; one with none is not asked."""
+    """What sections have of the budget, in proportion to each other; one with 0 is not asked."""
     cut: str
     """What is kept of a piece that is cut: `keep_start`, `keep_end`, `extractive`."""
     focus: str | None

@@ -59,6 +59,11 @@ def look(
         return Surroundings(rank.Known(as_of, told))
     chains = collect.chains(view, records.values())
     lines = {name: (name, *(each.id for each in above)) for name, above in chains.items()}
+    excluded = frozenset(
+        name for name, line in lines.items() if not {*line}.isdisjoint(request.exclude)
+    )
+    if not recipe.rank.weights:
+        return Surroundings(rank.Known(as_of, told), excluded=excluded)
     return Surroundings(
         rank.Known(
             as_of=as_of,
@@ -77,9 +82,7 @@ def look(
             name: tuple((each.position, each.id) for each in (*reversed(above), records[name]))
             for name, above in chains.items()
         },
-        excluded=frozenset(
-            name for name, line in lines.items() if not {*line}.isdisjoint(request.exclude)
-        ),
+        excluded=excluded,
     )
 
 

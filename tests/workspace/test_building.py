@@ -360,3 +360,46 @@ def test_forbidden_patterns_cannot_be_expressed(workspace: Quire) -> None:
         workspace.build(asked("  "))
     first = workspace.build(asked("migration")).serialized
     assert first != workspace.build(asked("rollback")).serialized
+
+
+def test_a_filter_holds_for_every_section(workspace: Quire) -> None:
+    where = quire.Filter(kinds=("block.todo",))
+    context = workspace.assemble(
+        "migration task", recipe="workspace", focus="plan", where=where, as_of=NOW
+    )
+    assert context.failed == ()
+    assert {item.kind for item in context.items} == {"block.todo"}
+    late = ContextHints(time_range=(NOW - 3 * DAY, None))
+    payload = workspace.build(asked("migration", focus=Focus(page_id="plan"), hints=late))
+    assert ids(payload, "focus") == ["guide-task", "split-task"]
+
+
+def test_what_has_no_effect_is_told(workspace: Quire) -> None:
+    context = workspace.assemble("migration", focus="plan", prefer=["todo"], base="src")
+    for name in ("focus", "prefer", "base"):
+        assert any(f"{name} has no effect" in note for note in context.notes)
+    assert not workspace.assemble("migration", recipe="workspace", focus="plan").notes[1:]
+    with pytest.raises(InputError, match="says no instructions"):
+        workspace.assemble("migration", system="Be brief.")
+
+
+def test_what_is_excluded_is_left_out_by_every_recipe(workspace: Quire) -> None:
+    for recipe in ("documents", "agent", "workspace"):
+        plain = workspace.assemble("migration task", recipe=recipe, allow_empty=True)
+        less = workspace.assemble(
+            "migration task", recipe=recipe, exclude=["plan"], allow_empty=True
+        )
+        assert "split-task" in str(plain.sources) or recipe == "agent"
+        assert "split-task" not in str(less.sources)
+
+
+def test_why_not_knows_what_was_done_lately(workspace: Quire) -> None:
+    workspace.view_block("steps", at=NOW - 80 * 60 * 60, viewer="alice")
+    (told,) = workspace.why_not(
+        "unrelated words",
+        ".quire/block/steps",
+        recipe="workspace",
+        viewer="alice",
+        as_of=NOW,
+    )
+    assert "ranks" not in told.reason

@@ -20,7 +20,7 @@ LOOKED_AT = 500
 
 def activity(view: View, asked: Question, depth: int) -> Hits:
     """Find what the asker edited and viewed last; nothing that is older than so many hours."""
-    return tree.hits(view, _touched(view, asked), depth)
+    return tree.hits(view, _touched(view, asked), depth, asked.where)
 
 
 def _touched(view: View, asked: Question) -> Iterator[tuple[str, int]]:

@@ -23,7 +23,7 @@ STEP, HALF_STEP = 100, 50
 
 def focus(view: View, asked: Question, depth: int) -> Hits:
     """Find what stands around the focus, and what was to be included."""
-    return tree.hits(view, _around(view, asked), depth)
+    return tree.hits(view, _around(view, asked), depth, asked.where)
 
 
 def _around(view: View, asked: Question) -> Iterator[tuple[str, int]]:

@@ -29,7 +29,7 @@ def relations(view: View, asked: Question, depth: int) -> Hits:
         return Hits(())
     most = asked.option(RELATIONS, "items", 10)
     worth = list(_tied(view, asked, most))
-    return tree.hits(view, worth[:most], depth)
+    return tree.hits(view, worth[:most], depth, asked.where)
 
 
 def _tied(view: View, asked: Question, most: int) -> Iterator[tuple[str, int]]:

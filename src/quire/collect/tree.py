@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from quire.contracts import View
-from quire.values import Hit, Hits, Record
+from quire.globs import Globs
+from quire.values import Filter, Hit, Hits, Record
 
 HIGHEST = 64
 """No chain of parents is followed further."""
@@ -58,6 +59,17 @@ def below(view: View, name: str, most: int, deep: int = HIGHEST) -> list[Record]
     return found
 
 
+def _is_timely(view: View, name: str, where: Filter) -> bool:
+    """Tell whether a record was modified within a filter's time; one without a date was not."""
+    if where.since is None and where.until is None:
+        return True
+    times = [record.modified for record in view.records([name]) if record.modified is not None]
+    return any(
+        (where.since is None or at >= where.since) and (where.until is None or at <= where.until)
+        for at in times
+    )
+
+
 def distance(chain: Sequence[str], other: Sequence[str]) -> int | None:
     """Count the steps between two records, each with its id and those above it; None: no way."""
     places = {name: steps for steps, name in enumerate(chain)}
@@ -67,12 +79,16 @@ def distance(chain: Sequence[str], other: Sequence[str]) -> int | None:
     return None
 
 
-def hits(view: View, worth: Iterable[tuple[str, int]], depth: int) -> Hits:
-    """Give the chunks of records, each with what it is worth; the first of several counts."""
+def hits(view: View, worth: Iterable[tuple[str, int]], depth: int, where: Filter) -> Hits:
+    """Give the chunks of records that pass a filter, each with what it is worth, the first time."""
     found: dict[str, Hit] = {}
+    paths = Globs(where.paths)
     for name, score in worth:
+        if not _is_timely(view, name, where):
+            continue
         for chunk in view.chunks_of(name):
-            if chunk.id not in found:
+            meant = not where.kinds or chunk.kind in where.kinds
+            if chunk.id not in found and meant and (not where.paths or paths.match(chunk.path)):
                 found[chunk.id] = Hit(chunk.id, score, chunk.path, chunk.sequence, chunk.start)
         if len(found) >= depth:
             break

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("--budget",), {"type": int, "help": "The whole window in tokens (default: 4000)."}),
     (("--recipe",), {"help": "A shipped recipe, or a TOML file (default: documents)."}),
-    (("--format", "format_"), {"help": "markers, markdown, xml, plain, json or page."}),
+    (
+        ("--format", "format_"),
+        {"help": "markers, markdown, xml, plain, json; page, template, situation."},
+    ),
     (
         ("--types",),
         {"help": "Only these sections of a recipe that has some: memories,code,experiences."},
@@ -78,7 +81,10 @@ _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("--exclude",), {"multiple": True, "metavar": "ID", "help": "Not this, nor what is in it."}),
     (("--prefer",), {"multiple": True, "metavar": "TYPE", "help": "This kind answers best."}),
     (("--depth",), {"type": int, "help": "How far up and down from the focus is looked."}),
-    (("--shares",), {"help": "What sections have of the budget: focus=2500,semantic=200."}),
+    (
+        ("--shares",),
+        {"help": "What sections have of the budget, in proportion: focus=2500,semantic=200."},
+    ),
     (
         ("--history",),
         {"metavar": "FILE", "help": "The conversation so far: JSON with role and content."},

@@ -26,6 +26,7 @@ _NAMES: dict[str, tuple[str, str, str]] = {
     "render.sources": ("sources", "--sources", "render.sources"),
     "rank.recent": ("recent", "--prefer-recent", "rank.recent"),
     "rank.feedback": ("feedback", "--feedback", "rank.feedback"),
+    "cut": ("cut", "--cut", "fit.cut"),
     "types": ("types", "--types", "sections"),
     "limit": ("limit", "--limit", "sections"),
     "k": ("k", "--k", "k"),

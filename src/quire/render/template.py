@@ -43,6 +43,10 @@ def head(piece: Piece) -> str:
     candidate = piece.candidate
     crumbs = [*candidate.crumbs[-1:]]
     kind = candidate.chunk.kind.removeprefix(BLOCK)
+    if not candidate.chunk.kind.startswith(BLOCK):
+        first = candidate.chunk.lines[0]
+        place = candidate.chunk.path + (f":{first}" if first else "")
+        return f"[{one_line(place)}] [{one_line(kind)}]\n"
     late = ", overdue" if OVERDUE in candidate.signals else ""
     return "".join(f"[{one_line(crumb)}] " for crumb in crumbs) + f"[{one_line(kind)}{late}]\n"
 

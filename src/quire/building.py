@@ -16,6 +16,7 @@ from quire.errors import BudgetError, InputError
 from quire.noting import Noting
 from quire.request import Options
 from quire.values import (
+    BLOCK,
     BlockItem,
     Context,
     ContextPayload,
@@ -29,7 +30,6 @@ from quire.values import (
 
 RECIPE = "workspace"
 ALIKE = 0.9
-BLOCK = "block."
 SUPERSEDES = "supersedes"
 BEST = 100_000
 """The score of a candidate for which everything speaks."""

@@ -14,12 +14,11 @@ from typing import Any
 from quire import texts
 from quire.blocks import wording
 from quire.blocks.standing import Standing
-from quire.values import Chunk, Document, Link, Record
+from quire.values import BLOCK, Chunk, Document, Link, Record
 from quire.values.blocks import NO_PROPERTIES, NO_RELATIONS, TYPES, Block, Property
 
 FOLDER = ".quire/block"
-KIND = "block."
-KINDS = tuple(f"{KIND}{name}" for name in TYPES)
+KINDS = tuple(f"{BLOCK}{name}" for name in TYPES)
 LINK = "link"
 MENTION = "mention"
 RELATION = "relation:"
@@ -34,7 +33,7 @@ def path(name: str) -> str:
 
 def is_block(record: Record) -> bool:
     """Tell whether a record is a block."""
-    return record.kind.startswith(KIND)
+    return record.kind.startswith(BLOCK)
 
 
 def document(block: Block, standing: Standing, cut: texts.Cut) -> Document:
@@ -46,7 +45,7 @@ def document(block: Block, standing: Standing, cut: texts.Cut) -> Document:
     told = (own, path(standing.page or "")) if headed and access is None else ()
     record = Record(
         id=block.id,
-        kind=f"{KIND}{block.type}",
+        kind=f"{BLOCK}{block.type}",
         path=own,
         title=wording.title(block),
         parent=block.parent,
@@ -80,7 +79,7 @@ def block_of(record: Record, chunks: Iterable[Chunk]) -> Block:
     end = len(whole) - int(attrs.get("after", 0))
     return Block(
         id=record.id,
-        type=record.kind.removeprefix(KIND),
+        type=record.kind.removeprefix(BLOCK),
         text=whole[int(attrs.get("before", 0)) : end],
         parent=record.parent,
         position=record.position,

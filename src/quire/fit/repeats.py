@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from quire.values import Candidate, Piece
+from quire.values import Candidate
 
 DROP, DEMOTE, KEEP = "drop", "demote", "keep"
 SAME_PATH = (DROP, DEMOTE, KEEP)
@@ -51,15 +51,11 @@ def repeats(
         for key in keys:
             told.setdefault(key, []).append(candidate)
         kept.append(replace(candidate, score=candidate.score // 2) if better else candidate)
-    return sorted(kept, key=_by_score), dropped
+    return sorted(kept, key=lambda candidate: candidate.order), dropped
 
 
 def _by_relevance(candidate: Candidate) -> tuple[int, tuple[int, str, int, int, str]]:
-    return -candidate.relevance, _by_score(candidate)
-
-
-def _by_score(candidate: Candidate) -> tuple[int, str, int, int, str]:
-    return Piece(candidate, 0, "").order
+    return -candidate.relevance, candidate.order
 
 
 def _keys(candidate: Candidate, *, paths: bool) -> Iterator[Key]:

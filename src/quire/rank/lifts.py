@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from quire.values import Candidate, Piece
+from quire.values import Candidate
 
 MONTH = 30 * 24 * 60 * 60
 MOST = 1000
@@ -82,7 +82,7 @@ def lifted(
     """Lift candidates by what is known of their records, by so many percent at most each."""
     return sorted(
         (_lifted(candidate, lifts(candidate), known) for candidate in merged),
-        key=lambda candidate: Piece(candidate, 0, "").order,
+        key=lambda candidate: candidate.order,
     )
 
 

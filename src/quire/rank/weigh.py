@@ -13,13 +13,12 @@ from datetime import UTC, datetime, timedelta
 
 from quire.rank import lifts
 from quire.rank.lifts import Known, Signal
-from quire.values import Candidate, Piece
+from quire.values import BLOCK, Candidate
 
 MOST = 1000
 HALF = 500
 STEP = 100
 """What one step in the tree costs."""
-BLOCK = "block."
 OVERDUE = "overdue"
 DONE = ("done", "complete", "completed", "closed", "cancelled")
 ZERO = timedelta()
@@ -74,7 +73,7 @@ def weighed(
     """Give each candidate the weighted sum of its signals as its score, the best first."""
     return sorted(
         (_weighed(candidate, weights, known) for candidate in merged),
-        key=lambda candidate: Piece(candidate, 0, "").order,
+        key=lambda candidate: candidate.order,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from quire.render.entities import capped, entity_of
 from quire.render.lines import as_code, fence, one_line, paragraph
 from quire.values import (
+    BLOCK,
     Block,
     Candidate,
     Entity,
@@ -24,7 +25,6 @@ from quire.values import (
 
 FILES_NAMED = 5
 SHORT_SHA = 7
-BLOCK = "block."
 MORE = "..."
 LONGEST_WARNING = 200
 _COUNTS = re.compile(r"\{(?:items|sections|experiences)\}")

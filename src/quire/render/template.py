@@ -10,12 +10,11 @@ from collections.abc import Sequence
 
 from quire.render.lines import fence, one_line, paragraph
 from quire.render.page import section_of
-from quire.values import Block, Frame, Piece, RenderSpec
+from quire.values import BLOCK, Block, Frame, Piece, RenderSpec
 
 NOTHING = "_No relevant content found._"
 CONVERSATION = "Conversation"
 INSTRUCTIONS = "Instructions"
-BLOCK = "block."
 CODE = "code"
 OVERDUE = "overdue"
 """The signal of what is late."""

@@ -32,6 +32,7 @@ from quire.values.found import (
     category_of,
 )
 from quire.values.kept import (
+    BLOCK,
     MAIN,
     NO_ATTRS,
     OWN_TIME,
@@ -119,6 +120,7 @@ from quire.values.told import IndexResult, Problem, Progress, SearchResult, Stat
 __all__ = [
     "ALL",
     "APPLY",
+    "BLOCK",
     "CAPPED",
     "CATEGORIES",
     "CUT",

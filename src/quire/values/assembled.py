@@ -106,8 +106,7 @@ class Piece:
     @property
     def order(self) -> tuple[int, str, int, int, str]:
         """Sort key: score (descending), then path, sequence, offset, id."""
-        chunk = self.candidate.chunk
-        return (-self.candidate.score, chunk.path, chunk.sequence, chunk.start, chunk.id)
+        return self.candidate.order
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,13 @@ class Candidate:
     """The context that it is, and how much that counts, where rules were asked."""
     section: Section | None = None
     """The part of the page that it was found for, if the page has parts."""
+
+    @property
+    def order(self) -> tuple[int, str, int, int, str]:
+        """Sort key: score (descending), then path, sequence, offset, id."""
+        chunk = self.chunk
+        return (-self.score, chunk.path, chunk.sequence, chunk.start, chunk.id)
+
     lifted: int = 0
     """How much of the score is not for how well it answers: it is new, or can be trusted."""
 

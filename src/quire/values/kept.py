@@ -14,6 +14,8 @@ OWN_TIME = "+"
 """Ends the digest in the stamp of a file that says itself when it was modified."""
 TIMED = ("commit", "memory", "experience")
 """Kinds of records whose time is when they were made; any other may claim what it likes."""
+BLOCK = "block."
+"""The kinds of blocks begin with it."""
 NO_ATTRS: Mapping[str, str | int] = MappingProxyType({})
 
 

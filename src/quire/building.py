@@ -31,6 +31,7 @@ from quire.values import (
 RECIPE = "workspace"
 ALIKE = 0.9
 SUPERSEDES = "supersedes"
+RELATION = "relation:"
 BEST = 100_000
 """The score of a candidate for which everything speaks."""
 SPLITS: dict[str, TokenBudget] = {
@@ -182,7 +183,7 @@ def _superseded(view: View, items: list[BlockItem]) -> list[str]:
     return [
         f"{pages[link.target].title or link.target} is superseded by {link.source}"
         for link in links
-        if link.kind == SUPERSEDES
+        if link.kind.removeprefix(RELATION) == SUPERSEDES
     ]
 
 

@@ -50,7 +50,7 @@ class Draft:
     known: Known = field(default_factory=Known)
     """What is known of the chunks beside what the sources say."""
     crumbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The titles of what records stand in, where that was looked up."""
+    """The titles of the pages that records stand in, where that was looked up."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """Where records stand in the tree, likewise."""
     contexts: Mapping[str, Weighed] = field(default_factory=dict)

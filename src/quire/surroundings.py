@@ -15,13 +15,14 @@ import numpy as np
 from quire import collect, embed, rank
 from quire.contracts import View
 from quire.learn import feedback
-from quire.values import Chunk, Filter, Recipe, Record, Request
+from quire.values import BLOCK, Chunk, Filter, Recipe, Record, Request, blocks
 
 MONTH = 30 * 24 * 60 * 60
 DEEDS = 500
 """So many of the asker's last deeds are looked at."""
 MOST = 1000
 PREFERRED = 1000
+PAGES = tuple(f"{BLOCK}{name}" for name in blocks.PAGES)
 _WORD = re.compile(r"\w+")
 
 
@@ -31,7 +32,7 @@ class Surroundings:
 
     known: rank.Known = field(default_factory=rank.Known)
     crumbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The titles of what records stand in, the outermost first."""
+    """The titles of the pages that records stand in, the outermost first."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """Where records stand in the tree: position and id of what they stand in, then their own."""
     excluded: frozenset[str] = frozenset()
@@ -75,7 +76,7 @@ def look(
             affinity=_affinity(view, lines, as_of),
         ),
         crumbs={
-            name: tuple(each.title for each in reversed(above) if each.title)
+            name: tuple(each.title for each in reversed(above) if each.kind in PAGES)
             for name, above in chains.items()
         },
         places={

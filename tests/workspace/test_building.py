@@ -147,7 +147,8 @@ def test_task_breakdown_suggestion(workspace: Quire) -> None:
         item for section in payload.sections for item in section.items if item.block_id == "detail"
     )
     assert item.block_type == "paragraph"
-    assert item.metadata["path"] == ["Launch plan", "Break the migration task into subtasks"]
+    assert item.metadata["path"] == ["Launch plan"]
+    assert item.metadata["page_title"] == "Launch plan"
     assert 0 <= item.relevance <= 1
 
 

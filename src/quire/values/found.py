@@ -61,7 +61,7 @@ class Candidate:
     record: Record | None = None
     """What it was cut from, likewise."""
     crumbs: tuple[str, ...] = ()
-    """The titles of what it stands in, the outermost first, likewise."""
+    """The titles of the pages that it stands in, the outermost first, likewise."""
     place: tuple[tuple[int, str], ...] = ()
     """Where it stands in the tree: position and id of what it stands in, then its own; likewise."""
     context: Weighed | None = None

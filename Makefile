@@ -55,6 +55,7 @@ bench-evidence: install
 
 soak: install
 	QUIRE_CASES=100000 $(BIN)/pytest -n $(WORKERS) tests/store -k "interference"
+	QUIRE_INTERFERENCE_STORES=1200 $(BIN)/pytest -n $(WORKERS) tests/workspace/test_interference.py
 
 clean:
 	rm -rf $(VENV) $(PEERS) .quire .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,7 +14,7 @@ from quire.values import EmbedSettings
 
 
 def test_the_public_names() -> None:
-    assert quire.embed.__all__ == ["open_embedder", "quantise", "scale"]
+    assert quire.embed.__all__ == ["open_embedder", "quantise", "scale", "similarity"]
     assert callable(quire.embed.quantise)
 
 

@@ -169,4 +169,13 @@ def test_approximations_are_those_of_the_specifications() -> None:
 
 
 def test_only_these_names_are_public() -> None:
-    assert tokens.__all__ == ["counters", "cut", "open_counter"]
+    assert tokens.__all__ == [
+        "EXTRACTIVE",
+        "KEEP_START",
+        "SUMMARIZE",
+        "WAYS",
+        "counters",
+        "cut",
+        "open_counter",
+        "shorten",
+    ]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command `quire`."""
-    if sys.argv[1:2] == ["hook"]:
-        from quire.doors.hooks.command import run
+    try:
+        if sys.argv[1:2] == ["hook"]:
+            from quire.doors.hooks.command import run
 
-        run(sys.argv[2:])
-    from quire.doors.cli import main as door
-
+            run(sys.argv[2:])
+        from quire.doors.cli import main as door
+    except KeyboardInterrupt:  # while modules are still being read
+        os._exit(INTERRUPTED)
     door()

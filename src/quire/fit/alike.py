@@ -41,12 +41,18 @@ def alike(
     """
     permille = round(threshold * 1000)
     said = [_said(candidate.chunk.text) for candidate in candidates]
-    held = Counter(word for each in said for word in each.words)
+    # Only those with the same deciding words can be alike: mostly there is nobody to look at.
+    groups = Counter(each.deciding for each in said)
+    held = Counter(word for each in said if groups[each.deciding] > 1 for word in each.words)
     kept: list[Candidate] = []
     dropped: list[Duplicate] = []
     known: list[_Said] = []
     holding: dict[tuple[tuple[str, ...], str], list[int]] = {}
     for candidate, own in zip(candidates, said, strict=True):
+        if groups[own.deciding] == 1:
+            kept.append(candidate)
+            known.append(own)
+            continue
         # Whoever shares so much holds one of any few words that are too many to be missed.
         spare = own.count - permille * own.count // (2000 - permille)
         near = {
@@ -78,6 +84,8 @@ def _said(text: str) -> _Said:
 
 
 def _decides(word: str) -> bool:
+    if word.isalpha() and (word.islower() or word.istitle()):
+        return word.lower() in _DENYING  # nearly all words: the pattern finds nothing in them
     return bool(_DECIDING.search(word)) or word.lower() in _DENYING
 
 

@@ -17,7 +17,7 @@ from bench.evidence.ablations import ABLATIONS
 from bench.evidence.measure import Figure, Row
 from bench.report import Table
 from quire import recipe as recipes
-from quire.request import DEFAULT_RECIPE
+from quire.checking import DEFAULT_RECIPE
 from quire.values import Recipe
 
 OUT = Path(__file__).parent.parent / "out"

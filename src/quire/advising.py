@@ -17,6 +17,7 @@ from quire.learn import names
 from quire.noting import Noting
 from quire.request import DEFAULT_MODEL, Options
 from quire.values import Context, FormattedContext, Recipe, Viewer, formatted
+from quire.waiting import waiting
 
 AGENT = "agent"
 PREMORTEM = "premortem"
@@ -134,61 +135,9 @@ class Advising(Noting):
             allow_empty=True,
         )
 
-    async def situate_async(self, *asked: Any, **more: Any) -> Context:
-        """Tell what `situate` tells, without blocking the event loop."""
-        import asyncio
-
-        return await asyncio.to_thread(self.situate, *asked, **more)
-
-    async def assemble_context_async(
-        self,
-        query: str,
-        context_types: Sequence[str] | None = None,
-        limit: int = ITEMS,
-        max_tokens: int = TOKENS,
-        *,
-        hard: bool = True,
-        viewer: Viewer | str | None = None,
-        model: str = DEFAULT_MODEL,
-    ) -> FormattedContext:
-        """Make the page of `assemble_context` without blocking the event loop."""
-        import asyncio
-
-        return await asyncio.to_thread(
-            self.assemble_context,
-            query,
-            context_types,
-            limit,
-            max_tokens,
-            hard=hard,
-            viewer=viewer,
-            model=model,
-        )
-
-    async def get_premortem_context_async(
-        self,
-        domain: str,
-        strategy: str | None = None,
-        limit: int = PREMORTEM_ITEMS,
-        max_tokens: int = PREMORTEM_TOKENS,
-        *,
-        hard: bool = True,
-        viewer: Viewer | str | None = None,
-        model: str = DEFAULT_MODEL,
-    ) -> FormattedContext:
-        """Make the page of `get_premortem_context` without blocking the event loop."""
-        import asyncio
-
-        return await asyncio.to_thread(
-            self.get_premortem_context,
-            domain,
-            strategy,
-            limit,
-            max_tokens,
-            hard=hard,
-            viewer=viewer,
-            model=model,
-        )
+    assemble_context_async = waiting(assemble_context)
+    get_premortem_context_async = waiting(get_premortem_context)
+    situate_async = waiting(situate)
 
 
 def filled(recipe: Recipe, domain: str, strategy: str | None = None) -> Recipe:

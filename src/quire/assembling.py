@@ -13,9 +13,9 @@ from functools import partial
 from typing import TypedDict
 
 from quire import fit, proof, rank, render, showing
+from quire.checking import check
 from quire.drafting import Draft
 from quire.errors import BudgetTooSmallError
-from quire.request import check
 from quire.values import (
     CAPPED,
     CUT,

@@ -15,13 +15,14 @@ from quire import proof, tokens
 from quire import recipe as recipes
 from quire.asking import Gathered, ask, question_of
 from quire.assembling import STEPS, assemble, deduped
+from quire.checking import LARGEST_BUDGET
 from quire.collect import LINKED, UNFOUND
 from quire.contracts import View
 from quire.drafting import Draft
 from quire.errors import InputError
 from quire.fit import KEEP
 from quire.parts import parts_of
-from quire.request import LARGEST_BUDGET, Asked, Recorded
+from quire.request import Asked, Recorded
 from quire.values import NO_FILTER, Chunk, Decision, Failure, Recipe, Request, Verdict, Viewer
 
 TRIES = 8

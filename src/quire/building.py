@@ -27,6 +27,7 @@ from quire.values import (
     TokenBudget,
     Validation,
 )
+from quire.waiting import waiting
 
 RECIPE = "workspace"
 ALIKE = 0.9
@@ -74,11 +75,7 @@ class Building(Noting):
             options["format"] = request.preferences.format
         return _payload(request, budget, self.assemble(request.query, **options))
 
-    async def build_async(self, request: ContextRequest) -> ContextPayload:
-        """Build like `build`, without blocking the event loop."""
-        import asyncio
-
-        return await asyncio.to_thread(self.build, request)
+    build_async = waiting(build)
 
     @staticmethod
     def estimate_tokens(payload: ContextPayload) -> int:

@@ -33,6 +33,7 @@ from quire.asking import QueryVectors
 from quire.auditing import WhyNot
 from quire.bringing import Bringing
 from quire.building import Building
+from quire.checking import check_budget
 from quire.config import Config
 from quire.errors import (
     InputError,
@@ -44,7 +45,7 @@ from quire.mapping import Mapped
 from quire.parts import filter_of
 from quire.proof import Receipt
 from quire.remembering import Remembering
-from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, check_budget, decide
+from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, decide
 from quire.situated import Judging
 from quire.values import (
     NO_FILTER,
@@ -56,6 +57,7 @@ from quire.values import (
     Viewer,
 )
 from quire.valuing import Valuing
+from quire.waiting import waiting
 
 KEPT_CONTEXTS = 64
 MAP_BUDGET = 1024
@@ -109,11 +111,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
         """Assemble one context for a question: within the budget, with sources and a receipt."""
         return self._assemble(_decided(query, options))
 
-    async def assemble_async(self, query: str, **options: Unpack[Options]) -> Context:
-        """Assemble like `assemble`, without blocking the event loop."""
-        import asyncio
-
-        return await asyncio.to_thread(self._assemble, _decided(query, options))
+    assemble_async = waiting(assemble)
 
     def _assemble(self, asked: Asked, *, fresh: bool = False) -> Context:
         with self._view(asked.viewer) as view:

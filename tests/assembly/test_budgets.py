@@ -10,8 +10,9 @@ import pytest
 
 from quire import Quire
 from quire.assembling import assemble
+from quire.checking import LARGEST_BUDGET
 from quire.errors import BudgetError, BudgetTooSmallError, CallerError, InputError, QuireError
-from quire.request import LARGEST_BUDGET, Options
+from quire.request import Options
 from tests.assembly.holding import count
 from tests.assembly.making import chunk, draft, recipe
 from tests.conftest import Tree

@@ -91,12 +91,13 @@ def test_async_alone_and_its_errors(library: Quire) -> None:
     assert context == library.assemble(QUERIES[0], budget=1200)
 
     async def mixed() -> Sequence[Context | BaseException]:
-        return await asyncio.gather(
+        found: Sequence[Context | BaseException] = await asyncio.gather(
             library.assemble_async(QUERIES[0], budget=1200),
             library.assemble_async(QUERIES[0], budget=-1),
             library.assemble_async("", budget=1200),
             return_exceptions=True,
         )
+        return found
 
     good, negative, empty = asyncio.run(mixed())
     assert good == context

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from quire import AccessRule, Filter, Quire
 from quire.auditing import Relaxation, WhyNot
+from quire.checking import SOURCES
 from quire.collect import UNFOUND
 from quire.errors import InputError
-from quire.request import SOURCES, Options
+from quire.request import Options
 from quire.values import OWNER, Context
 from tests.assembly.conftest import opened, shelves
 from tests.assembly.making import Broken

@@ -323,6 +323,13 @@ def test_explain_shows_all_five_signals(workspace: Quire) -> None:
 def test_a_superseded_page_is_flagged(workspace: Quire) -> None:
     payload = workspace.build(asked("snapshot", focus=Focus(page_id="guide")))
     assert not any("superseded" in one for one in workspace.validate(payload, "alice").warnings)
+    newer = Block("newer", "page", "Newer guide", access=ALL, relations={"supersedes": ("guide",)})
+    workspace.put_blocks([newer], at=NOW)
+    told = workspace.validate(payload, "alice").warnings
+    assert "Rollback guide is superseded by newer" in told
+    hidden = replace(newer, id="hidden", access=("bob",))
+    workspace.put_blocks([hidden], at=NOW)
+    assert workspace.validate(payload, "alice").warnings == told
 
 
 @pytest.mark.parametrize("way", ["keep_start", "keep_end", "extractive", "summarize"])

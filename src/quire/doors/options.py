@@ -15,6 +15,7 @@ from quire.values import ALL, Filter
 
 if TYPE_CHECKING:
     from quire.engine import Quire
+    from quire.values import Situation
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -122,3 +123,10 @@ def content_of(file: str) -> str:
         return data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read: {error}") from error
+
+
+def situation_typed(given: str) -> Situation:
+    """Read what is going on: JSON, `-` for standard input, or `@FILE`."""
+    from quire.ruling import situation_of
+
+    return situation_of(content_of(given[1:]) if given.startswith("@") else asked(given))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.doors import printing
-from quire.doors.options import CONTEXT, asked, content_of
-from quire.values import Condition, Inherited, InjectionRule, Mistake, Situation
+from quire.doors.options import CONTEXT, situation_typed
+from quire.values import Condition, Inherited, InjectionRule, Mistake
 
 if TYPE_CHECKING:
     from quire.config import Config
@@ -74,7 +74,7 @@ def test(*, path: str, situation: str, as_json: bool) -> None:
     """
     from quire import ruling
 
-    tested = ruling.applying(_settings(path), path, _situation(situation))
+    tested = ruling.applying(_settings(path), path, situation_typed(situation))
     _show_tested(tested, as_json=as_json)
 
 
@@ -85,12 +85,6 @@ def _settings(path: str) -> Config:
     while not start.exists():  # a file that is yet to be written
         start = start.parent
     return config.load(start)
-
-
-def _situation(given: str) -> Situation:
-    from quire.ruling import situation_of
-
-    return situation_of(content_of(given[1:]) if given.startswith("@") else asked(given))
 
 
 # --- for people, and for programs ---------------------------------------------------------------

@@ -90,9 +90,7 @@ def shortened(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
 def about(candidate: Candidate) -> dict[str, object]:
     """Tell what a candidate's kind says of it."""
     record = _record(candidate)
-    if record.kind.startswith(BLOCK):
-        return _of_block(candidate, record)
-    return KINDS.get(record.kind, OTHER).about(candidate, record)
+    return _kind(record).about(candidate, record)
 
 
 def warned(text: str) -> str:
@@ -136,7 +134,12 @@ def _counted(number: int, noun: str) -> str:
 
 def _words(candidate: Candidate, spec: RenderSpec) -> Words:
     record = _record(candidate)
-    return KINDS.get(record.kind, OTHER).words(candidate, record, spec)
+    return _kind(record).words(candidate, record, spec)
+
+
+def _kind(record: Record) -> Kind:
+    """Look up how a record's kind is said; what stands after a point is told by the record."""
+    return KINDS.get(record.kind.partition(".")[0], OTHER)
 
 
 def _record(candidate: Candidate) -> Record:
@@ -343,6 +346,16 @@ def _of_other(candidate: Candidate, record: Record) -> dict[str, object]:
     return {"id": record.id, "path": record.path, "start_line": first, "end_line": last}
 
 
+def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> Words:
+    kind = record.kind.removeprefix(BLOCK).replace("_", " ").capitalize()
+    page = f" on {as_code(candidate.crumbs[-1])}" if candidate.crumbs else ""
+    return Words(
+        f"**{one_line(kind)}**{page}\n",
+        _prose(capped(candidate.chunk.text, spec.cap).strip()),
+        where=f"block ID: {record.id}",
+    )
+
+
 def _of_block(candidate: Candidate, record: Record) -> dict[str, object]:
     return {
         "id": record.id,
@@ -364,5 +377,6 @@ KINDS: Mapping[str, Kind] = {
     "experience": Kind(_experience, _of_experience),
     "value": Kind(_value, _of_value),
     "commit": Kind(_commit, _of_commit),
+    "block": Kind(_block, _of_block),
 }
 """A kind of item is one row."""

@@ -1,0 +1,180 @@
+"""How is a language model asked?
+
+One question at temperature 0, whose answer has a form that the model is held to: a JSON schema, or
+a tool that it must use. Whatever comes back in another form is no answer.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quire.endpoint import Endpoint, Sleep, bearer
+from quire.errors import ConfigError, EndpointError
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form that an answer must have: an object with one list in it."""
+
+    name: str
+    """Of the form, and of the list."""
+    entry: Mapping[str, str]
+    """The fields of each entry, and the JSON type of each."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The form as a JSON schema."""
+        entry = {
+            "type": "object",
+            "properties": {name: {"type": kind} for name, kind in self.entry.items()},
+            "required": [*self.entry],
+            "additionalProperties": False,
+        }
+        return {
+            "type": "object",
+            "properties": {self.name: {"type": "array", "items": entry}},
+            "required": [self.name],
+            "additionalProperties": False,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked."""
+
+    task: str
+    """What it is to do; what follows is data."""
+    text: str
+    form: Form
+    tokens: int
+    """An answer has at most so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How an endpoint is spoken to."""
+
+    tail: str
+    headers: Callable[[str], Mapping[str, str]]
+    asked: Callable[[str, Question], Mapping[str, Any]]
+    answered: Callable[[Any], Any]
+    """Finds the object in an answer; raises LookupError, TypeError or ValueError."""
+
+
+def _asked_openai(model: str, question: Question) -> Mapping[str, Any]:
+    form = question.form
+    return {
+        "model": model,
+        "temperature": 0,
+        "messages": [
+            {"role": "system", "content": question.task},
+            {"role": "user", "content": question.text},
+        ],
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": form.name, "strict": True, "schema": form.schema},
+        },
+    }
+
+
+def _answered_openai(answer: Any) -> Any:
+    return json.loads(answer["choices"][0]["message"]["content"])
+
+
+def _asked_anthropic(model: str, question: Question) -> Mapping[str, Any]:
+    form = question.form
+    return {
+        "model": model,
+        "temperature": 0,
+        "max_tokens": question.tokens,
+        "system": question.task,
+        "messages": [{"role": "user", "content": question.text}],
+        "tools": [
+            {
+                "name": form.name,
+                "description": f"Give the {form.name}.",
+                "input_schema": form.schema,
+            },
+        ],
+        "tool_choice": {"type": "tool", "name": form.name},
+    }
+
+
+def _answered_anthropic(answer: Any) -> Any:
+    (used,) = [block for block in answer["content"] if block["type"] == "tool_use"]
+    return used["input"]
+
+
+PROTOCOLS = {
+    "openai": Protocol("chat/completions", bearer, _asked_openai, _answered_openai),
+    "anthropic": Protocol(
+        "messages",
+        lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"},
+        _asked_anthropic,
+        _answered_anthropic,
+    ),
+}
+"""A way of speaking is two functions and one row."""
+
+
+class LanguageModel:
+    """A model behind an address. `section` names its settings in errors."""
+
+    def __init__(
+        self,
+        section: str,
+        *,
+        protocol: str,
+        url: str | None,
+        model: str | None,
+        key_env: str,
+        timeout: float,
+        retries: int,
+        sleep: Sleep = time.sleep,
+    ) -> None:
+        if protocol not in PROTOCOLS:
+            raise ConfigError(
+                f"{section}.protocol is {protocol!r}; it must be {' or '.join(PROTOCOLS)}"
+            )
+        if not model:
+            raise ConfigError(f"{section}.provider is `llm`, but {section}.model is missing")
+        self._protocol = PROTOCOLS[protocol]
+        self.model = model
+        self._endpoint = Endpoint(
+            section,
+            url,
+            self._protocol.tail,
+            key_env=key_env,
+            headers=self._protocol.headers,
+            timeout=timeout,
+            retries=retries,
+            sleep=sleep,
+        )
+
+    @property
+    def name(self) -> str:
+        """The name that tells this model from others."""
+        return f"llm:{self._endpoint.address} {self.model}"
+
+    def ask(self, question: Question) -> Any:
+        """Give the list of an answer; raises EndpointError, also for what is in another form."""
+        answer = self._endpoint.json(self._endpoint.ask(self._protocol.asked(self.model, question)))
+        try:
+            return self._protocol.answered(answer)[question.form.name]
+        except (LookupError, TypeError, ValueError, RecursionError) as error:
+            raise self.malformed(error) from error
+
+    def malformed(self, error: Exception) -> EndpointError:
+        """Say that an answer was none, and why."""
+        return EndpointError(
+            f"{self.model} gave no answer in the form that was asked for "
+            f"({type(error).__name__}: {error!s:.80})"
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._endpoint.close()

@@ -23,6 +23,17 @@ class Reply:
     """Sent only when the test is over: for the client, never."""
 
 
+def said(protocol: str, name: str, entries: Any) -> Reply:
+    """Give a language model's answer in a form, as the protocol has it."""
+    content = {name: entries}
+    if protocol == "openai":
+        message = {"role": "assistant", "content": json.dumps(content)}
+        return Reply({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+    thinking = {"type": "text", "text": "Let me see."}
+    used = {"type": "tool_use", "id": "t1", "name": name, "input": content}
+    return Reply({"type": "message", "role": "assistant", "content": [thinking, used]})
+
+
 Step = Reply | Callable[[dict[str, Any]], Reply]
 
 

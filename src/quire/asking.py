@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from quire import collect, embed, rank, render, surroundings
@@ -62,6 +62,10 @@ class Gathered:
     """The part of the page that each chunk was found for, by its name, if the page has parts."""
     situated: Situated
     """Which contexts hold, where rules are asked."""
+    writer: str = ""
+    """Who wrote the summaries, if any are wanted."""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    """What was written of texts that had to be cut, by their names."""
 
 
 class QueryVectors:
@@ -190,6 +194,8 @@ def gather(
         notes=(*notes, *held.notes),
         sections=sections,
         situated=held,
+        writer=recorded.writer,
+        summaries=recorded.summaries,
     )
 
 

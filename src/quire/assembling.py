@@ -22,6 +22,7 @@ from quire.values import (
     FULL,
     OUTLINE,
     SIGNATURE,
+    SUMMARIZED,
     Candidate,
     Chunk,
     Context,
@@ -37,6 +38,7 @@ LEVEL_SAID = {
     FULL: "fits",
     CUT: "cut to what was left",
     CAPPED: "cut to what one item of its section may take",
+    SUMMARIZED: "summarized by a language model",
     SIGNATURE: "shown by its signature and summary: all of it are {} tokens",
     OUTLINE: "only named: all of it are {} tokens",
 }
@@ -236,20 +238,25 @@ STEPS: tuple[tuple[str, Step], ...] = (
 )
 
 
-def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
-    """Run all steps, and tell what came of it."""
+def run(draft: Draft) -> Draft:
+    """Run all steps."""
     check(draft.recipe)
     for _, step in STEPS:
         draft = step(draft)
+    return draft
+
+
+def told(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
+    """Tell what came of all steps."""
     available = draft.recipe.budget.available
     sources = tuple(
         _source(piece) for block in draft.blocks for run in block.runs for piece in run.pieces
     )
-    told = [*notes, *draft.notes]
+    remarks = [*notes, *draft.notes]
     if draft.counter.note:
-        told.append(draft.counter.note)
+        remarks.append(draft.counter.note)
     if draft.gap:
-        told.append(f"the choice is within {draft.gap} points of score of the best")
+        remarks.append(f"the choice is within {draft.gap} points of score of the best")
     return Context(
         text=draft.text,
         sources=sources,
@@ -261,9 +268,14 @@ def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> C
         limit_exceeded=max(0, draft.tokens - available),
         decisions=draft.decisions,
         failed=tuple(failed),
-        notes=tuple(told),
+        notes=tuple(remarks),
         items=_items(draft) if draft.recipe.sections else (),
     )
+
+
+def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
+    """Run all steps, and tell what came of it."""
+    return told(run(draft), failed, notes)
 
 
 def _overflow(recipe: Recipe) -> str:
@@ -294,7 +306,7 @@ def _left_out(draft: Draft) -> list[str]:
     budget = draft.recipe.budget
     room = max(0, budget.available - draft.tokens)
     tried = len(draft.left)
-    if not budget.hard or any(piece.level == CUT for piece in draft.pieces):
+    if not budget.hard or any(piece.level in {CUT, SUMMARIZED} for piece in draft.pieces):
         tried = 0
     elif _overflow(draft.recipe) != "skip":
         tried = 1

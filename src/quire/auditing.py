@@ -125,6 +125,8 @@ def asked_in(receipt: Mapping[str, Any], viewer: Viewer | str | None) -> Asked:
             embedder=receipt["embedder"],
             judge=receipt["judge"],
             verdicts={key: Verdict(**told) for key, told in receipt["verdicts"].items()},
+            writer=receipt["writer"],
+            summaries=receipt["summaries"],
             failed=tuple(Failure(**failure) for failure in receipt["failed"]),
         )
     except ValueError as error:

@@ -24,12 +24,13 @@ from quire.values import (
     IngestSettings,
     JudgeSettings,
     LearnSettings,
+    WriterSettings,
 )
 
 FILE = "quire.toml"
 MARKS = (FILE, ".quire", ".git")
 """A directory that holds one of these is a project's root."""
-SECTIONS = ("ingest", "embed", "learn", "judge", "audit")
+SECTIONS = ("ingest", "embed", "learn", "judge", "writer", "audit")
 DEFAULT_STORE = Path(".quire") / "store.db"
 
 
@@ -47,6 +48,7 @@ class Config:
     learn: LearnSettings = field(default_factory=LearnSettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
+    writer: WriterSettings = field(default_factory=WriterSettings)
     rules: tuple[AccessRule, ...] = ()
     access_default: tuple[str, ...] = (PUBLIC,)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

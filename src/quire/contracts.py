@@ -17,6 +17,7 @@ from quire.values import (
     Hits,
     Link,
     Mention,
+    Order,
     Outline,
     Problem,
     Proof,
@@ -27,6 +28,7 @@ from quire.values import (
     Status,
     Verdict,
     Viewer,
+    Wording,
 )
 
 
@@ -82,6 +84,20 @@ class Judge(Protocol):
 
         The situation comes without its time: a verdict that is kept must not depend on it.
         """
+
+    def close(self) -> None:
+        """Let go of connections."""
+
+
+class TextWriter(Protocol):
+    """Writes texts of texts."""
+
+    @property
+    def name(self) -> str:
+        """The name that stands for what writes, and how it is asked."""
+
+    def write(self, orders: Sequence[Order]) -> list[Wording]:
+        """Give one text for each order, in order; what failed says why."""
 
     def close(self) -> None:
         """Let go of connections."""

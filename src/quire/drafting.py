@@ -57,6 +57,8 @@ class Draft:
     """The contexts that count, by record, where rules were asked."""
     sections: Mapping[str, str] = field(default_factory=dict)
     """The part of the page that each chunk was found for, by its name, if the page has parts."""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    """What was written of texts that are too long, by their names."""
     frame: Frame = field(default_factory=Frame)
     candidates: tuple[Candidate, ...] = ()
     pieces: tuple[Piece, ...] = ()
@@ -126,6 +128,7 @@ def start(asked: Asked, gathered: Gathered) -> Draft:
             for each in gathered.situated.ruled.contexts
         },
         sections=gathered.sections,
+        summaries=gathered.summaries,
         frame=Frame(
             asked.recipe.sections,
             query=asked.request.query,

@@ -26,6 +26,7 @@ from quire import (
     proof,
     remarks,
     rules,
+    summarizing,
     tokens,
 )
 from quire.advising import Advising
@@ -79,6 +80,12 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
         self._judging.close()
         super().close()
 
+    def _refresh(self) -> None:
+        judge = self.config.judge
+        super()._refresh()
+        if self.config.judge != judge:
+            self._judging.close()
+
     def search(
         self,
         query: str,
@@ -116,16 +123,23 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
     def _assemble(self, asked: Asked, *, fresh: bool = False) -> Context:
         with self._view(asked.viewer) as view:
             roots = view.roots()
-            key = (roots.state, proof.viewer_hash(view.viewer), self.config.embed, *asked.key)
+            settings = self.config.embed, self.config.judge, self.config.writer
+            key = (roots.state, proof.viewer_hash(view.viewer), *settings, *asked.key)
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
                 return self._given(kept, view.viewer, asked)
             gathered = asking.gather(view, asked, self._vectors, self._judging)
+            draft = assembling.run(drafting.start(asked, gathered))
+            if asked.recorded is None and asked.recipe.fit.cut == tokens.SUMMARIZE:
+                gathered = summarizing.summarized(gathered, draft, self.writer())
+                draft = assembling.run(drafting.start(asked, gathered))
             notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
-            context = assembling.assemble(drafting.start(asked, gathered), gathered.failed, notes)
+            context = assembling.told(draft, gathered.failed, notes)
             state = proof.viewed(
                 roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vectors
-            ) | proof.judged(gathered.situated.judge, gathered.situated.ruled.verdicts)
+            )
+            state |= proof.judged(gathered.situated.judge, gathered.situated.ruled.verdicts)
+            state |= proof.summarized(gathered.writer, gathered.summaries)
             ids = [source.chunk_id for source in context.sources]
             proofs = [view.prove(chunk_id) for chunk_id in ids]
         chunks = [gathered.chunks[chunk_id] for chunk_id in ids]
@@ -214,6 +228,8 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
                 first.failed,
                 first.situated.judge,
                 first.situated.ruled.verdicts,
+                first.writer,
+                first.summaries,
             )
 
             def run(recipe: Recipe) -> drafting.Draft:

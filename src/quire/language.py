@@ -121,6 +121,23 @@ PROTOCOLS = {
 """A way of speaking is two functions and one row."""
 
 
+def numbered(model: LanguageModel, entries: Any, count: int, field: str) -> list[list[Any]]:
+    """Give what an answer says for each number from 1 on, however often; refuse other numbers."""
+    given: list[list[Any]] = [[] for _ in range(count)]
+    try:
+        for entry in entries:
+            given[_place(entry["number"], count)].append(entry[field])
+    except (LookupError, TypeError, ValueError) as error:
+        raise model.malformed(error) from error
+    return given
+
+
+def _place(number: Any, count: int) -> int:
+    if type(number) is not int or not 0 < number <= count:
+        raise ValueError(f"the number {number!r:.20}")
+    return number - 1
+
+
 class LanguageModel:
     """A model behind an address. `section` names its settings in errors."""
 

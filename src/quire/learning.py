@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire import importing
@@ -20,6 +20,7 @@ from quire.values import (
     Experience,
     Filter,
     ImportResult,
+    Order,
     Record,
     Skipped,
     Value,
@@ -28,6 +29,16 @@ from quire.values import (
 )
 
 ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class _Clustered:
+    """A value with what it is made of."""
+
+    value: Value
+    members: tuple[Record, ...]
+    order: Order
+    """What its text may be written of."""
 
 
 class Learning(Noting):
@@ -202,32 +213,62 @@ class Learning(Noting):
         if axis not in {None, *experiences.AXES}:
             raise InputError(f"there is no axis {axis!r}: use {', '.join(experiences.AXES)}")
         with self._view(viewer) as view:
-            found = [
-                values.value_of(record, view.chunks_of(record.id), view.links([record.id]))
-                for record in view.listing(Filter(kinds=(values.KIND,)))
-            ]
+            found = _held(view).values()
         return _in_order(one for one in found if axis in {None, one.axis})
 
     def refresh_values(self, viewer: Viewer | str | None = None) -> Written[tuple[Value, ...]]:
         """Make all values anew from the resolved experiences that the viewer may read."""
         self._settle(self.root())
         with self._view(viewer) as view:
-            made, notes = self._clustered(view)
+            clustered, notes = self._clustered(view)
+            made, more = self._worded(clustered, _held(view))
         with self._noting(viewer) as (writer, view):
             old = view.listing(Filter(kinds=(values.KIND,)))
             kept = {document.record.id for _, document in made}
             writer.remove([record.id for record in old if record.id not in kept])
             put(writer, (document for _, document in made))
-        notes += self._embed_now(viewer, (document for _, document in made))
+        notes += [*more, *self._embed_now(viewer, (document for _, document in made))]
         return Written(tuple(_in_order(value for value, _ in made)), tuple(notes))
 
-    def _clustered(self, view: View) -> tuple[list[tuple[Value, Document]], list[str]]:
+    def _worded(
+        self, found: Sequence[_Clustered], held: Mapping[str, Value]
+    ) -> tuple[list[tuple[Value, Document]], list[str]]:
+        """Let the writer word values, if there is one; what it has worded before stays."""
+        texts: dict[str, str] = {}
+        notes: list[str] = []
+        writer = self.writer() if found else None
+        if writer is not None:
+            texts = {
+                each.value.id: held[each.value.id].text
+                for each in found
+                if each.value.id in held and held[each.value.id].worded_by == writer.name
+            }
+            wanted = [each for each in found if each.value.id not in texts]
+            for each, made in zip(
+                wanted, writer.write([each.order for each in wanted]), strict=True
+            ):
+                if made.text:
+                    texts[each.value.id] = made.text
+                else:
+                    notes.append(f"a value keeps the words of a member: {made.reason}")
+        worded = [
+            replace(each.value, text=texts[each.value.id], worded_by=writer.name)
+            if writer is not None and each.value.id in texts
+            else each.value
+            for each in found
+        ]
+        return [
+            (value, values.document(value, each.members, self._cut))
+            for value, each in zip(worded, found, strict=True)
+        ], sorted(set(notes))
+
+    def _clustered(self, view: View) -> tuple[list[_Clustered], list[str]]:
         records = [
             record
             for record in view.listing(Filter(kinds=(experiences.KIND,)))
             if record.attrs["outcome"] != OPEN
         ]
-        made: list[tuple[Value, Document]] = []
+        made: list[_Clustered] = []
         notes: list[str] = []
         bare: set[str] = set()
         for readable in self._by_access(records):
@@ -244,8 +285,8 @@ class Learning(Noting):
                 near = values.clusters({k: v for k, v in vectors.items() if v is not None})
                 for cluster in near:
                     value = values.value(axis, cluster, told)
-                    members = [kept[name] for name in value.members]
-                    made.append((value, values.document(value, members, self._cut)))
+                    members = tuple(kept[name] for name in value.members)
+                    made.append(_Clustered(value, members, values.order(axis, cluster, told)))
         if bare:
             notes.append(
                 f"{len(bare)} of {len(records)} resolved experiences lack vectors and were left "
@@ -277,6 +318,13 @@ class Learning(Noting):
             ((name.replace("_", " "), told[name]) for name in experiences.SAID if name in told),
             allow=allow_secret,
         )
+
+
+def _held(view: View) -> dict[str, Value]:
+    return {
+        record.id: values.value_of(record, view.chunks_of(record.id), view.links([record.id]))
+        for record in view.listing(Filter(kinds=(values.KIND,)))
+    }
 
 
 def _all(view: View) -> list[Experience]:

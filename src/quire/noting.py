@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quire.config import Config
-from quire.contracts import Embedder, Store, View, Writer
+from quire.contracts import Embedder, Store, TextWriter, View, Writer
 from quire.errors import EmbedError, InputError, MissingExtraError
 from quire.ingest import secrets
 from quire.ingest.text import cut
@@ -39,6 +39,10 @@ class Noting(ABC):
     @abstractmethod
     def embedder(self) -> Embedder | None:
         """Give the configured embedder, loaded when it is first needed."""
+
+    @abstractmethod
+    def writer(self) -> TextWriter | None:
+        """Give what words values, opened when it is first needed; None: nothing does."""
 
     @abstractmethod
     def root(self) -> Path:

@@ -17,7 +17,7 @@ from typing import Self
 
 from quire import config, globs, hashes, history, indexing, remarks
 from quire.config import Config
-from quire.contracts import Embedder, Store, View
+from quire.contracts import Embedder, Store, TextWriter, View
 from quire.embed import open_embedder
 from quire.errors import ConfigError, EmbedError, InputError, MissingExtraError, NoStoreError
 from quire.store import is_name, open_store
@@ -37,6 +37,7 @@ from quire.values import (
     Status,
     Viewer,
 )
+from quire.writing import open_writer
 
 COMMAND = "command"
 CONFIG = "config"
@@ -56,6 +57,7 @@ class Project:
         self.config = settings
         self.store: Store = open_store(settings.store, create=create)
         self._embedder: Embedder | None = None
+        self._writer: TextWriter | None = None
         try:
             if not create:
                 self._refuse_unknown()
@@ -80,13 +82,25 @@ class Project:
         if self._embedder is not None:
             self._embedder.close()
             self._embedder = None
+        self._dismiss()
         self.store.close()
+
+    def _dismiss(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
     def embedder(self) -> Embedder | None:
         """Give the configured embedder, loaded when it is first needed."""
         if self._embedder is None:
             self._embedder = open_embedder(self.config.embed)
         return self._embedder
+
+    def writer(self) -> TextWriter | None:
+        """Give what writes summaries, opened when it is first needed; None: nothing does."""
+        if self._writer is None:
+            self._writer = open_writer(self.config.writer)
+        return self._writer
 
     def status(self, viewer: Viewer | str | None = None) -> Status:
         """Tell what the store holds, as far as a viewer may know."""
@@ -286,6 +300,8 @@ class Project:
         if self._embedder is not None and self.config.embed != held.embed:
             self._embedder.close()
             self._embedder = None
+        if self.config.writer != held.writer:
+            self._dismiss()
         if self.config.file is not None and self._is_home():
             self._sync_access()
         self._settings = text  # only now: what was refused is refused again, until it is mended

@@ -74,7 +74,7 @@ class Options(TypedDict, total=False):
     shares: Mapping[str, int]
     """What sections have of the budget, in proportion to each other; one with 0 is not asked."""
     cut: str
-    """What is kept of a piece that is cut: `keep_start`, `keep_end`, `extractive`."""
+    """What is kept of a piece that is cut: `keep_start`, `keep_end`, `extractive`, `summarize`."""
     focus: str | None
     """The id of what the asker looks at."""
     include: Sequence[str]
@@ -109,13 +109,18 @@ class Recorded:
     """Who judged the conditions of rules."""
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     """What was judged, by its key."""
+    writer: str = ""
+    """Who wrote summaries."""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    """What was written of texts that had to be cut, by their names."""
 
     @property
     def key(self) -> tuple[Hashable, ...]:
         """What tells this from other runs."""
         judged = tuple((key, self.verdicts[key]) for key in sorted(self.verdicts))
         vectors = tuple(sorted(self.vectors.items()))
-        return (vectors, self.embedder, self.failed, self.judge, judged)
+        written = tuple(sorted(self.summaries.items()))
+        return (vectors, self.embedder, self.failed, self.judge, judged, self.writer, written)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from quire import fit, render, tokens
+from quire import fit, hashes, render, tokens
 from quire.drafting import Draft
-from quire.values import CAPPED, CUT, LEVELS, WHOLE, Block, Candidate, Chunk, Piece
+from quire.values import CAPPED, CUT, LEVELS, SUMMARIZED, WHOLE, Block, Candidate, Chunk, Piece
 
+MARK = "(summarized) "
+"""Stands before what a language model wrote."""
 TO_SPARE = 40
 """A cut that ends well may leave so small a part of the budget unused: one fortieth."""
 
@@ -106,7 +108,7 @@ def _limited(draft: Draft, piece: Piece) -> Piece:
         return piece
     if render.format_of(draft.recipe.render).shorten is None:
         part = cutter(draft)(piece, most)
-        return piece if part is None else replace(part, level=CAPPED)
+        return piece if part is None else _at(part, CAPPED)
     shorter = _shortened(draft, piece, most)
     return shorter if shorter.tokens < piece.tokens else piece
 
@@ -121,12 +123,14 @@ def _shortened(draft: Draft, piece: Piece, room: int) -> Piece:
     body = room - counter.count(bare)
     text = bare
     while body > 0:
-        text = worded(partial(tokens.cut, counter, limit=body))
+        text = worded(partial(_less, draft, limit=body))
         over = counter.count(text) - room
         if over <= 0:
             break
         text, body = bare, body - over
-    return Piece(candidate, counter.count(text), text, level=CAPPED, group=piece.group)
+    written = draft.summaries and named(_body(draft, candidate)) in draft.summaries
+    level = SUMMARIZED if written else CAPPED
+    return Piece(candidate, counter.count(text), text, level=level, group=piece.group)
 
 
 def is_said_once(draft: Draft, piece: Piece) -> bool:
@@ -180,13 +184,61 @@ def cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
 def _cut_item(draft: Draft, piece: Piece, room: int) -> Piece | None:
     shorter = _shortened(draft, piece, room)
     fits = shorter.tokens <= room and shorter.tokens < piece.tokens
-    return replace(shorter, level=CUT) if fits else None
+    return _at(shorter, CUT) if fits else None
 
 
 def _cut_as_wanted(draft: Draft, piece: Piece, room: int) -> Piece | None:
     """Keep the part of a text that the recipe wants, unless too little is left of it."""
     spec, counter = draft.recipe.fit, draft.counter
-    text = tokens.shorten(counter, piece.text, room, spec.cut, draft.request.query)
-    if len(text) < max(1, spec.shortest) or len(text) >= len(piece.text):
+    text = _less(draft, piece.text, room)
+    written = named(piece.text) in draft.summaries
+    shortest = 1 if written else max(1, spec.shortest)  # a summary may say all in few words
+    if not shortest <= len(text) < len(piece.text):
         return None
-    return fit.as_cut(piece, text, counter.count(text))
+    part = fit.as_cut(piece, text, counter.count(text))
+    return replace(part, level=SUMMARIZED) if written else part
+
+
+def _less(draft: Draft, text: str, limit: int) -> str:
+    """Give as much of a text as so many tokens hold: what was written of it, or a part of it."""
+    counter, written = draft.counter, draft.summaries.get(named(text))
+    if written is not None:
+        return tokens.shorten(counter, f"{MARK}{written}", limit, tokens.KEEP_START)
+    return tokens.shorten(counter, text, limit, draft.recipe.fit.cut, draft.request.query)
+
+
+def _at(piece: Piece, level: str) -> Piece:
+    """Say why less of a piece is shown; of a summary that is said already."""
+    return piece if piece.level == SUMMARIZED else replace(piece, level=level)
+
+
+def _body(draft: Draft, candidate: Candidate) -> str:
+    """Give what of a candidate is cut when it is too long."""
+    form = render.format_of(draft.recipe.render)
+    if form.shorten is None:
+        return render.shown(candidate, draft.recipe.render)
+    bodies = [""]
+
+    def seen(body: str) -> str:
+        bodies.append(body)
+        return ""
+
+    form.shorten(candidate, draft.recipe.render)(seen)
+    return bodies[-1]
+
+
+def named(text: str) -> str:
+    """Name a text, so that what was written of it is found again."""
+    return hashes.name("shown", text)
+
+
+def cut_short(draft: Draft) -> dict[str, int]:
+    """List the texts that had to be cut and should be summarized, and how many tokens each has."""
+    if draft.recipe.fit.cut != tokens.SUMMARIZE:
+        return {}
+    found = {
+        _body(draft, piece.candidate): piece.tokens
+        for piece in draft.pieces
+        if piece.level in {CUT, CAPPED}
+    }
+    return {text: room for text, room in found.items() if text}

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from quire import AccessRule, Filter, Quire
 from quire.errors import InputError, MissingExtraError
 from quire.learn import values
 from quire.values import OWNER
+from tests.serving import VARIABLE, Endpoint, Reply, said, served
 
 if TYPE_CHECKING:
     from tests.conftest import Forest, Tree
@@ -350,3 +352,77 @@ def test_with_the_real_model_what_is_alike_comes_together(with_model: Tree) -> N
             (topic,) = {topics[name] for name in value.members}
             assert value.text == f"About {topic}."
         assert quire.status().missing_vectors == 0
+
+
+def worded(question: dict[str, Any]) -> Reply:
+    orders = [json.loads(line) for line in question["messages"][-1]["content"].splitlines()]
+    told = [{"number": each["number"], "text": f"In sum: {min(each['texts'])}"} for each in orders]
+    return said("openai", "texts", told)
+
+
+@pytest.fixture
+def endpoint(taught: Tree) -> Iterator[Endpoint]:
+    with served(worded) as server:
+        taught.write(
+            "quire.toml",
+            f'{WORDS_ONLY}[writer]\nprovider = "llm"\nurl = "{server.url}"\nmodel = "small"\n'
+            f'retries = 0\nkey_env = "{VARIABLE}"\n',
+        )
+        yield server
+
+
+def test_a_language_model_words_values_where_one_is_set(taught: Tree, endpoint: Endpoint) -> None:
+    with taught.open() as quire:
+        made = quire.refresh_values()
+        assert made.notes == ()
+        for one in made.kept:
+            lessons = {quire.experience(name).lesson for name in one.members}
+            assert one.text == f"In sum: {min(lessons)}"
+            assert one.worded_by == f"llm:{endpoint.url}/chat/completions small/1"
+        asked = len(endpoint.questions)
+        assert quire.values() == list(made.kept)
+        root = quire.status().roots
+    with taught.open() as quire:
+        assert quire.refresh_values() == made
+        assert quire.status().roots == root
+        assert len(endpoint.questions) == asked, "what is worded is not worded again"
+
+
+def test_a_model_sees_no_lesson_that_the_readers_of_a_value_may_not_read(
+    taught: Tree, endpoint: Endpoint
+) -> None:
+    with taught.open() as quire:
+        for number in range(12, 24):
+            tell(quire, number, viewer="bob")
+        embed(quire)
+        quire.refresh_values("bob")
+        hidden = [one.lesson for one in quire.experiences(viewer="bob") if one.author == "bob"]
+        orders = [
+            json.loads(line)["texts"]
+            for question in endpoint.questions
+            for line in question["messages"][-1]["content"].splitlines()
+        ]
+        assert any(set(texts) & set(hidden) for texts in orders)
+        for texts in orders:
+            assert set(texts) <= set(hidden) or not set(texts) & set(hidden)
+
+
+@pytest.mark.parametrize("reply", [Reply("no", 500), said("openai", "texts", []), "long"])
+def test_a_value_keeps_a_members_words_if_the_model_gives_none(
+    taught: Tree, endpoint: Endpoint, reply: Reply | str
+) -> None:
+    endpoint.usual = reply if isinstance(reply, Reply) else _endless
+    with taught.open() as quire:
+        made = quire.refresh_values()
+        assert {one.worded_by for one in made.kept} == {"lesson"}
+        (note,) = made.notes
+        assert note.startswith("a value keeps the words of a member: ")
+        endpoint.usual = worded
+        again = quire.refresh_values()
+        assert {one.worded_by.split(":")[0] for one in again.kept} == {"llm"}
+
+
+def _endless(question: dict[str, Any]) -> Reply:
+    count = len(question["messages"][-1]["content"].splitlines())
+    told = [{"number": number, "text": "on and on " * 80} for number in range(1, count + 1)]
+    return said("openai", "texts", told)

@@ -13,6 +13,7 @@ from quire.errors import ConfigError, MissingExtraError
 from quire.rules import open_judge
 from quire.rules.llm import LlmJudge
 from quire.values import JudgeSettings
+from tests import serving
 from tests.serving import KEY, VARIABLE, Endpoint, Reply, served
 
 SENTENCES = ["it rains", 'a "quoted" one', "it snows"]
@@ -26,13 +27,7 @@ def entries(*verdicts: tuple[Any, Any]) -> list[dict[str, Any]]:
 
 def said(protocol: str, verdicts: Any) -> Reply:
     """Give an answer as the protocol has it."""
-    content = {"verdicts": verdicts}
-    if protocol == "openai":
-        message = {"role": "assistant", "content": json.dumps(content)}
-        return Reply({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
-    thinking = {"type": "text", "text": "Let me see."}
-    used = {"type": "tool_use", "id": "t1", "name": "verdicts", "input": content}
-    return Reply({"type": "message", "role": "assistant", "content": [thinking, used]})
+    return serving.said(protocol, "verdicts", verdicts)
 
 
 OPENED: list[LlmJudge] = []

@@ -66,7 +66,10 @@ _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
         ("--levels",),
         {"help": "How much detail: full, or full,signature,outline to show what is too long."},
     ),
-    (("--cut",), {"help": "What is kept of a cut piece: keep_start, keep_end or extractive."}),
+    (
+        ("--cut",),
+        {"help": "What is kept of a cut piece: keep_start, keep_end, extractive, summarize."},
+    ),
     (("--focus",), {"metavar": "ID", "help": "What the asker looks at, by its id."}),
     (("--include",), {"multiple": True, "metavar": "ID", "help": "This belongs in; repeatable."}),
     (("--exclude",), {"multiple": True, "metavar": "ID", "help": "Not this, nor what is in it."}),

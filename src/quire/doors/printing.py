@@ -63,6 +63,10 @@ TEMPLATE = """\
 # threshold = 0.043         # semantic: higher is stricter
 # url = "https://host/v1"   # llm: with `protocol` "openai" or "anthropic", `model`, `key_env`
 
+[writer]
+# provider = "llm"          # a language model writes summaries (`cut = "summarize"`), words values
+# url = "https://host/v1"   # with `protocol` "openai" or "anthropic", `model`, `key_env`
+
 [access]
 # default = "public"        # who may read what no rule matches; "owner": nobody else
 # "hr/**" = ["alice", "@hr"]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from quire import hashes, texts
 from quire.errors import MissingExtraError
 from quire.learn import experiences
-from quire.values import Chunk, Document, Experience, Link, Record, Value
+from quire.values import PRINCIPLE, Chunk, Document, Experience, Link, Order, Record, Value
 
 KIND = "value"
 MEMBER = "member"
@@ -33,6 +33,11 @@ NEIGHBOURS = 2
 """How many must lie close to an experience for it to lie in a dense place."""
 MOST = 5000
 """More than so many, of one axis and one access, are not compared: the newest are."""
+
+MOST_TOLD = 12
+"""A value is worded of so many members, at most."""
+TOKENS = 60
+"""About how long such wording may be."""
 
 Vectors = npt.NDArray[np.int64]
 
@@ -58,6 +63,15 @@ def clusters(vectors: Mapping[str, bytes]) -> list[Cluster]:
             found.setdefault(label, []).append(place)
     made = [_cluster(names, matrix, places) for places in found.values()]
     return sorted(made, key=lambda cluster: (-len(cluster.members), cluster.members))
+
+
+def order(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Order:
+    """Say what a value's text is to be written of: what its members say, the middle ones first."""
+    nearest = [members[name] for name in cluster.members[:MOST_TOLD]]
+    texts = tuple(
+        one.lesson or one.root_cause or experiences.axis_text(one, axis) for one in nearest
+    )
+    return Order(PRINCIPLE, texts, axis, TOKENS)
 
 
 def value(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Value:

@@ -1,7 +1,16 @@
 """Can it be shown?"""
 
 from quire.proof.compare import differences
-from quire.proof.receipt import Receipt, chunk_ids, judged, make, parse, viewed, viewer_hash
+from quire.proof.receipt import (
+    Receipt,
+    chunk_ids,
+    judged,
+    make,
+    parse,
+    summarized,
+    viewed,
+    viewer_hash,
+)
 from quire.proof.sealed import sealed
 from quire.proof.shape import check
 from quire.proof.verify import verify
@@ -15,6 +24,7 @@ __all__ = [
     "make",
     "parse",
     "sealed",
+    "summarized",
     "verify",
     "viewed",
     "viewer_hash",

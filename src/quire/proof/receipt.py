@@ -105,6 +105,11 @@ def judged(judge: str, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
     return {"judge": judge, "verdicts": {key: plain(verdicts[key]) for key in sorted(verdicts)}}
 
 
+def summarized(writer: str, summaries: Mapping[str, str]) -> dict[str, Any]:
+    """Give what a receipt says of what was written of longer texts, and by whom."""
+    return {"writer": writer, "summaries": dict(sorted(summaries.items()))}
+
+
 def viewer_hash(viewer: Viewer) -> str:
     """Name a viewer without naming them."""
     return hashes.digest("viewer", int(viewer.owner), tuple(sorted(viewer.principals))).hex()

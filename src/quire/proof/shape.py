@@ -168,6 +168,8 @@ RECEIPT: dict[str, Shape] = {
     "section_vectors": {EACH: str},
     "judge": str,
     "verdicts": {EACH: {"applies": bool, "reason": str}},
+    "writer": str,
+    "summaries": {EACH: str},
     "sources": [_SOURCE],
     "proofs": _PROOFS,
     "decisions": [_DECISION],

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from quire.errors import EndpointError
-from quire.language import Form, LanguageModel, Question
+from quire.language import Form, LanguageModel, Question, numbered
 from quire.rules.situations import canonical
 from quire.values import JudgeSettings, Situation, Verdict
 
@@ -62,23 +62,15 @@ class LlmJudge:
         text = f"Situation:\n{canonical(situation)}\n\nStatements:\n{listed}"
         tokens = TOKENS_BESIDE + TOKENS_EACH * len(sentences)
         try:
-            given = self._given(self._model.ask(Question(TASK, text, FORM, tokens)), len(sentences))
+            entries = self._model.ask(Question(TASK, text, FORM, tokens))
+            given = numbered(self._model, entries, len(sentences), "applies")
         except EndpointError as error:
             return [Verdict(None, str(error))] * len(sentences)
-        return [self._verdict(answers) for answers in given.values()]
+        return [self._verdict(answers) for answers in given]
 
     def close(self) -> None:
         """Close the connections."""
         self._model.close()
-
-    def _given(self, entries: Any, count: int) -> dict[int, list[Any]]:
-        given: dict[int, list[Any]] = {number: [] for number in range(1, count + 1)}
-        try:
-            for entry in entries:
-                given[_number(entry)].append(entry["applies"])
-        except (LookupError, TypeError, ValueError) as error:
-            raise self._model.malformed(error) from error
-        return given
 
     def _verdict(self, answers: list[Any]) -> Verdict:
         model = self._model.model
@@ -88,10 +80,3 @@ class LlmJudge:
             return Verdict(None, f"{model} answered {len(answers)} times")
         what = "no answer" if not answers else f"the answer {answers[0]!r:.40}"
         return Verdict(None, f"{model} gave {what}, neither true nor false")
-
-
-def _number(entry: Any) -> int:
-    number = entry["number"]
-    if type(number) is not int:
-        raise TypeError(f"the number {number!r:.20}")
-    return number

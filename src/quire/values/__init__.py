@@ -9,6 +9,7 @@ from quire.values.assembled import (
     LEVELS,
     OUTLINE,
     SIGNATURE,
+    SUMMARIZED,
     Block,
     Context,
     Decision,
@@ -114,8 +115,10 @@ from quire.values.settings import (
     IngestSettings,
     JudgeSettings,
     LearnSettings,
+    WriterSettings,
 )
 from quire.values.told import IndexResult, Problem, Progress, SearchResult, Status
+from quire.values.worded import PRINCIPLE, SUMMARY, Order, Wording
 
 __all__ = [
     "ALL",
@@ -137,10 +140,13 @@ __all__ = [
     "OWNER",
     "OWNER_NAME",
     "OWN_TIME",
+    "PRINCIPLE",
     "PUBLIC",
     "SENTENCE",
     "SIGNATURE",
     "SKIP",
+    "SUMMARIZED",
+    "SUMMARY",
     "TIMED",
     "WHOLE",
     "AccessRule",
@@ -192,6 +198,7 @@ __all__ = [
     "Mention",
     "Missing",
     "Mistake",
+    "Order",
     "Outline",
     "PayloadMetadata",
     "Piece",
@@ -224,6 +231,8 @@ __all__ = [
     "Verdict",
     "Viewer",
     "Weighed",
+    "Wording",
+    "WriterSettings",
     "Written",
     "category",
     "category_of",

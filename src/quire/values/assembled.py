@@ -68,9 +68,11 @@ CUT = "cut"
 SIGNATURE = "signature"
 OUTLINE = "outline"
 CAPPED = "capped"
+SUMMARIZED = "summarized"
 LEVELS = (FULL, SIGNATURE, OUTLINE)
 """How much of an entity is shown: its text; how it is declared and what it says of itself; that it
-is there. What is cut, or capped as one item among many, shows the beginning of its text."""
+is there. What is cut, or capped as one item among many, shows a part of its text; what is
+summarized, what a language model wrote of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,8 @@ class Value:
     members: tuple[str, ...]
     """The ids of the experiences."""
     worded_by: str = "lesson"
-    """Whose words the text is: a member's `lesson`, its `root_cause`, or all on the `axis`."""
+    """Whose words the text is: a member's `lesson`, its `root_cause`, all on the `axis`, or those
+    of a language model, by its name."""
 
     def plain(self) -> dict[str, Any]:
         """Give it as plain data, the form of JSON."""

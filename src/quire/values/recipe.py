@@ -91,8 +91,8 @@ class FitSpec:
     levels: tuple[str, ...] = ("full",)
     """With how much detail a piece may be shown, from `full` over `signature` to `outline`."""
     cut: str = "keep_start"
-    """What is kept of a piece that is cut: `keep_start`, `keep_end`, or the sentences nearest to
-    the question (`extractive`; `summarize` falls back to that)."""
+    """What is kept of a piece that is cut: `keep_start`, `keep_end`, the sentences nearest to the
+    question (`extractive`), or what a writer makes of it (`summarize`; without one those)."""
     shortest: int = 0
     """Of a piece that is cut at least so many characters are kept, or it is left out."""
     within: bool = True

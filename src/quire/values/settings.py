@@ -84,6 +84,26 @@ class AuditSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WriterSettings:
+    """Who writes summaries, and words values."""
+
+    provider: str = "none"
+    """`llm` (a language model) or `none`."""
+    protocol: str = "openai"
+    """`openai` (chat completions) or `anthropic` (messages)."""
+    url: str | None = None
+    """The address up to and including the version, as in https://host/v1."""
+    model: str | None = None
+    """The model's name."""
+    key_env: str = "QUIRE_WRITER_KEY"
+    """The environment variable that holds the key."""
+    timeout: float = 30.0
+    """Seconds for one request."""
+    retries: int = 2
+    """Further tries after a failure that may pass."""
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeSettings:
     """Who decides whether the sentence of a condition holds."""
 

@@ -1,0 +1,51 @@
+"""How is what does not fit told in fewer words?
+
+A recipe that cuts by `summarize` is packed once to see what must be cut, and to how much. A writer
+is asked for all of it at once, and it is packed again with what was written. The receipt keeps the
+summaries, so that a replay asks nobody; without a writer, sentences are chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quire import showing
+from quire.asking import Gathered
+from quire.contracts import TextWriter
+from quire.drafting import Draft
+from quire.values import SUMMARY, Failure, Order, Wording
+
+WRITER = "writer"
+NO_WRITER = (
+    "`summarize` needs a language model ([writer] in quire.toml): sentences were chosen instead"
+)
+
+
+def summarized(gathered: Gathered, draft: Draft, writer: TextWriter | None) -> Gathered:
+    """Add summaries of what a draft had to cut; without any, say why."""
+    wanted = showing.cut_short(draft)
+    if not wanted:
+        return gathered
+    if writer is None:
+        return replace(gathered, notes=(*gathered.notes, NO_WRITER))
+    orders = [Order(SUMMARY, (text,), draft.request.query, room) for text, room in wanted.items()]
+    made = {
+        text: _shorter(text, wording)
+        for text, wording in zip(wanted, writer.write(orders), strict=True)
+    }
+    failed = {Failure(WRITER, wording.reason) for wording in made.values() if not wording.text}
+    return replace(
+        gathered,
+        failed=(*gathered.failed, *sorted(failed, key=lambda one: one.reason)),
+        writer=writer.name,
+        summaries={
+            showing.named(text): wording.text for text, wording in made.items() if wording.text
+        },
+    )
+
+
+def _shorter(text: str, wording: Wording) -> Wording:
+    """Refuse a summary that saves nothing."""
+    if len(showing.MARK) + len(wording.text) < len(text):
+        return wording
+    return Wording("", "a summary is not shorter than what it is of")

@@ -131,7 +131,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
             gathered = asking.gather(view, asked, self._vectors, self._judging)
             draft = assembling.run(drafting.start(asked, gathered))
             if asked.recorded is None and asked.recipe.fit.cut == tokens.SUMMARIZE:
-                gathered = summarizing.summarized(gathered, draft, self.writer())
+                gathered = summarizing.summarized(gathered, draft, self._text_writer())
                 draft = assembling.run(drafting.start(asked, gathered))
             notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
             context = assembling.told(draft, gathered.failed, notes)

@@ -236,7 +236,7 @@ class Learning(Noting):
         """Let the writer word values, if there is one; what it has worded before stays."""
         texts: dict[str, str] = {}
         notes: list[str] = []
-        writer = self.writer() if found else None
+        writer = self._text_writer() if found else None
         if writer is not None:
             texts = {
                 each.value.id: held[each.value.id].text

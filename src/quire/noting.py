@@ -41,7 +41,7 @@ class Noting(ABC):
         """Give the configured embedder, loaded when it is first needed."""
 
     @abstractmethod
-    def writer(self) -> TextWriter | None:
+    def _text_writer(self) -> TextWriter | None:
         """Give what words values, opened when it is first needed; None: nothing does."""
 
     @abstractmethod

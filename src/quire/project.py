@@ -96,7 +96,7 @@ class Project:
             self._embedder = open_embedder(self.config.embed)
         return self._embedder
 
-    def writer(self) -> TextWriter | None:
+    def _text_writer(self) -> TextWriter | None:
         """Give what writes summaries, opened when it is first needed; None: nothing does."""
         if self._writer is None:
             self._writer = open_writer(self.config.writer)

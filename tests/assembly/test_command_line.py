@@ -46,6 +46,8 @@ RECEIPT = {
     "section_vectors",
     "judge",
     "verdicts",
+    "writer",
+    "summaries",
     "sources",
     "proofs",
     "decisions",

@@ -30,12 +30,22 @@ TIME_LIMIT = 120
 """Seconds that no command of a test may take, however busy the machine is."""
 
 
+def interruptible() -> dict[str, str]:
+    """Give the variables for a process that will be interrupted: it is not measured.
+
+    An interrupt inside coverage's own tracing leaves its lock taken, and the process hangs.
+    """
+    return {name: told for name, told in os.environ.items() if not name.startswith("COVERAGE_")}
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let neither the user's own settings nor variables of the shell reach a test."""
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith(("QUIRE_INGEST_", "QUIRE_EMBED_", "QUIRE_LEARN_", "QUIRE_JUDGE_")):
+            if name.startswith(
+                ("QUIRE_INGEST_", "QUIRE_EMBED_", "QUIRE_LEARN_", "QUIRE_JUDGE_", "QUIRE_WRITER_")
+            ):
                 patch.delenv(name)
         for name in ("QUIRE_STORE", "QUIRE_SPACE", "QUIRE_VIEWER", "QUIRE_CONFIG"):
             patch.delenv(name, raising=False)

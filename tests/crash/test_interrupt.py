@@ -15,6 +15,7 @@ import pytest
 from quire.errors import QuireError
 from quire.store import open_store
 from quire.values import OWNER, Status
+from tests.conftest import interruptible
 
 if TYPE_CHECKING:
     from tests.conftest import Forest, Tree
@@ -45,6 +46,7 @@ def started(tree: Tree, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=interruptible(),
     )
 
 
@@ -112,7 +114,7 @@ def test_the_terminal_is_left_as_it_was(tree: Tree) -> None:
         stdin=slave,
         stdout=slave,
         stderr=slave,
-        env={**os.environ, "TERM": "xterm"},
+        env={**interruptible(), "TERM": "xterm"},
         start_new_session=True,
     )
     os.close(slave)

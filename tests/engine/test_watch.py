@@ -21,6 +21,7 @@ from quire import indexing, project
 from quire.errors import ConfigError, InputError
 from quire.store import open_store
 from quire.values import Failure, IndexResult, Viewer
+from tests.conftest import interruptible
 
 if TYPE_CHECKING:
     from tests.conftest import Tree
@@ -58,6 +59,7 @@ class Watching:
                 cwd=tree.root,
                 stdout=out,
                 stderr=err,
+                env=interruptible(),
             )
 
     def results(self) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quire.errors import InputError
+from tests.conftest import interruptible
 
 from .conftest import COMMITS
 
@@ -97,7 +97,7 @@ def test_a_watch_sees_a_commit_with_the_next_change(three: Repository) -> None:
         cwd=three.root,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env=os.environ,
+        env=interruptible(),
     ) as watching:
         end = time.monotonic() + LIMIT
 

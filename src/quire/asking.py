@@ -15,6 +15,7 @@ from quire import collect, embed, rank, render, surroundings
 from quire.collect import LEADS, LINKED, RULES, SEMANTIC, Collected, Question, Task
 from quire.contracts import Embedder, View
 from quire.errors import EmbedError, InputError, QuireError
+from quire.ingest import id_of_path
 from quire.lru import Recent
 from quire.parts import Part, believed, failures, merged, parts_of, without
 from quire.request import Asked, Recorded
@@ -31,6 +32,7 @@ from quire.values import (
     Outline,
     Recipe,
     Record,
+    Request,
 )
 
 KEPT_VECTORS = 1024
@@ -112,7 +114,9 @@ def gather(
     view: View, asked: Asked, vectors: QueryVectors, judging: Judging | None = None
 ) -> Gathered:
     """Ask all sources of a recipe; what an earlier run met (a receipt says it) is met again."""
-    request, recipe = asked.request, asked.recipe
+    request, missing = _meant(view, asked.request)
+    asked = replace(asked, request=request)
+    recipe = asked.recipe
     recorded = asked.recorded or Recorded({}, None)
     coverage = view.coverage()
     parts = without(parts_of(request, recipe), {failure.source for failure in recorded.failed})
@@ -171,8 +175,7 @@ def gather(
         model=coverage.model,
         as_of=as_of,
     )
-    if request.focus is not None and not view.records([request.focus]):
-        notes = [*notes, f"there is nothing {request.focus!r} to look at that this viewer may read"]
+    notes = [*notes, *missing]
     failed = {
         *recorded.failed,
         *held.failed,
@@ -199,6 +202,32 @@ def gather(
     )
 
 
+def _meant(view: View, request: Request) -> tuple[Request, list[str]]:
+    """Find the records that are named, by id or by path; what cannot be read is not there."""
+    named = {
+        "look at": [] if request.focus is None else [request.focus],
+        "include": request.include,
+        "exclude": request.exclude,
+    }
+    ids = {name: (name, id_of_path(name)) for names in named.values() for name in names}
+    there = {
+        record.id for record in view.records(sorted({one for two in ids.values() for one in two}))
+    }
+    found = {name: next((one for one in two if one in there), name) for name, two in ids.items()}
+    missing = [
+        f"there is nothing {name!r} to {what} that this viewer may read"
+        for what, names in named.items()
+        for name in names
+        if found[name] not in there
+    ]
+    return replace(
+        request,
+        focus=None if request.focus is None else found[request.focus],
+        include=tuple(found[name] for name in request.include),
+        exclude=tuple(found[name] for name in request.exclude),
+    ), missing
+
+
 def question_of(
     asked: Asked, part: Part, as_of: int | None, held: Situated | None = None
 ) -> Question:
@@ -222,7 +251,7 @@ def question_of(
 def _near(collected: Collected, recipe: Recipe, model: str | None) -> Collected:
     """Leave out what is less similar to the question than the recipe's floor, if it has one."""
     spec, vector = recipe.sources.get(SEMANTIC), collected.vector
-    floor = 0 if spec is None else spec.options.get("floor", 0)
+    floor = 0 if spec is None else spec.options.get("floor", collect.OPTIONS[SEMANTIC]["floor"])
     if not floor or vector is None or SEMANTIC not in collected.found:
         return collected
     hits = collected.found[SEMANTIC]

@@ -77,14 +77,17 @@ def check(recipe: Recipe) -> None:
     for name, source in recipe.sources.items():
         if name not in SOURCES:
             tables.refused(f"the recipe {recipe.name!r}: [sources]", name, SOURCES)
-        _check_source(f"sources.{name}", source)
+        _check_source(name, source)
 
 
-def _check_source(place: str, source: SourceSpec) -> None:
+def _check_source(name: str, source: SourceSpec) -> None:
+    place, known = f"sources.{name}", (*collect.OPTIONS.get(name, ()), rank.WHOLE, rank.LONG)
     _typed(place, source)
     _within(f"{place}.k", source.k, 1)
     _within(f"{place}.weight", source.weight, 0, MOST_WEIGHT)
     for option, value in source.options.items():
+        if option not in known:
+            tables.refused(f"{place}.options", option, known)
         if not is_a(value, int):
             raise InputError(f"{place}.options.{option} is {value!r}: expected a whole number")
         if option in (rank.WHOLE, rank.LONG):

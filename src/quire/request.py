@@ -76,11 +76,11 @@ class Options(TypedDict, total=False):
     cut: str
     """What is kept of a piece that is cut: `keep_start`, `keep_end`, `extractive`, `summarize`."""
     focus: str | None
-    """The id of what the asker looks at."""
+    """What the asker looks at: the id of a record, or the path of a file."""
     include: Sequence[str]
-    """Ids of records that belong in, whatever is asked."""
+    """Records that belong in, whatever is asked: ids, or paths of files."""
     exclude: Sequence[str]
-    """Ids of records that do not, nor what stands below them."""
+    """Records that do not, nor what stands below them; likewise."""
     prefer: Sequence[str]
     """Kinds of things that answer best: `todo`, `page`."""
     depth: int | None

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from quire import hashes, rules
+from quire import rules
 from quire.contracts import Judge, View
 from quire.errors import InputError
-from quire.ingest import kind_of_path
+from quire.ingest import id_of_path
 from quire.lru import Recent
 from quire.request import Asked, Recorded
 from quire.values import (
@@ -152,7 +152,7 @@ class Judging:
                     mistakes += found
             # Rules may bring in any document, and contexts extend any.
             wanted = {path for each in files.values() for path in _meant(each)} - records.keys()
-            waiting = view.records(sorted(map(_record_id, wanted)))
+            waiting = view.records(sorted(map(id_of_path, wanted)))
         made = Contexts(files, records, (*mistakes, *rules.mistakes(files)))
         self._contexts.put(key, made)
         return made
@@ -163,10 +163,6 @@ def _meant(context: ContextFile) -> Iterator[str]:
     references = [each for rule in context.injection_rules for each in rule.inject]
     for reference in (*references, *([context.extends] if context.extends else ())):
         yield from rules.candidates(reference)
-
-
-def _record_id(path: str) -> str:
-    return hashes.record_id(kind_of_path(path), path)
 
 
 class _Silent:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire import hashes
-from quire.ingest import commits, git, kind_of_path
+from quire.ingest import commits, git, id_of_path
 from quire.values import OWNER, IngestSettings, Skipped
 
 if TYPE_CHECKING:
@@ -253,7 +252,7 @@ def test_names_are_followed_from_the_newest_commit_back() -> None:
 
     def targets(*changes: git.Change) -> set[str]:
         record, links = names.follow(commits.record_of(git.Commit("1", 1, "A", 7, "", changes)))
-        known = {hashes.record_id(kind_of_path(path), path): path for path in record.paths}
+        known = {id_of_path(path): path for path in record.paths}
         return {known[link.target] for link in links}
 
     assert targets(git.Change("d.md", 0, 0, "b.md"), git.Change("x.md", 1, 0)) == {"d.md", "x.md"}

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from quire import hashes
-from quire.ingest import digest_of, kind_of_path, read, walk
+from quire.ingest import digest_of, id_of_path, read, walk
 from quire.ingest.decode import NotText
 from quire.ingest.formats import BINARY, TABLE
 from quire.ingest.pieces import Unreadable
@@ -80,7 +80,7 @@ def test_chunks_are_the_text(text: str, ending: str, sizes: IngestSettings) -> N
     except NotText:
         return
     check(document, text.removeprefix("\ufeff"))
-    assert document.record.id == hashes.record_id(kind_of_path(path), path)
+    assert document.record.id == id_of_path(path)
     assert document == document_of(path, text.encode(), sizes)
 
 

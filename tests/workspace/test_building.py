@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import quire
 from quire import (
     Block,
+    Context,
     ContextHints,
     ContextPayload,
     ContextRequest,
@@ -411,3 +413,33 @@ def test_why_not_knows_what_was_done_lately(workspace: Quire) -> None:
         as_of=NOW,
     )
     assert "ranks" not in told.reason
+
+
+def test_a_file_is_named_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "quire.toml").write_text('[embed]\nprovider = "none"\n')
+    for name in ("tide", "rope", "sail"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nThe {name} and the harbour.\n")
+    with quire.open(tmp_path) as opened:
+
+        def found(focus: str, **more: Any) -> Context:
+            return opened.assemble("harbour", recipe="workspace", focus=focus, as_of=NOW, **more)
+
+        opened.index()
+        (tide,) = [record for record in opened.records() if record.path == "tide.md"]
+        by_path = found("tide.md", exclude=["rope.md"])
+        assert by_path.text == found(tide.id, exclude=["rope.md"]).text
+        assert (by_path.items[0].record_id, by_path.items[0].section) == (tide.id, "focus")
+        assert "rope" not in by_path.text
+        assert opened.replay(by_path.receipt)[1] == []
+        lost = found("tied.md", include=["gone.md"])
+        assert [note for note in lost.notes if "there is nothing" in note] == [
+            "there is nothing 'tied.md' to look at that this viewer may read",
+            "there is nothing 'gone.md' to include that this viewer may read",
+        ]
+
+
+def test_an_option_that_a_source_does_not_have_is_refused(workspace: Quire, tmp_path: Path) -> None:
+    recipe = tmp_path / "wrong.toml"
+    recipe.write_text('extends = "workspace"\n[sources.focus]\noptions = { ancestorz = 3 }\n')
+    with pytest.raises(quire.QuireError, match=r"sources.focus.options: .*mean 'ancestors'"):
+        workspace.assemble("migration", recipe=str(recipe))

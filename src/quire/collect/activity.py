@@ -24,15 +24,15 @@ def activity(view: View, asked: Question, depth: int) -> Hits:
 
 
 def _touched(view: View, asked: Question) -> Iterator[tuple[str, int]]:
-    oldest = asked.option(ACTIVITY, "hours", 72) * HOUR
+    oldest = asked.option(ACTIVITY, "hours") * HOUR
     deeds = [
         event
         for event in view.events(actor=view.viewer.actor, limit=LOOKED_AT)
         if asked.as_of is None or 0 <= asked.as_of - event.at <= oldest
     ]
-    kinds = ((EDIT, EDITED, "edits", 10), (VIEW, VIEWED, "views", 5))
-    for verb, best, option, default in kinds:
+    kinds = ((EDIT, EDITED, "edits"), (VIEW, VIEWED, "views"))
+    for verb, best, option in kinds:
         names = dict.fromkeys(event.record_id for event in deeds if event.verb == verb)
-        most = asked.option(ACTIVITY, option, default)
+        most = asked.option(ACTIVITY, option)
         for place, name in enumerate([*names][:most]):
             yield name, max(0, best - STEP * place)

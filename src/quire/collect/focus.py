@@ -36,14 +36,14 @@ def _around(view: View, asked: Question) -> Iterator[tuple[str, int]]:
 
 
 def _above(view: View, record: Record, asked: Question) -> Iterator[tuple[str, int]]:
-    most = asked.option(FOCUS, "ancestors", 3)
+    most = asked.option(FOCUS, "ancestors")
     most = most if asked.depth is None else min(most, asked.depth)
     for place, above in enumerate(tree.chains(view, [record], most)[record.id]):
         yield above.id, max(0, ABOVE - STEP * place)
 
 
 def _beside(view: View, record: Record, asked: Question) -> Iterator[tuple[str, int]]:
-    count = asked.option(FOCUS, "siblings", 2)
+    count = asked.option(FOCUS, "siblings")
     if record.parent is None or not count:
         return
     names = [each.id for each in view.children([record.parent])]
@@ -57,11 +57,11 @@ def _beside(view: View, record: Record, asked: Question) -> Iterator[tuple[str, 
 
 def _standing_in(view: View, record: Record, asked: Question) -> Iterator[tuple[str, int]]:
     if record.kind in WHOLE:
-        most = asked.option(FOCUS, "page", 200)
+        most = asked.option(FOCUS, "page")
         deep = tree.HIGHEST if asked.depth is None else asked.depth
         for place, below in enumerate(tree.below(view, record.id, most, deep) if deep else []):
             yield below.id, max(0, BELOW - place)
         return
-    children = view.children([record.id])[: asked.option(FOCUS, "children", 5)]
+    children = view.children([record.id])[: asked.option(FOCUS, "children")]
     for place, child in enumerate(children):
         yield child.id, max(0, BELOW - HALF_STEP * place)

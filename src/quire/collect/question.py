@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 
 from quire.values import NO_FILTER, Filter
 
+OPTIONS: Mapping[str, Mapping[str, int]] = {
+    "semantic": {"floor": 0},
+    "focus": {"ancestors": 3, "siblings": 2, "children": 5, "page": 200},
+    "relations": {"depth": 2, "items": 10},
+    "activity": {"edits": 10, "views": 5, "hours": 72},
+}
+"""What a recipe can say to one source alone, and what holds if it says nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -31,6 +39,6 @@ class Question:
     options: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What only one source knows, by the source's name."""
 
-    def option(self, source: str, name: str, default: int) -> int:
-        """Look up what a recipe says to a source alone."""
-        return self.options.get(source, {}).get(name, default)
+    def option(self, source: str, name: str) -> int:
+        """Look up what a recipe says to a source alone; else what is usual."""
+        return self.options.get(source, {}).get(name, OPTIONS[source][name])

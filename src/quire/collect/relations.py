@@ -27,7 +27,7 @@ def relations(view: View, asked: Question, depth: int) -> Hits:
     """Find what is tied to the focus."""
     if asked.focus is None:
         return Hits(())
-    most = asked.option(RELATIONS, "items", 10)
+    most = asked.option(RELATIONS, "items")
     worth = list(_tied(view, asked, most))
     return tree.hits(view, worth[:most], depth, asked.where)
 
@@ -41,7 +41,7 @@ def _tied(view: View, asked: Question, most: int) -> Iterator[tuple[str, int]]:
             names += [each.id for each in tree.below(view, record.id, tree.HIGHEST * 4)]
     met = set(names)
     share = (1, 1)
-    for _ in range(asked.option(RELATIONS, "depth", 2)):
+    for _ in range(asked.option(RELATIONS, "depth")):
         found = [(name, score) for name, score in _ties(view, names) if name not in met]
         best: dict[str, int] = {}
         for name, score in found:

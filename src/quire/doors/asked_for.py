@@ -70,9 +70,12 @@ _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
         ("--cut",),
         {"help": "What is kept of a cut piece: keep_start, keep_end, extractive, summarize."},
     ),
-    (("--focus",), {"metavar": "ID", "help": "What the asker looks at, by its id."}),
-    (("--include",), {"multiple": True, "metavar": "ID", "help": "This belongs in; repeatable."}),
-    (("--exclude",), {"multiple": True, "metavar": "ID", "help": "Not this, nor what is in it."}),
+    (("--focus",), {"metavar": "ID|PATH", "help": "What the asker looks at."}),
+    (("--include",), {"multiple": True, "metavar": "ID|PATH", "help": "This belongs in."}),
+    (
+        ("--exclude",),
+        {"multiple": True, "metavar": "ID|PATH", "help": "Not this, nor what is in it."},
+    ),
     (("--prefer",), {"multiple": True, "metavar": "TYPE", "help": "This kind answers best."}),
     (("--depth",), {"type": int, "help": "How far up and down from the focus is looked."}),
     (

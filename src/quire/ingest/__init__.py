@@ -1,6 +1,6 @@
 """What is in this file?"""
 
-from quire.ingest.formats import formats, kind_of_path
+from quire.ingest.formats import formats, id_of_path
 from quire.ingest.grammar import missing_grammars
 from quire.ingest.read import digest_of, plain_text, read
 from quire.ingest.walk import walk
@@ -9,7 +9,7 @@ __all__ = [
     "VERSION",
     "digest_of",
     "formats",
-    "kind_of_path",
+    "id_of_path",
     "missing_grammars",
     "plain_text",
     "read",

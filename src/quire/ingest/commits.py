@@ -14,7 +14,7 @@ from dataclasses import replace
 from quire import hashes
 from quire.ingest import secrets, text
 from quire.ingest.entities import outline_of
-from quire.ingest.formats import kind_of_path
+from quire.ingest.formats import id_of_path
 from quire.ingest.git import Change, Commit
 from quire.ingest.pieces import Source, clean_title
 from quire.ingest.read import chunks_of
@@ -108,7 +108,7 @@ class Names:
         attrs = {name: value for name, value in record.attrs.items() if name != TODAY}
         if later := targets.difference(touched):
             attrs[TODAY] = json.dumps(sorted(later), ensure_ascii=False)
-        ids = {hashes.record_id(kind_of_path(path), path) for path in targets}
+        ids = {id_of_path(path) for path in targets}
         return (
             replace(record, attrs=attrs, paths=tuple(sorted({*touched, *targets}))),
             tuple(Link(record.id, target, TOUCHES) for target in sorted(ids)),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from quire import hashes
 from quire.ingest import chat, code, gherkin, html, markdown, pdf, rst, text
 from quire.ingest.pieces import Reading, Source
 from quire.values import IngestSettings
@@ -160,6 +161,11 @@ def formats() -> tuple[str, ...]:
 def kind_of_path(path: str) -> str:
     """Tell whether a file is a `document` or `code`, by its path alone."""
     return format_of_path(path)[0].kind
+
+
+def id_of_path(path: str) -> str:
+    """Name the record that a file becomes, without opening it."""
+    return hashes.record_id(kind_of_path(path), path)
 
 
 def format_of_path(path: str) -> tuple[Format, str]:

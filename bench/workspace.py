@@ -150,12 +150,19 @@ def _day(quire: Quire, questions: list[str]) -> Table:
     """Ask what people ask: some questions often, each person about a few places; and edit."""
     table = Table(
         "a day of questions with edits between them",
-        ("requests", "edits", "contexts at hand", "question vectors at hand", "stale"),
+        (
+            "requests",
+            "edits",
+            "asked before",
+            "contexts at hand",
+            "question vectors at hand",
+            "stale",
+        ),
     )
     random = np.random.default_rng(SEED + 2)
     asked: dict[tuple[str, str, str], object] = {}
     known: set[str] = set()
-    at_hand = vectors = stale = edits = 0
+    before = at_hand = vectors = stale = edits = 0
     for number in range(DAY):
         person = int(random.zipf(1.3)) % PEOPLE
         query = questions[int(random.zipf(1.3)) % len(questions)]
@@ -169,6 +176,7 @@ def _day(quire: Quire, questions: list[str]) -> Table:
             edits += 1
         payload = quire.build(request)
         key = (query, _name(person), f"p{page}")
+        before += key in asked
         again = asked.get(key) is payload.receipt
         at_hand += again
         vectors += query in known
@@ -177,6 +185,10 @@ def _day(quire: Quire, questions: list[str]) -> Table:
         if again and number % 10 == 0:
             with quire._view(_name(person)) as view:  # noqa: SLF001 - the state that it must be of
                 stale += view.roots().state != payload.receipt["view_root"]
-    table.add(DAY, edits, f"{at_hand / DAY:.0%}", f"{vectors / DAY:.0%}", stale)
-    table.notes.append("an edit counts for those who may read what was edited, and nobody else")
+    shares = (f"{count / DAY:.0%}" for count in (before, at_hand, vectors))
+    table.add(DAY, edits, *shares, stale)
+    table.notes.append(
+        "an edit counts for those who may read what was edited, and nobody else; asked before: the "
+        "same person asked the same of the same page, so that no cache could have more at hand"
+    )
     return table

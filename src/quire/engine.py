@@ -72,7 +72,10 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
         self._vectors = QueryVectors(
             self.embedder, wanted=lambda: self.config.embed.provider != "none"
         )
-        self._judging = Judging(lambda: rules.open_judge(self.config.judge, self.embedder))
+        self._judging = Judging(
+            lambda: rules.open_judge(self.config.judge, self.embedder),
+            lambda: (self.config.judge, self.config.embed),
+        )
         self._contexts: Recent[tuple[object, ...], Context] = Recent(KEPT_CONTEXTS)
 
     def close(self) -> None:
@@ -124,7 +127,8 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
         with self._view(asked.viewer) as view:
             roots = view.roots()
             settings = self.config.embed, self.config.judge, self.config.writer
-            key = (roots.state, proof.viewer_hash(view.viewer), *settings, *asked.key)
+            whom = rules.asked_back(self.config.judge)
+            key = (roots.state, proof.viewer_hash(view.viewer), *settings, whom, *asked.key)
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
                 return self._given(kept, view.viewer, asked)

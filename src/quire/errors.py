@@ -16,6 +16,7 @@
     │   ├── StoreVersionError  the store was written by a newer Quire
     │   └── StoreDamagedError  the file is not a store, or it is damaged
     ├── BudgetTooSmallError    a budget that cannot hold even one piece (exit 1)
+    ├── UnansweredError        whoever called was asked back, and gave no answer (exit 1)
     └── EmbedError             text could not be turned into a vector (exit 1)
         ├── ModelError         the model file is missing or is not the one expected
         └── EndpointError      an endpoint failed after its retries
@@ -84,6 +85,10 @@ class StoreDamagedError(StoreError):
 
 class BudgetTooSmallError(QuireError):
     """A budget cannot hold even one piece."""
+
+
+class UnansweredError(QuireError):
+    """Whoever called was asked back, and gave no answer."""
 
 
 class EmbedError(QuireError):

@@ -12,46 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quire import forms
 from quire.endpoint import Endpoint, Sleep, bearer
 from quire.errors import ConfigError, EndpointError
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The form that an answer must have: an object with one list in it."""
-
-    name: str
-    """Of the form, and of the list."""
-    entry: Mapping[str, str]
-    """The fields of each entry, and the JSON type of each."""
-
-    @property
-    def schema(self) -> Mapping[str, Any]:
-        """The form as a JSON schema."""
-        entry = {
-            "type": "object",
-            "properties": {name: {"type": kind} for name, kind in self.entry.items()},
-            "required": [*self.entry],
-            "additionalProperties": False,
-        }
-        return {
-            "type": "object",
-            "properties": {self.name: {"type": "array", "items": entry}},
-            "required": [self.name],
-            "additionalProperties": False,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a model is asked."""
-
-    task: str
-    """What it is to do; what follows is data."""
-    text: str
-    form: Form
-    tokens: int
-    """An answer has at most so many."""
+from quire.forms import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +86,11 @@ PROTOCOLS = {
 
 
 def numbered(model: LanguageModel, entries: Any, count: int, field: str) -> list[list[Any]]:
-    """Give what an answer says for each number from 1 on, however often; refuse other numbers."""
-    given: list[list[Any]] = [[] for _ in range(count)]
+    """Give what an answer says for each number from 1 on; raises EndpointError."""
     try:
-        for entry in entries:
-            given[_place(entry["number"], count)].append(entry[field])
+        return forms.numbered(entries, count, field)
     except (LookupError, TypeError, ValueError) as error:
         raise model.malformed(error) from error
-    return given
-
-
-def _place(number: Any, count: int) -> int:
-    if type(number) is not int or not 0 < number <= count:
-        raise ValueError(f"the number {number!r:.20}")
-    return number - 1
 
 
 class LanguageModel:
@@ -187,10 +142,7 @@ class LanguageModel:
 
     def malformed(self, error: Exception) -> EndpointError:
         """Say that an answer was none, and why."""
-        return EndpointError(
-            f"{self.model} gave no answer in the form that was asked for "
-            f"({type(error).__name__}: {error!s:.80})"
-        )
+        return EndpointError(forms.malformed(self.model, error))
 
     def close(self) -> None:
         """Close the connections."""

@@ -7,7 +7,8 @@ receipt records them, so that a replay asks nobody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quire import rules
@@ -67,9 +68,12 @@ class Situated:
 class Judging:
     """Rules over what a viewer may read; keeps what was read and judged last."""
 
-    def __init__(self, judge: Callable[[], Judge]) -> None:
+    def __init__(self, judge: Callable[[], Judge], settings: Callable[[], Hashable]) -> None:
         self._open = judge
+        self._settings = settings
         self._opened: Judge | None = None
+        self._opened_by: Hashable = None
+        self._opening = threading.Lock()
         self._contexts: Recent[str, Contexts] = Recent(KEPT_STATES)
         self._verdicts: dict[str, Verdict] = {}
 
@@ -80,9 +84,14 @@ class Judging:
             self._opened = None
 
     def _judge(self) -> Judge:
-        if self._opened is None:
-            self._opened = self._open()
-        return self._opened
+        with self._opening:
+            settings = self._settings()
+            if settings != self._opened_by:  # they were edited
+                self.close()
+            if self._opened is None:
+                self._opened = self._open()
+                self._opened_by = settings
+            return self._opened
 
     def situate(self, view: View, asked: Asked, as_of: int | None) -> Situated:
         """Tell which contexts count, and which rules brought them in."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from quire import hashes
 from quire.contracts import TextWriter
 from quire.errors import ConfigError, EndpointError, MissingExtraError
+from quire.forms import Form, Question
 from quire.lru import Recent
 from quire.values import PRINCIPLE, SUMMARY, Order, Wording, WriterSettings
 
@@ -115,7 +116,7 @@ class LlmWriter:
         self._model.close()
 
     def _asked(self, orders: Sequence[Order]) -> list[Wording]:
-        from quire.language import Form, Question, numbered
+        from quire.language import numbered
 
         text = "\n".join(_told(number, order) for number, order in enumerate(orders, start=1))
         tokens = sum(order.tokens * 2 + TOKENS_EACH for order in orders)

@@ -2,7 +2,7 @@
 
 Context files say what holds below a folder, and which other contexts to bring in when. `read` reads
 one, `chain` lists those that count at a place, `merge` puts them together, `evaluate` tells which
-rules apply in a situation. All of that is pure; only a judge may ask a model.
+rules apply in a situation. All of that is pure; only a judge may ask a model, or a user.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from quire.contracts import Embedder, Judge
 from quire.errors import ConfigError, EmbedError, MissingExtraError
+from quire.rules.client import ClientJudge, whom
 from quire.rules.conventions import ENDINGS, PLAIN, candidates, form_of
 from quire.rules.inheriting import chain, essentials, folders, found, merge, mistakes
 from quire.rules.judging import NoJudge
@@ -24,6 +25,7 @@ __all__ = [
     "LONGEST",
     "PLAIN",
     "NoJudge",
+    "asked_back",
     "candidates",
     "chain",
     "checked",
@@ -50,9 +52,16 @@ def open_judge(settings: JudgeSettings, embedder: Callable[[], Embedder | None])
             return _semantic(settings, embedder)
         case "llm":
             return _llm(settings)
+        case "mcp":
+            return ClientJudge(settings)
     raise ConfigError(
-        f"judge.provider is {settings.provider!r}; it must be `semantic`, `llm` or `none`"
+        f"judge.provider is {settings.provider!r}; it must be `semantic`, `llm`, `mcp` or `none`"
     )
+
+
+def asked_back(settings: JudgeSettings) -> str:
+    """Name who is asked in the call that runs, where that is the judge; else it is one for all."""
+    return whom() if settings.provider == "mcp" else ""
 
 
 def _semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) -> Judge:

@@ -108,7 +108,7 @@ class JudgeSettings:
     """Who decides whether the sentence of a condition holds."""
 
     provider: str = "semantic"
-    """`semantic` (by the embedder), `llm` (a language model) or `none`."""
+    """`semantic` (by the embedder), `llm` (a language model), `mcp` (the client) or `none`."""
     threshold: float = 0.043
     """semantic: how much nearer than ordinary sentences a situation must lie."""
     protocol: str = "openai"
@@ -120,6 +120,6 @@ class JudgeSettings:
     key_env: str = "QUIRE_JUDGE_KEY"
     """llm: the environment variable that holds the key."""
     timeout: float = 20.0
-    """llm: seconds for one request."""
+    """llm, mcp: seconds for one request."""
     retries: int = 2
     """llm: further tries after a failure that may pass."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from quire.doors.options import opened
 from quire.errors import InputError, NoStoreError
+from quire.values import OWNER_NAME
 
 if TYPE_CHECKING:
     from quire.engine import Quire
@@ -71,6 +72,11 @@ class Asker:
             if not create or space is not None:  # a space of that name may be misspelt
                 raise
             return opened(store, space, viewer=viewer, create=True)
+
+    @property
+    def viewer(self) -> str:
+        """As whom the store is read."""
+        return self.quire().config.viewer or OWNER_NAME
 
     def keep(self, context: Context) -> str:
         """Keep a context for those who read it again; gives the hash of its receipt."""

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from quire.values import Context, Failure, Filter
 
 AGENT = "agent"
-AGENT_BUDGET = 2000
+SITUATION = "situation"
+BUDGETS = {AGENT: 2000, SITUATION: 4000}
 PREMORTEM_BUDGET = 1500
 
 
@@ -172,11 +173,12 @@ def _remarks(failed: Iterable[Failure], notes: Iterable[str]) -> dict[str, Any]:
 
 
 def _options(given: Given) -> tuple[Options, list[str]]:
-    recipe = given.get("recipe", AGENT)
-    default = AGENT_BUDGET if recipe == AGENT else BUDGET // 2
-    budget, notes = _budget(given, default)
+    recipe = given.get("recipe", SITUATION if SITUATION in given else AGENT)
+    budget, notes = _budget(given, BUDGETS.get(recipe, BUDGET // 2))
     options: dict[str, Any] = {
-        name: given[name] for name in ("types", "limit", "model") if name in given
+        name: given[name]
+        for name in ("types", "limit", "model", SITUATION, "base")
+        if name in given
     }
     options |= {"recipe": recipe, "budget": budget, "where": _where(given), "allow_empty": True}
     # A context is all that is sent: the window, and what is kept free of it, are the client's.

@@ -13,8 +13,8 @@ from quire.errors import InputError
 
 Schema = dict[str, Any]
 
-RECIPES = ("agent", "documents", "entities", "workspace")
-"""Those that a question alone is enough for."""
+RECIPES = ("agent", "documents", "entities", "workspace", "situation")
+"""Those that a client can fill."""
 
 
 def text(about: str, **more: Any) -> Schema:
@@ -83,10 +83,16 @@ def asking() -> Schema:
         "query": text("The task or the question.", minLength=1),
         "recipe": text(
             "agent: a page of memories, code, experiences, values and commits; documents: the "
-            "texts themselves; entities: functions and sections by name; workspace: blocks.",
+            "texts themselves; entities: functions and sections by name; workspace: blocks; "
+            "situation: the rules and contexts that hold. Default: agent; with a situation, that.",
             enum=list(RECIPES),
-            default="agent",
         ),
+        "situation": {
+            "type": "object",
+            "description": "What is going on, for rules to be decided by: tool, params, path, "
+            "intent, task, …",
+        },
+        "base": text("situation: the folder, file or context, from the root, whose rules hold."),
         "types": texts("Only these sections of the page: memories, code, experiences, …"),
         "limit": LIMIT,
         "max_tokens": number(

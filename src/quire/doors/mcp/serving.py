@@ -1,7 +1,8 @@
 """How does a client of the protocol reach the store?
 
-The only file that knows the SDK. It answers the handshake and the lists from tables; whatever needs
-the store runs in a thread, so that a long call holds up no other, and can be given up.
+The only file that knows the SDK, but for `client`. It answers the handshake and the lists from
+tables; whatever needs the store runs in a thread, so that a long call holds up no other, and can be
+given up.
 """
 
 from __future__ import annotations
@@ -18,22 +19,21 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from quire import __version__
+from quire import __version__, calling
 from quire.doors import printing
 from quire.doors.mcp import prompts, reading, schemas
 from quire.doors.mcp.asker import Answer, Asker, CancelledError, Step
 from quire.doors.mcp.bounds import within, written
+from quire.doors.mcp.client import AnswerNeededError, Client, Request
 from quire.doors.mcp.reading import Readable, Text
 from quire.doors.mcp.tools import BY_NAME, TOOLS, Tool
 from quire.errors import InputError, QuireError
 
 Given = TypeVar("Given")
-Request = ServerRequestContext[Any, Any]
 
 PATH = "/mcp"
 LAST_PORT = 65535
@@ -82,7 +82,7 @@ class Served:
 
     async def _call_tool(
         self, request: Request, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
         tool = BY_NAME.get(params.name)
         if tool is None:
             raise _refused(f"there is no tool {params.name!r}: there are {', '.join(BY_NAME)}")
@@ -92,8 +92,12 @@ class Served:
             schemas.check(tool.takes(), given)
             return _result(tool.run(self._asker, given, step))
 
+        client = Client(request, params.input_responses, lambda: self._asker.viewer)
         try:
-            return await self._work(request, run)
+            with calling.called_by(client):
+                return await self._work(request, run)
+        except AnswerNeededError as needed:
+            return needed.result
         except QuireError as error:
             return _failed(str(error))
         except OSError as error:

@@ -487,8 +487,8 @@ def test_clients_that_leave_while_they_are_asked_hold_up_nobody(
 # --- line by line ------------------------------------------------------------------------------
 
 
-def hello(wire: Wire, version: str = HANDSHAKES[-1], **capabilities: Any) -> None:
-    sent = initialize(version)
+def hello(wire: Wire, **capabilities: Any) -> None:
+    sent = initialize(HANDSHAKES[-1])
     sent["params"]["capabilities"] = capabilities
     wire.answer(sent)
     wire.send({"jsonrpc": "2.0", "method": "notifications/initialized"})

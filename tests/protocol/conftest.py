@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from tests.conftest import COMMAND, LONG_AGO, Tree
+from tests.conftest import COMMAND, LONG_AGO, TIME_LIMIT, Tree
+
+from .judging import filled
+from .wire import LOCAL, listening
 
 FILES = {
     "docs/harbour.md": "# Harbour\n\nShips rest in the harbour at night. The pilot is named Wren.\n",
@@ -40,3 +45,26 @@ def fill(tree: Tree) -> Tree:
 def server() -> list[str]:
     """The command that serves."""
     return [COMMAND, "mcp"]
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """A project whose sentences the client judges; it is only read."""
+    return filled(Tree(tmp_path_factory.mktemp("judge") / "shop"))
+
+
+@pytest.fixture(scope="session")
+def url(shop: Tree) -> Iterator[str]:
+    """One server for all: each test is a client with a name of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in LOCAL.items():
+            patch.setenv(name, value)
+        with listening(shop) as where:
+            yield where
+
+
+@pytest.fixture(scope="session")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """A project whose judge waits for longer than any test."""
+    folder = tmp_path_factory.mktemp("patient") / "shop"
+    return filled(Tree(folder), timeout=10 * TIME_LIMIT)

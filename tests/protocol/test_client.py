@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import anyio
@@ -20,31 +16,7 @@ from tests.serving import Endpoint, Reply, served
 
 from .conftest import fill
 from .test_server import NAMES, vectors
-from .wire import HANDSHAKES, MODERN
-
-LOCAL = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-
-
-@contextmanager
-def listening(tree: Tree, *options: str) -> Iterator[str]:
-    """A server over HTTP; gives where it listens."""
-    process = subprocess.Popen(
-        [COMMAND, "mcp", "--http", "0", *options],
-        cwd=tree.root,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr
-    try:
-        said = process.stderr.readline()
-        told = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", said)
-        assert told, said
-        yield told[1]
-    finally:
-        process.terminate()
-        process.wait(TIME_LIMIT)
-        process.stderr.close()
+from .wire import HANDSHAKES, LOCAL, MODERN, listening
 
 
 def over_streams(tree: Tree, mode: str) -> Client:

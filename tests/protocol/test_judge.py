@@ -3,148 +3,36 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+import time
 from functools import partial
 from typing import Any
 
 import anyio
 import mcp_types as types
 import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 
 import quire
-from quire.errors import ConfigError
-from quire.rules import open_judge
-from quire.values import JudgeSettings
-from tests.conftest import COMMAND, TIME_LIMIT, Forest, Tree
+from tests.conftest import TIME_LIMIT, Forest, Tree
 
-from .test_client import LOCAL, listening
-from .wire import HANDSHAKES, MODERN, Wire, call, initialize, request, wired
+from .judging import (
+    ASKED,
+    COMPLEX,
+    PRIVATE,
+    SITUATION,
+    Answering,
+    asks,
+    boxes,
+    brought,
+    connected,
+    filled,
+    run,
+    settings,
+    situated,
+    verdicts,
+)
+from .wire import LOCAL, listening
 
-COMPLEX = "the task is complex"
-PRIVATE = 'someone\'s "private" data is read'
-FILES = {
-    "shop.context.yaml": f"""\
-metadata: {{name: Shop, type: project}}
-injection_rules:
-  - name: complexity
-    condition: {COMPLEX}
-    inject: [guides/complexity]
-  - name: privacy
-    condition: {json.dumps(PRIVATE)}
-    on_error: apply
-    inject: [guides/privacy]
-""",
-    "guides/complexity.context.yaml": "metadata: {name: Complexity, type: guide}\n",
-    "guides/privacy.context.yaml": "metadata: {name: Privacy, type: guide}\n",
-}
-SITUATION = {"tool": "edit", "intent": "refund a customer", "time": 7}
-ASKED = {"query": "refund a customer", "situation": SITUATION}
-SAMPLING: dict[str, Any] = {"sampling": {}}
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
-
-
-def settings(provider: str = "mcp", timeout: float = 20) -> str:
-    return f'[embed]\nprovider = "none"\n[judge]\nprovider = "{provider}"\ntimeout = {timeout}\n'
-
-
-def filled(tree: Tree, **judge: Any) -> Tree:
-    tree.fill({**FILES, "quire.toml": settings(**judge)})
-    tree.index()
-    return tree
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    return filled(Tree(tmp_path_factory.mktemp("judge") / "shop"))
-
-
-@pytest.fixture(scope="module")
-def url(shop: Tree) -> Iterator[str]:
-    """One server for all: each test is a client with a name of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in LOCAL.items():
-            patch.setenv(name, value)
-        with listening(shop) as where:
-            yield where
-
-
-@dataclass
-class Answering:
-    """A client's side of it: what it was asked, and what it says each time (the last for ever)."""
-
-    says: list[Any]
-    sampled: list[types.CreateMessageRequestParams] = field(default_factory=list)
-    elicited: list[types.ElicitRequestFormParams] = field(default_factory=list)
-
-    def _next(self) -> Any:
-        return self.says.pop(0) if len(self.says) > 1 else self.says[0]
-
-    async def sample(self, _: object, asked: types.CreateMessageRequestParams) -> Any:
-        self.sampled.append(asked)
-        text = self._next()
-        if text is None:
-            await anyio.sleep(TIME_LIMIT)
-        if not isinstance(text, str):
-            return text
-        content = types.TextContent(type="text", text=text)
-        return types.CreateMessageResult(role="assistant", model="oracle-1", content=content)
-
-    async def elicit(self, _: object, asked: Any) -> Any:
-        self.elicited.append(asked)
-        said = self._next()
-        if said is None:
-            await anyio.sleep(TIME_LIMIT)
-        if isinstance(said, str):
-            return types.ElicitResult(action=said)  # type: ignore[arg-type]  # one of the three
-        return types.ElicitResult(action="accept", content=said)
-
-
-def verdicts(*, complex_: object, private: object) -> str:
-    told = [{"number": 1, "applies": complex_}, {"number": 2, "applies": private}]
-    return json.dumps({"verdicts": told})
-
-
-def boxes(*, complex_: object, private: object) -> dict[str, Any]:
-    return {"statement_1": complex_, "statement_2": private}
-
-
-def connected(where: str | Tree, name: str, mode: str, **callbacks: Any) -> Client:
-    """A client of a server over HTTP, or of one that is started for it over standard streams."""
-    if isinstance(where, Tree):
-        server: Any = StdioServerParameters(
-            command=COMMAND, args=["mcp"], cwd=where.root, env=dict(os.environ)
-        )
-    else:
-        server = where
-    info = types.Implementation(name=name, version="1")
-    return Client(server, mode=mode, client_info=info, **callbacks)
-
-
-async def asks(client: Client, asked: dict[str, Any] = ASKED) -> dict[str, Any]:
-    """Ask for what holds in the situation; gives the context and what its receipt says."""
-    given = await client.call_tool("assemble_context", asked)
-    assert not given.is_error, given.content
-    told: dict[str, Any] = given.structured_content
-    contents = (await client.read_resource(told["receipt_uri"])).contents
-    receipt = json.loads(contents[0].text)  # type: ignore[union-attr]  # it is a text
-    return {**told, "receipt": receipt}
-
-
-def brought(told: dict[str, Any]) -> set[str]:
-    names = {"Complexity", "Privacy"}
-    return {name for name in names if f"### {name} (guide)" in told["text"]}
-
-
-def run(test: Callable[[], Awaitable[Any]]) -> Any:
-    async def bounded() -> Any:
-        with anyio.fail_after(TIME_LIMIT):
-            return await test()
-
-    return anyio.run(bounded)
 
 
 @pytest.mark.parametrize(
@@ -347,10 +235,6 @@ def test_a_user_who_does_not_answer_is_asked_again(url: str, mode: str) -> None:
     assert [len(fields) for fields in shown] == [2, 2, 2, 1, 1]
 
 
-def situated(tool: str) -> dict[str, Any]:
-    return {**ASKED, "situation": {**SITUATION, "tool": tool}}
-
-
 @ERAS
 def test_two_clients_who_contradict_each_other(url: str, mode: str) -> None:
     """They ask the same at the same time, as the same viewer, over and over."""
@@ -439,7 +323,9 @@ def test_an_answer_that_never_comes(plant: Forest, monkeypatch: pytest.MonkeyPat
 
     async def test(where: str) -> None:
         async with connected(where, "slow", "legacy", sampling_callback=oracle.sample) as client:
+            begun = time.monotonic()
             told = await asks(client)
+            assert time.monotonic() - begun < TIME_LIMIT / 10
             assert told["failed"][0]["reason"] == (
                 "slow 1 gave no answer to sampling/createMessage within 0.3 s (judge.timeout)"
             )
@@ -482,126 +368,3 @@ def test_clients_that_leave_while_they_are_asked_hold_up_nobody(
 
     with listening(patient) as where:
         assert brought(run(lambda: test(where))) == {"Complexity"}
-
-
-# --- line by line ------------------------------------------------------------------------------
-
-
-def hello(wire: Wire, **capabilities: Any) -> None:
-    sent = initialize(HANDSHAKES[-1])
-    sent["params"]["capabilities"] = capabilities
-    wire.answer(sent)
-    wire.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-
-@pytest.fixture(scope="module")
-def patient(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """A project whose judge waits for longer than any test."""
-    folder = tmp_path_factory.mktemp("patient") / "shop"
-    return filled(Tree(folder), timeout=10 * TIME_LIMIT)
-
-
-def test_a_call_that_is_given_up_asks_no_longer(patient: Tree, server: list[str]) -> None:
-    with wired(server, patient.root) as wire:
-        hello(wire, sampling={})
-        wire.send(call("assemble_context", 1, **ASKED))
-        asked = wire.receive()
-        assert asked["method"] == "sampling/createMessage"
-        wire.send(
-            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-        )
-        told = wire.receive()
-        assert told["method"] == "notifications/cancelled"
-        assert told["params"]["requestId"] == asked["id"]
-        assert wire.call("experience", 2, operation="list")["isError"] is False
-        assert wire.end() == (0, "")
-
-
-def test_a_client_that_goes_away_while_it_is_asked(patient: Tree, server: list[str]) -> None:
-    with wired(server, patient.root) as wire:
-        hello(wire, elicitation={})
-        wire.send(call("assemble_context", 1, **ASKED))
-        assert wire.receive()["method"] == "elicitation/create"
-        assert wire.end() == (0, "")
-
-
-@pytest.mark.parametrize("capability", ["sampling", "elicitation"])
-def test_a_result_that_is_none(patient: Tree, server: list[str], capability: str) -> None:
-    with wired(server, patient.root) as wire:
-        hello(wire, **{capability: {}})
-        results = [{}, {"role": "assistant"}, {"action": "perhaps"}, {"content": 7}]
-        for number, result in enumerate(results, start=1):
-            wire.send(call("assemble_context", number, **ASKED))
-            asked = wire.receive()
-            wire.send({"jsonrpc": "2.0", "id": asked["id"], "result": result})
-            told = wire.receive()["result"]
-            assert told["isError"] is False
-            (failure,) = told["structuredContent"]["failed"]
-            assert failure["reason"] == f"wire 1 gave an answer to {asked['method']} that is none"
-        assert wire.end() == (0, "")
-
-
-def test_answers_to_something_else(patient: Tree, server: list[str]) -> None:
-    """Where calls come again with answers, only those to the very question count."""
-
-    def asking(number: int, can: dict[str, Any] = SAMPLING, **more: Any) -> dict[str, Any]:
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": can,
-        }
-        arguments = {"name": "assemble_context", "arguments": ASKED}
-        return request("tools/call", number, **arguments, **more, _meta=meta)
-
-    content = {"type": "text", "text": verdicts(complex_=True, private=False)}
-    said = {"role": "assistant", "model": "oracle-1", "content": content}
-    with wired(server, patient.root) as wire:
-        first = wire.answer(asking(1))["result"]
-        assert first["resultType"] == "input_required"
-        ((key, asked),) = first["inputRequests"].items()
-        assert asked["method"] == "sampling/createMessage"
-        assert wire.answer(asking(2, inputResponses={"other": said}))["result"] == first
-        form = {"action": "accept", "content": {"statement_1": True}}
-        told = wire.answer(asking(3, inputResponses={key: form}))["result"]["structuredContent"]
-        assert told["failed"][0]["reason"] == (
-            "a client without a name gave no answer to sampling/createMessage"
-        )
-        told = wire.answer(asking(4, inputResponses={key: said}))["result"]["structuredContent"]
-        assert brought(told) == {"Complexity"}
-        # Forms are the only way to ask a user; opening an address is none.
-        neither = asking(6, {"elicitation": {"url": {}}})
-        failed = wire.answer(neither)["result"]["structuredContent"]["failed"]
-        assert "can be asked neither" in failed[0]["reason"]
-        # Now it is known: the same is asked of nobody.
-        assert wire.answer(asking(5))["result"]["structuredContent"]["text"] == told["text"]
-        assert wire.end() == (0, "")
-
-
-# --- where nothing is served -------------------------------------------------------------------
-
-
-def test_without_a_client_nobody_is_asked(shop: Tree) -> None:
-    with quire.open(shop.root) as opened:
-        context = opened.situate(SITUATION)
-        assert "### Privacy" in context.text
-        assert "### Complexity" not in context.text
-        (failure,) = context.failed
-        assert failure.source == "judge"
-        assert "not asked over the Model Context Protocol" in failure.reason
-        assert context.receipt["judge"] == "mcp:nobody/1.1"
-        replayed, differing = opened.replay(context.receipt)
-        assert (replayed.text, differing) == (context.text, [])
-    done = shop.call("rules", "test", ".", "--situation", json.dumps(SITUATION))
-    assert "could not be judged, so on_error = apply decides" in done.stdout
-    assert "no client to ask" in done.stdout
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan")])
-def test_a_time_that_is_none_is_refused(timeout: float) -> None:
-    with pytest.raises(ConfigError, match=r"judge\.timeout is .*; it must be more than 0"):
-        open_judge(JudgeSettings(provider="mcp", timeout=timeout), lambda: None)
-
-
-def test_a_provider_that_there_is_not() -> None:
-    with pytest.raises(ConfigError, match="it must be `semantic`, `llm`, `mcp` or `none`"):
-        open_judge(JudgeSettings(provider="oracle"), lambda: None)

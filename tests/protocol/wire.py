@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +13,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.conftest import COMMAND, TIME_LIMIT, Tree
+
 PATIENCE = 60
 """Seconds that no line may take, however busy the machine is."""
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = "2026-07-28"
+LOCAL = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
 class Wire:
@@ -120,6 +124,28 @@ def wired(
         yield wire
     finally:
         wire.close()
+
+
+@contextmanager
+def listening(tree: Tree, *options: str) -> Iterator[str]:
+    """A server over HTTP; gives where it listens."""
+    process = subprocess.Popen(
+        [COMMAND, "mcp", "--http", "0", *options],
+        cwd=tree.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr
+    try:
+        said = process.stderr.readline()
+        told = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", said)
+        assert told, said
+        yield told[1]
+    finally:
+        process.terminate()
+        process.wait(TIME_LIMIT)
+        process.stderr.close()
 
 
 def initialize(version: str, number: int = 0) -> dict[str, Any]:

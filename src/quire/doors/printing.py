@@ -59,7 +59,7 @@ TEMPLATE = """\
 # strategies = ["pairing"]
 
 [judge]
-# provider = "semantic"     # judges sentences of context files; "llm": a language model; "none"
+# provider = "semantic"     # judges sentences of context files; "llm", "mcp" (the client), "none"
 # threshold = 0.043         # semantic: higher is stricter
 # url = "https://host/v1"   # llm: with `protocol` "openai" or "anthropic", `model`, `key_env`
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -117,3 +119,23 @@ def test_no_client_is_taken_for_another_viewers(
     assert len({name for name, _ in names}) == len({whom for _, whom in names}) == len(names)
     assert len(names) == 3 * len({(client, viewer), (other, another)})
     assert judge.name == "mcp:nobody/1.1"
+
+
+def test_it_needs_no_endpoint() -> None:
+    """What speaks HTTP is an extra of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_HTTP], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no client to ask" in done.stdout
+
+
+WITHOUT_HTTP = """
+import sys
+
+sys.modules["httpx"] = None
+from quire.rules import open_judge
+from quire.values import JudgeSettings
+
+print(open_judge(JudgeSettings(provider="mcp"), lambda: None).judge(["it rains"], {}))
+"""

@@ -16,6 +16,7 @@ from quire import forms
 from quire.endpoint import Endpoint, Sleep, bearer
 from quire.errors import ConfigError, EndpointError
 from quire.forms import Question
+from quire.values import JudgeSettings, WriterSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,31 +100,26 @@ class LanguageModel:
     def __init__(
         self,
         section: str,
+        settings: JudgeSettings | WriterSettings,
         *,
-        protocol: str,
-        url: str | None,
-        model: str | None,
-        key_env: str,
-        timeout: float,
-        retries: int,
         sleep: Sleep = time.sleep,
     ) -> None:
-        if protocol not in PROTOCOLS:
+        if settings.protocol not in PROTOCOLS:
             raise ConfigError(
-                f"{section}.protocol is {protocol!r}; it must be {' or '.join(PROTOCOLS)}"
+                f"{section}.protocol is {settings.protocol!r}; it must be {' or '.join(PROTOCOLS)}"
             )
-        if not model:
+        if not settings.model:
             raise ConfigError(f"{section}.provider is `llm`, but {section}.model is missing")
-        self._protocol = PROTOCOLS[protocol]
-        self.model = model
+        self._protocol = PROTOCOLS[settings.protocol]
+        self.model = settings.model
         self._endpoint = Endpoint(
             section,
-            url,
+            settings.url,
             self._protocol.tail,
-            key_env=key_env,
+            key_env=settings.key_env,
             headers=self._protocol.headers,
-            timeout=timeout,
-            retries=retries,
+            timeout=settings.timeout,
+            retries=settings.retries,
             sleep=sleep,
         )
 

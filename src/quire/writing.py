@@ -8,7 +8,6 @@ What was written is kept, so that the same order gives the same text as long as 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,6 @@ from quire.lru import Recent
 from quire.values import PRINCIPLE, SUMMARY, Order, Wording, WriterSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from quire.language import LanguageModel
 
 VERSION = 1
@@ -63,7 +60,7 @@ def open_writer(settings: WriterSettings) -> TextWriter | None:
     raise ConfigError(f"writer.provider is {settings.provider!r}; it must be `llm` or `none`")
 
 
-def _llm(settings: WriterSettings, sleep: Callable[[float], None] = time.sleep) -> TextWriter:
+def _llm(settings: WriterSettings) -> TextWriter:
     try:
         from quire.language import LanguageModel
     except ImportError as error:
@@ -71,18 +68,7 @@ def _llm(settings: WriterSettings, sleep: Callable[[float], None] = time.sleep) 
             f"writer.provider is `llm`, but what it needs is not installed ({error}): "
             "pip install 'quire[http]', or set writer.provider to `none`"
         ) from error
-    return LlmWriter(
-        LanguageModel(
-            "writer",
-            protocol=settings.protocol,
-            url=settings.url,
-            model=settings.model,
-            key_env=settings.key_env,
-            timeout=settings.timeout,
-            retries=settings.retries,
-            sleep=sleep,
-        )
-    )
+    return LlmWriter(LanguageModel("writer", settings))
 
 
 class LlmWriter:

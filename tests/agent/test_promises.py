@@ -19,7 +19,6 @@ import quire as package
 from quire import AccessRule, Quire, proof, tokens
 from quire.collect import parallel
 from quire.embed.local import LocalEmbedder
-from quire.errors import QuireError
 from quire.values import Context
 from tests.agent.digest import digest, pages, plain
 from tests.agent.misbehaving import impatient, misbehave, raises
@@ -28,7 +27,7 @@ from tests.assembly.holding import count
 from tests.conftest import TIME_LIMIT, Tree
 from tests.proof.conftest import as_read
 from tests.proof.mutations import alterations
-from tests.proof.test_tampering import forged
+from tests.proof.test_tampering import forged, noticed
 
 COUNTER = tokens.open_counter("o200k")
 QUERY = "why is login slow: session cache and connections"
@@ -136,7 +135,7 @@ def test_a_receipt_altered_in_any_one_field_is_caught(page: Context) -> None:
 
 def test_a_receipt_forged_with_its_hashes_is_caught_or_is_true(shop: Quire, page: Context) -> None:
     receipt = as_read(page.receipt)
-    tried = by_checking = by_running = 0
+    by_checking = by_running = 0
     wanted = ("recipe", "failed", "sources", "section_vectors", "request")
     chosen = [
         (path, other)
@@ -147,19 +146,10 @@ def test_a_receipt_forged_with_its_hashes_is_caught_or_is_true(shop: Quire, page
         false = forged(other)
         if false == receipt or "query_vector" in path:
             continue
-        tried += 1
-        if shop.verify(false, page.text):
-            by_checking += 1
-            continue
-        try:
-            again, differing = shop.replay(false)
-        except QuireError:
-            by_running += 1
-            continue
-        if differing:
-            by_running += 1
-        else:
-            assert as_read(again.receipt) == false, f"{path} was forged unseen"
+        found = noticed(shop, false, page.text)
+        assert found, f"{path} was forged unseen"
+        by_checking += found == "by checking"
+        by_running += found == "by running"
     assert by_checking > 30
     assert by_running > 20
 

@@ -21,16 +21,7 @@ class LlmJudge:
     def __init__(
         self, settings: JudgeSettings, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        self._model = LanguageModel(
-            "judge",
-            protocol=settings.protocol,
-            url=settings.url,
-            model=settings.model,
-            key_env=settings.key_env,
-            timeout=settings.timeout,
-            retries=settings.retries,
-            sleep=sleep,
-        )
+        self._model = LanguageModel("judge", settings, sleep=sleep)
 
     @property
     def name(self) -> str:

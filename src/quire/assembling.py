@@ -70,7 +70,7 @@ def ranked(draft: Draft) -> Draft:
         name, most = ("", top) if section is None else (section.name, section.k)
         places[name] += 1
         if places[name] <= most:
-            kept.append(candidate)
+            kept.append(showing.outlined(draft, candidate))
             continue
         told = f"ranked {places[name]}" + (f" for {name}" if name else "")
         decisions.append(_dropped(candidate, "rank", f"{told}, only the first {most} go on"))

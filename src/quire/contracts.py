@@ -167,8 +167,11 @@ class View(Protocol):
     def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
         """Fetch the links from (or, with `back`, to) these records; both ends readable."""
 
-    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
-        """Fetch the outlines of these records; what has none or is not readable is left out."""
+    def outlines(self, ids: Sequence[str]) -> Mapping[str, Outline]:
+        """Fetch the outlines of these records; what has none or is not readable is left out.
+
+        One that is damaged may say so only when it is looked at.
+        """
 
     def definitions(self, names: Sequence[str]) -> list[Mention]:
         """Find what these names may mean, in the order of name, path and place."""

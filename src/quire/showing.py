@@ -54,24 +54,30 @@ def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
 
 
 def candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Candidate:
-    """Give a chunk with what speaks for it and the entity that it is a part of."""
-    outline = draft.outlines.get(chunk.record_id)
-    entity, language = None, ""
-    if outline is not None:
-        entity = outline.around(chunk.start, chunk.end)
-        if chunk.kind == "code":
-            language = str(outline.entities[WHOLE].attrs.get("language", ""))
+    """Give a chunk with what speaks for it."""
     return Candidate(
         chunk,
         score,
         signals,
-        entity=entity,
-        language=language,
         record=draft.records.get(chunk.record_id),
         crumbs=draft.crumbs.get(chunk.record_id, ()),
         place=draft.places.get(chunk.record_id, ()),
         context=draft.contexts.get(chunk.record_id),
         section=draft.recipe.section(draft.sections.get(chunk.id, "")),
+    )
+
+
+def outlined(draft: Draft, candidate: Candidate) -> Candidate:
+    """Give a candidate with the entity that it is a part of."""
+    chunk = candidate.chunk
+    outline = draft.outlines.get(chunk.record_id)
+    if outline is None:
+        return candidate
+    whole = outline.entities[WHOLE]
+    return replace(
+        candidate,
+        entity=outline.around(chunk.start, chunk.end),
+        language=str(whole.attrs.get("language", "")) if chunk.kind == "code" else "",
     )
 
 

@@ -6,6 +6,8 @@ for a name finds the records without reading all outlines.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from quire.errors import InputError
 from quire.store.sqlite import rows
 from quire.store.sqlite.change import Change
@@ -14,6 +16,25 @@ from quire.values import WHOLE, Outline, Record
 DEFINE = "define"
 NAMED_BY = frozenset({"module", "class", "interface", "type", "function", "method"})
 """The kinds of entities that others use by their names."""
+
+
+class Read(Mapping[str, Outline]):
+    """Outlines by record, each put together when it is looked at: of what is found, few are."""
+
+    def __init__(self, bodies: Mapping[str, bytes]) -> None:
+        self._bodies = bodies
+        self._made: dict[str, Outline] = {}
+
+    def __getitem__(self, name: str) -> Outline:
+        if name not in self._made:
+            self._made[name] = rows.outline_of(self._bodies[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bodies)
+
+    def __len__(self) -> int:
+        return len(self._bodies)
 
 
 def check(record: Record, outline: Outline | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -226,15 +226,12 @@ class SqliteView:
             )
         return found
 
-    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
+    def outlines(self, ids: Sequence[str]) -> Mapping[str, Outline]:
         """Fetch the outlines of these records; what has none or is not readable is left out."""
-        fetched = self._by_record(
-            "r.id, o.body", ids, "CROSS JOIN outline o ON o.record = r.number "
+        bodies: dict[str, bytes] = dict(
+            self._by_record("r.id, o.body", ids, "CROSS JOIN outline o ON o.record = r.number ")
         )
-        bodies = dict(fetched)
-        return {
-            name: rows.outline_of(bodies[name]) for name in dict.fromkeys(ids) if name in bodies
-        }
+        return outlines.Read({name: bodies[name] for name in ids if name in bodies})
 
     def _by_record(
         self, columns: str, ids: Sequence[str], joined: str = ""

@@ -408,7 +408,7 @@ def _decided(candidate: Candidate, step: str, verdict: str, reason: str, cost: i
         tokens=cost,
         score=candidate.score,
         # No caller may alter what the next one is given from the cache.
-        signals=proof.sealed(dict(sorted(candidate.signals.items()))),
+        signals=proof.SealedDict(sorted(candidate.signals.items())),
     )
 
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from quire.fit.dedup import Duplicate
 from quire.values import Candidate
@@ -40,10 +41,10 @@ def alike(
     Pieces of one record are not compared: two functions of a file may be alike, and yet be two.
     """
     permille = round(threshold * 1000)
-    said = [_said(candidate.chunk.text) for candidate in candidates]
+    said = _said([candidate.chunk.text for candidate in candidates])
     # Only those with the same deciding words can be alike: mostly there is nobody to look at.
     groups = Counter(each.deciding for each in said)
-    held = Counter(word for each in said if groups[each.deciding] > 1 for word in each.words)
+    held = Counter(chain.from_iterable(each.words for each in said if groups[each.deciding] > 1))
     kept: list[Candidate] = []
     dropped: list[Duplicate] = []
     known: list[_Said] = []
@@ -76,11 +77,18 @@ def alike(
     return kept, dropped
 
 
-def _said(text: str) -> _Said:
-    found = _WORD.findall(text)
-    words = Counter(word.lower() for word in found)
-    deciding = sorted(word.lower() for word in found if _decides(word))
-    return _Said(words, len(found), tuple(deciding))
+def _said(texts: Sequence[str]) -> list[_Said]:
+    found = [_WORD.findall(text) for text in texts]
+    spelt = {word: word.lower() for word in set().union(*found)}
+    deciding = {word for word in spelt if _decides(word)}
+    return [
+        _Said(
+            Counter([spelt[word] for word in words]),
+            len(words),
+            tuple(sorted(spelt[word] for word in words if word in deciding)),
+        )
+        for words in found
+    ]
 
 
 def _decides(word: str) -> bool:

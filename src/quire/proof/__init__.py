@@ -11,12 +11,13 @@ from quire.proof.receipt import (
     viewed,
     viewer_hash,
 )
-from quire.proof.sealed import sealed
+from quire.proof.sealed import SealedDict, sealed
 from quire.proof.shape import check
 from quire.proof.verify import verify
 
 __all__ = [
     "Receipt",
+    "SealedDict",
     "check",
     "chunk_ids",
     "differences",

@@ -53,6 +53,7 @@ def fuse(
     if spec.fusion not in FUSIONS:
         raise InputError(f"{spec.fusion!r} is no fusion; there are {', '.join(FUSIONS)}")
     asked = [sources[name] for name in sorted(found)]
+    leant = {whole: leaning.signals(asked, bearing, whole=whole) for whole in (False, True)}
     met: dict[str, Hit] = {}
     scores: dict[str, int] = {}
     signals: dict[str, dict[str, int]] = {}
@@ -61,10 +62,11 @@ def fuse(
         from_last = hits and (name in SIMILARITIES or name in bearing.cut)
         nothing = hits[-1].score - 1 if from_last else 0
         for hit, worth in zip(hits, FUSIONS[spec.fusion](hits, nothing, spec), strict=True):
+            whole = hit.id in bearing.whole
             if hit.id not in met:
                 met[hit.id] = hit
-                signals[hit.id] = leaning.signals(asked, bearing, hit.id)
-            added = leaning.weighed(worth, source, bearing, hit.id)
+                signals[hit.id] = dict(leant[whole])
+            added = leaning.weighed(worth, source, bearing, whole=whole)
             scores[hit.id] = scores.get(hit.id, 0) + added
             signals[hit.id][name] = hit.score
     ordered = sorted(

@@ -8,7 +8,7 @@ about many things at once: its one vector says little of any, while its words na
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from quire.values import Bearing, SourceSpec
 
@@ -21,20 +21,20 @@ EVEN = 100
 """Percent of a weight: all of it."""
 
 
-def weighed(worth: int, source: SourceSpec, bearing: Bearing, chunk_id: str) -> int:
+def weighed(worth: int, source: SourceSpec, bearing: Bearing, *, whole: bool) -> int:
     """Give what a hit adds to its chunk's score: what it is worth, by the weight of its source."""
     added = source.weight * worth
-    if chunk_id in bearing.whole:
+    if whole:
         added = added * source.options.get(WHOLE, EVEN) // EVEN
     if _is_long(source, bearing):
         added = added * source.options[LONG] // bearing.words
     return added
 
 
-def signals(sources: Iterable[SourceSpec], bearing: Bearing, chunk_id: str) -> dict[str, int]:
+def signals(sources: Sequence[SourceSpec], bearing: Bearing, *, whole: bool) -> dict[str, int]:
     """Tell what changes the weight of a source: a whole record, the words of a long question."""
     told = {}
-    if chunk_id in bearing.whole and any(WHOLE in source.options for source in sources):
+    if whole and any(WHOLE in source.options for source in sources):
         told[WHOLE] = 1
     if any(_is_long(source, bearing) for source in sources):
         told[LONG] = bearing.words

@@ -83,7 +83,7 @@ def _room(counter: Counter, text: str, limit: int, too_long: int, exceeding: int
         guess = (too_long - fits) * (limit - fitting) // (exceeding - fitting)
         ahead = (guess * 15 // 16, guess * 17 // 16, (too_long - fits) // 2)[step % 3]
         middle = min(max(fits + ahead, fits + 1), too_long - 1)
-        middle = _last(_WORD, text, fits, middle) or middle
+        middle = _last_word(text, fits, middle) or middle
         count = closed_count + counter.count(text[closed:middle])
         if count > limit:
             too_long, exceeding = middle, count
@@ -114,7 +114,7 @@ def _good_end(text: str, room: int) -> int:
         _last(_PARAGRAPH, text, near, room)
         or _last(_LINE, text, near, room)
         or _last(_SENTENCE, text, near, room)
-        or _last(_WORD, text, half, room)
+        or _last_word(text, half, room)
         or room
     )
 
@@ -126,6 +126,12 @@ def _last(ending: re.Pattern[str], text: str, after: int, room: int) -> int:
         for match in ending.finditer(text, after, room + _BEHIND)
     )
     return max((end for end in ends if after < end <= room), default=0)
+
+
+def _last_word(text: str, after: int, room: int) -> int:
+    """Find where the last word ends, likewise; that is mostly near."""
+    near = max(after, room - _LONG_WORD)
+    return _last(_WORD, text, near, room) or (near > after and _last(_WORD, text, after, room)) or 0
 
 
 def _tidy(text: str, end: int) -> str:

@@ -30,6 +30,10 @@ FEW_OF_ALL = 64
 """If fewer than one row in so many holds any of the words, only those rows are looked at."""
 
 
+INDEXED = 2
+"""So many paths are read from their index in the time in which one is looked up by its record."""
+
+
 def lexical(snapshot: Snapshot, query: str, k: int, where: Filter, reach: int = 0) -> Hits:
     """Find the k chunks whose words match best."""
     _check_k(k)
@@ -130,10 +134,12 @@ def semantic(
         most = vectors.threshold(distance, vectors.first_pass_size(k))
         near = np.flatnonzero(distance <= most)
         able, places = able[near], places[near]
-    if able.size * 3 < matrix.shape[0]:
+    # What was written together lies together: only the stretch that holds all of it is scored.
+    first, last = (places.min(), places.max()) if places.size else (0, -1)
+    if places.size * 3 < last - first:
         scores = vectors.dot(np.take(matrix, places, axis=0), vector)
     else:
-        scores = np.take(vectors.dot(matrix, vector), places)
+        scores = np.take(vectors.dot(matrix[first : last + 1], vector), places - first)
     return Hits(_best(snapshot, able, scores, k), exact=scanned)
 
 
@@ -203,17 +209,33 @@ def _fitting(
     if not records.size:
         return records
     begins = beginning(where.paths[0]) if len(where.paths) == 1 else ""
-    found = snapshot.connection.rows(
-        "SELECT r.number, r.path, r.modified FROM carray(?) v "
-        "CROSS JOIN record r ON r.number = v.value",
-        (apsw.carray(records.astype(np.int64)),),
-    )
+    dated = where.since is not None or where.until is not None
+    told = None
+    if begins.isascii() and begins and not dated:  # half of a surrogate pair cannot be asked for
+        told = _beginning_with(snapshot, begins, INDEXED * records.size)
+    if told is None:
+        told = snapshot.connection.rows(
+            "SELECT r.number, r.path, r.modified FROM carray(?) v "
+            "CROSS JOIN record r ON r.number = v.value",
+            (apsw.carray(records.astype(np.int64)),),
+        )
     numbers = [
         number
-        for number, path, modified in found
+        for number, path, modified in told
         if path.startswith(begins) and record_passes(where, path, modified)
     ]
     return np.array(numbers, np.int32)
+
+
+def _beginning_with(
+    snapshot: Snapshot, begins: str, most: int
+) -> list[tuple[int, str, None]] | None:
+    """Read from the index which records' paths begin so, and no dates; None if too many do."""
+    found = snapshot.connection.rows(
+        "SELECT number, path, NULL FROM record WHERE space = ? AND path GLOB ? LIMIT ?",
+        (snapshot.space.id, f"{begins}*", most + 1),
+    )
+    return None if len(found) > most else found
 
 
 def _best(snapshot: Snapshot, found: Places, scores: npt.NDArray[Any], k: int) -> tuple[Hit, ...]:

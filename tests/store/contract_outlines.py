@@ -42,7 +42,10 @@ class TestOutlines:
         fill(store, document("cart", "x", outline=OUTLINE), document("plain", "x"))
         store.close()
         with engine.open().view(OWNER) as view:
-            assert view.outlines(["cart", "plain", "absent"]) == {"cart": OUTLINE}
+            found = view.outlines(["cart", "plain", "absent"])
+            assert found == {"cart": OUTLINE}
+            assert [*found] == ["cart"]
+            assert found.get("plain") is None
 
     def test_it_is_part_of_the_state(self, store: Store) -> None:
         fill(store, document("cart", "x"))

@@ -124,6 +124,31 @@ class TestLexical:
                 assert view.lexical("word one", 99, where) == Hits(hits)
                 assert view.lexical("word one", 1, where) == Hits(hits[:1])
 
+    def test_paths_that_begin_alike_are_told_apart(self, store: Store) -> None:
+        paths = ["a/b/c.md", "a/b.md", "a/bé/c.md", "a/B/c.md", "a/b]/c.md", "é/c.md", "b/a/b/c.md"]
+        paths.append("a/z/c.md")
+        many = [f"a/many/{number}.md" for number in range(40)]
+        documents = [document(path, "word", path=path, kind="note") for path in many]
+        fill(store, *documents, *(document(path, "word", path=path) for path in paths))
+        with store.view(OWNER) as view:
+            for glob, kinds, meant in (
+                ("a/b/*", (), ["a/b/c.md"]),
+                ("/a/b/", (), ["a/b/c.md"]),
+                ("a/b*", (), ["a/b.md", "a/b/c.md", "a/b]/c.md", "a/bé/c.md"]),
+                ("a/b]/*", (), ["a/b]/c.md"]),
+                (
+                    "a/*/c.md",
+                    ("text",),
+                    ["a/B/c.md", "a/b/c.md", "a/b]/c.md", "a/bé/c.md", "a/z/c.md"],
+                ),
+                ("a/many/1*", ("note",), sorted(path for path in many if "/1" in path)),
+                ("a/many/*", ("text",), []),  # more begin so than could be meant
+                ("é/*", (), ["é/c.md"]),
+                ("a/\ud800*", (), []),
+            ):
+                hits = view.lexical("word", 99, Filter(kinds=kinds, paths=(glob,))).hits
+                assert [hit.path for hit in hits] == meant
+
     def test_a_very_long_question(self, store: Store) -> None:
         fill(store, *(document(f"d{n}", f"word{n} word{n + 1}") for n in range(20)))
         query = " ".join(f"word{number}" for number in range(3000))

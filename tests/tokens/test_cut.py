@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from quire import tokens
 from quire.contracts import Counter
+from quire.tokens import cutting
 from tests.tokens.samples import TEXTS, texts
 
 NAMES = ("o200k", "cl100k", "llama3", "qwen", "mistral-spm", "mistral-tekken", "gemma3", "deepseek")
@@ -202,3 +203,16 @@ def test_the_first_and_the_last_of_a_file_are_cut_alike() -> None:
     kept = [tokens.cut(counter, text, limit) for limit in range(0, 900, 30)]
     assert all(counter.count(part) <= 30 * n for n, part in enumerate(kept))
     assert [len(part) for part in kept] == sorted(len(part) for part in kept)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("ab \n\u3000\x1c", max_size=300), st.integers(0, 300), st.integers(0, 300))
+@example("a " + "b" * 200, 0, 150)
+def test_the_last_word_is_found_wherever_it_ends(text: str, after: int, room: int) -> None:
+    room = min(room, len(text) - 1)
+    ends = [
+        at
+        for at in range(after + 1, room + 1)
+        if at and text[at].isspace() and not text[at - 1].isspace()
+    ]
+    assert cutting._last_word(text, after, room) == max(ends, default=0)

@@ -129,9 +129,9 @@ def _last(ending: re.Pattern[str], text: str, after: int, room: int) -> int:
 
 
 def _last_word(text: str, after: int, room: int) -> int:
-    """Find where the last word ends, likewise; that is mostly near."""
+    """Find where the last word ends, likewise: mostly near the end of the room."""
     near = max(after, room - _LONG_WORD)
-    return _last(_WORD, text, near, room) or (near > after and _last(_WORD, text, after, room)) or 0
+    return _last(_WORD, text, near, room) or _last(_WORD, text, after, near)
 
 
 def _tidy(text: str, end: int) -> str:

@@ -270,7 +270,7 @@ NO_STORE = "quire mcp-proxy: no context for lift_load: "
 
 
 def test_without_a_store_results_pass(tree: Tree, tmp_path: Path) -> None:
-    content, said, _ = served_once(tree, tmp_path)
+    content, said, _ = served_once(tree, tmp_path, *PATIENT)
     assert content == [{"type": "text", "text": "own"}]
     (line,) = [line for line in said.splitlines() if line.startswith(NO_STORE)]
     assert "quire index" in line
@@ -287,11 +287,11 @@ def test_a_context_that_is_late_is_left_out(harbour: Tree, tmp_path: Path) -> No
 
 def test_a_damaged_store_and_wrong_settings_let_results_pass(tree: Tree, tmp_path: Path) -> None:
     tree.write(".quire/store.db", b"this is no store at all" * 100)
-    content, said, _ = served_once(tree, tmp_path)
+    content, said, _ = served_once(tree, tmp_path, *PATIENT)
     assert content == [{"type": "text", "text": "own"}]
     assert NO_STORE in said
     tree.write("quire.toml", "[embed]\nprovider = 3\n")
-    content, said, _ = served_once(tree, tmp_path)
+    content, said, _ = served_once(tree, tmp_path, *PATIENT)
     assert content == [{"type": "text", "text": "own"}]
     assert "Traceback" not in said
 

@@ -2,7 +2,8 @@
 
 For each question one after the other, so that all meet the same moments of a busy machine: the two
 searches with their hits fused, what the default gathers (words nearby, names followed, chunks), and
-all of it up to the text of the context. Neither the model nor the receipt is in it.
+all of it up to the text of the context; and that without the gathering. Neither the model nor the
+receipt is in it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ PLAIN = RankSpec(fusion="rrf", reach=0)
 SEARCHED = "plain search: words and meaning, fused by place"
 GATHERED = "what the default gathers"
 PACKED = "gathered, scored and packed"
+ALONE = "scored and packed, what was gathered at hand"
 
 
 def tables(sizes: Sequence[int], asked: int) -> Iterator[Table]:
@@ -41,7 +43,7 @@ def tables(sizes: Sequence[int], asked: int) -> Iterator[Table]:
 def _table(quire: Quire, model: QuestionModel, fresh: Fresh, size: int, asked: int) -> Table:
     many = min(assemble.PER_ASKED * asked, MOST)
     spent: dict[str, tuple[list[float], list[float]]] = {
-        name: ([], []) for name in (SEARCHED, GATHERED, PACKED)
+        name: ([], []) for name in (SEARCHED, GATHERED, PACKED, ALONE)
     }
     for number, question in enumerate(fresh.take(WARM + many)):
         for name, call in _ways(quire, model, question).items():
@@ -64,10 +66,13 @@ def _ways(quire: Quire, model: QuestionModel, question: str) -> dict[str, Callab
     vector = model.embed_query(question)
     asked = decide(question, {"recipe": assemble.RECIPE})
     known = replace(asked, recorded=Recorded({question: vector}, model.model))
+    with quire.store.view(OWNER) as view:
+        gathered = _gathered(known, view)
     return {
         SEARCHED: partial(_within, quire, partial(_searched, question, vector)),
         GATHERED: partial(_within, quire, partial(_gathered, known)),
         PACKED: partial(_within, quire, partial(_packed, known)),
+        ALONE: partial(_assembled, known, gathered),
     }
 
 
@@ -92,7 +97,10 @@ def _gathered(asked: Asked, view: View) -> asking.Gathered:
 
 
 def _packed(asked: Asked, view: View) -> Context:
-    gathered = _gathered(asked, view)
+    return _assembled(asked, _gathered(asked, view))
+
+
+def _assembled(asked: Asked, gathered: asking.Gathered) -> Context:
     made = assembling.assemble(drafting.start(asked, gathered), gathered.failed, gathered.notes)
     assert made.sources, "something fits"
     assert not made.failed, made.failed

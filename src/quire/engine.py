@@ -30,15 +30,14 @@ from quire import (
     tokens,
 )
 from quire.advising import Advising
-from quire.asking import QueryVectors
+from quire.asking import Gathered, QueryVectors
 from quire.auditing import WhyNot
 from quire.bringing import Bringing
 from quire.building import Building
 from quire.checking import check_budget
 from quire.config import Config
-from quire.errors import (
-    InputError,
-)
+from quire.contracts import View
+from quire.errors import InputError
 from quire.keeping import Keeping
 from quire.learning import Learning
 from quire.lru import Recent
@@ -132,11 +131,8 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
                 return self._given(kept, view.viewer, asked)
-            gathered = asking.gather(view, asked, self._vectors, self._judging)
+            gathered = self._gathered(view, asked)
             draft = assembling.run(drafting.start(asked, gathered))
-            if asked.recorded is None and asked.recipe.fit.cut == tokens.SUMMARIZE:
-                gathered = summarizing.summarized(gathered, draft, self._text_writer())
-                draft = assembling.run(drafting.start(asked, gathered))
             notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
             context = assembling.told(draft, gathered.failed, notes)
             state = proof.viewed(
@@ -156,6 +152,15 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
         if not gathered.failed:  # a failure may pass: it is recorded, never kept
             self._contexts.put(key, context)
         return self._given(context, view.viewer, asked)
+
+    def _gathered(self, view: View, asked: Asked) -> Gathered:
+        """Gather what a context is made of, summaries of what must be cut included."""
+        gathered = asking.gather(view, asked, self._vectors, self._judging)
+        if asked.recorded is not None or asked.recipe.fit.cut != tokens.SUMMARIZE:
+            return gathered
+        # Packed once only to see what is cut: that nothing fits is told when it is packed again.
+        draft = assembling.run(drafting.start(replace(asked, allow_empty=True), gathered))
+        return summarizing.summarized(gathered, draft, self._text_writer())
 
     def _given(self, context: Context, viewer: Viewer, asked: Asked) -> Context:
         """Write down who is given a context, where that is wanted."""
@@ -225,7 +230,7 @@ class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Buildin
         asked = _decided(query, options)
         with self._view(asked.viewer) as view:
             wanted = auditing.at(view, path, line)
-            first = asking.gather(view, asked, self._vectors, self._judging)
+            first = self._gathered(view, asked)
             met = Recorded(
                 first.vectors,
                 first.coverage.model,

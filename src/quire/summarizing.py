@@ -34,9 +34,11 @@ def summarized(gathered: Gathered, draft: Draft, writer: TextWriter | None) -> G
         for text, wording in zip(wanted, writer.write(orders), strict=True)
     }
     failed = {Failure(WRITER, wording.reason) for wording in made.values() if not wording.text}
+    failed |= {*gathered.failed}
     return replace(
         gathered,
-        failed=(*gathered.failed, *sorted(failed, key=lambda one: one.reason)),
+        # In the order in which a replay will tell them.
+        failed=tuple(sorted(failed, key=lambda one: (one.source, one.reason))),
         writer=writer.name,
         summaries={
             showing.named(text): wording.text for text, wording in made.items() if wording.text

@@ -11,8 +11,11 @@ import pytest
 
 import quire
 from quire import Block, Context, Quire
+from quire.collect import SOURCES
 from quire.engine import count_tokens, parse_receipt
+from quire.errors import StoreError
 from quire.summarizing import NO_WRITER
+from quire.values import Hits
 from tests.serving import VARIABLE, Endpoint, Reply, said, served
 from tests.writing.test_writer import orders_in
 
@@ -183,6 +186,52 @@ def test_items_of_a_page_are_summarized_too(workspace: Quire, endpoint: Endpoint
     assert context.tokens <= 1000
     again, differences = workspace.replay(parse_receipt(json.dumps(context.receipt)))
     assert (again.text, differences) == (context.text, [])
+
+
+def test_why_not_knows_the_summaries(workspace: Quire, endpoint: Endpoint) -> None:
+    context = assembled(workspace)
+    inside = {source.path for source in context.sources}
+    assert ".quire/block/other" in inside, "only because others are told in fewer words"
+    asked = len(endpoint.questions)
+    for path in sorted(inside):
+        (told,) = workspace.why_not(
+            "walrus migration",
+            path,
+            recipe="workspace",
+            focus="long",
+            budget=400,
+            shares={"focus": 300, "semantic": 0, "relations": 0, "activity": 0},
+            cut="summarize",
+        )
+        assert told.inside, path
+    assert len(endpoint.questions) == asked
+
+
+def test_failures_are_replayed_in_their_order(
+    workspace: Quire, endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = tmp_path / "walruses.toml"
+    recipe.write_text(
+        'extends = "workspace"\n[fit]\ncut = "summarize"\n'
+        '[sections.zoo]\ntitle = "Zoo"\nsources = ["lexical"]\nk = 5\nweight = 300\n'
+    )
+    endpoint.usual = Reply({"error": "no money"}, 402)
+
+    def broken(*_: object) -> Hits:
+        raise StoreError("the words are gone")
+
+    monkeypatch.setitem(SOURCES, "lexical", broken)
+    options = {"recipe": str(recipe), "focus": "long", "budget": 400}
+    context = workspace.assemble("walrus migration", **options)  # type: ignore[arg-type]
+    assert [failure.source for failure in context.failed] == [
+        "semantic.lexical",
+        "writer",
+        "zoo.lexical",
+    ]
+    monkeypatch.undo()
+    again, differences = workspace.replay(parse_receipt(json.dumps(context.receipt)))
+    assert differences == []
+    assert again.text == context.text
 
 
 def test_new_settings_hold_for_the_next_context(workspace: Quire, tmp_path: Path) -> None:

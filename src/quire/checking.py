@@ -148,8 +148,8 @@ def check_budget(budget: Budget) -> None:
     if budget.available <= 0:
         parts = ", ".join(f"{name} {value}" for name, value in budget.reserved.items())
         raise BudgetError(
-            f"of {budget.total} tokens all are reserved ({parts}): raise --budget, or lower the "
-            "reserves (--reserve none for none)"
+            f"of {budget.total} tokens all are reserved ({parts}): raise the budget, or "
+            "lower the reserves"
         )
 
 

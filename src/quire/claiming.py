@@ -33,7 +33,8 @@ def checked(block: Block) -> Block:
             _check_author(made.author)
         return made if made.access is None else replace(made, access=access_list(made.access))
     except InputError as error:
-        raise InputError(f"block {block.id!r}: {error}") from error
+        named = f"block {block.id!r}" if block.id else "the block"
+        raise InputError(f"{named}: {error}") from error
 
 
 def _check_author(name: str) -> None:

@@ -100,7 +100,7 @@ def _told(asked: Asked) -> str:
     if not most:
         raise InputError(
             f"system: the recipe {asked.recipe.name!r} says no instructions; "
-            "--recipe workspace does"
+            "the recipe 'workspace' does"
         )
     if cost > most:
         raise BudgetError(f"the instructions have {cost} tokens, and may have {most}: shorten them")

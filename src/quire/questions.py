@@ -59,7 +59,7 @@ def read_questions(text: str, place: str = "the questions") -> list[Question]:
             raise InputError(f"{where} is not JSON: {told}") from error
         found.append(_question(data, where, str(number)))
     if not found:
-        raise InputError(f"{place} hold no question: write one JSON object a line")
+        raise InputError(f"there is no question in {place}: write one JSON object a line")
     return found
 
 

@@ -275,7 +275,7 @@ def _of_types(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     if not recipe.sections and ("types" in options or "limit" in options):
         named = "types" if "types" in options else "limit"
         raise InputError(
-            f"{named}: the recipe {recipe.name!r} has no sections; --recipe agent has some"
+            f"{named}: the recipe {recipe.name!r} has no sections; the recipe 'agent' has some"
         )
     sections = recipe.sections
     if "types" in options:
@@ -285,6 +285,8 @@ def _of_types(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
         sections, recipe = _shared(recipe, sections, options["shares"])
     if "limit" in options:
         limit, most = options["limit"], max(section.k for section in recipe.sections)
+        if limit < 1:
+            raise InputError(f"limit is {limit}: ask for at least one item of each section")
         # What has fewer than the others on purpose, such as values, does not get more.
         sections = tuple(
             replace(section, k=limit if section.k == most else min(section.k, limit))

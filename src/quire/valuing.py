@@ -75,8 +75,8 @@ def _refuse_absent(view: View, names: Sequence[str]) -> None:
     for name in names:
         if name not in there:
             raise InputError(
-                f"{name} is not in this store: the receipt is of another one, or of an earlier "
-                "state; assemble anew"
+                f"there is no {name} that this viewer may read: the receipt is of another store, "
+                "or of an earlier state; assemble anew"
             )
 
 

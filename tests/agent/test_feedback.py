@@ -177,14 +177,14 @@ def test_a_receipt_of_another_store_is_refused(noted: Quire, tmp_path: Any) -> N
         elsewhere.remember("Another heron login host.", at=1)
         foreign = page(elsewhere).receipt
         name = order(elsewhere)[0]
-    with pytest.raises(InputError, match="not in this store"):
+    with pytest.raises(InputError, match="that this viewer may read: the receipt"):
         noted.feedback(foreign, at=1, useful=[name])
 
 
 def test_what_may_not_be_read_cannot_be_judged(noted: Quire) -> None:
     hidden = noted.remember("Heron login host of the owner alone.", at=9, share=["alice"]).kept
     receipt = page(noted).receipt
-    with pytest.raises(InputError, match="not in this store"):
+    with pytest.raises(InputError, match="that this viewer may read: the receipt"):
         noted.feedback(receipt, at=1, useful=[hidden.id], viewer="bob")
     noted.feedback(receipt, at=1, useful=[hidden.id], viewer="alice")
 

@@ -28,7 +28,7 @@ QUERY = "quorum vote"
         ({"budget": LARGEST_BUDGET + 1}, "more than any window (100000000 at most)"),
         ({"budget": 10**30}, "more than any window"),
         ({"budget": 800}, "of 800 tokens all are reserved (system 200, query 100, response 500)"),
-        ({"budget": 1}, "raise --budget, or lower the reserves (--reserve none for none)"),
+        ({"budget": 1}, "raise the budget, or lower the reserves"),
         ({"budget": 500, "reserve": {"answer": 500}}, "all are reserved (answer 500)"),
         ({"reserve": {"system": -1}}, "-1 tokens are reserved for system: it must not be negative"),
         ({"reserve": {"system": 2.5}}, "2.5 is reserved for system: it must be a whole number"),

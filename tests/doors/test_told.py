@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from quire import Filter, remarks
+from quire import Filter, Options, remarks
 from quire.doors.cli import main
-from quire.errors import InputError
+from quire.errors import InputError, QuireError
 
 from .test_streams import on_a_terminal
 
@@ -171,6 +171,14 @@ def test_a_wrong_value_is_named_as_it_was_given(
         (("search", "x", "--since", "soon"), "--since 'soon' is no date"),
         (("assemble", "x", "--until", "soon"), "--until 'soon' is no date"),
         (("assemble", "x", "--as-of", "soon"), "--as-of 'soon' is no date"),
+        (("assemble", "x", "--recipe", "agent", "--limit", "0"), "--limit is 0: ask for at least"),
+        (("premortem", "debugging", "--limit", "-1"), "--limit is -1: ask for at least one item"),
+        (("assemble", "x", "--limit", "3"), "--limit: the recipe 'documents' has no sections"),
+        (("assemble", "x", "--shares", "news=3"), "--shares: there is no 'news'"),
+        (("assemble", "x", "--system", "a.md"), "--system: the recipe 'documents' says no"),
+        (("memory", "import", "a.md"), "a.md, line 1 is no JSON"),
+        (("import", "blocks", "a.md"), "a.md, line 1 is no JSON"),
+        (("block", "put", "x", "--type", "news"), "the block: there is no type 'news'"),
     ],
 )
 def test_other_options_are_named(indexed: Tree, arguments: tuple[str, ...], said: str) -> None:
@@ -191,6 +199,23 @@ def test_a_budget_that_is_too_small_is_told_with_the_options_that_help(indexed: 
     more = ("--budget", "3", "--reserve", "none", "--allow-empty")
     done = indexed.call("assemble", "anchor", *more)
     assert "raise --budget to " in done.stderr
+
+
+def test_words_of_the_command_line_stay_there(indexed: Tree) -> None:
+    done = indexed.call("assemble", "anchor", "--budget", "500")
+    assert "raise --budget, or lower the reserves (--reserve none for none)" in done.stderr
+    wrong: tuple[Options, ...] = (
+        {"budget": 500},
+        {"types": ["code"]},
+        {"limit": 0, "recipe": "agent"},
+        {"system": "Be brief."},
+        {"shares": {"news": 3}},
+    )
+    with indexed.open() as quire:
+        for options in wrong:
+            with pytest.raises(QuireError) as met:
+                quire.assemble("anchor", **options)
+            assert "--" not in str(met.value)
 
 
 def test_a_place_counts_from_where_the_caller_stands(indexed: Tree) -> None:

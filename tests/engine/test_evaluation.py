@@ -142,7 +142,7 @@ def test_two_recipes_are_compared_question_by_question(shelf: Quire, tmp_path: P
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "hold no question"),
+        ("", "there is no question in "),
         ("{", "line 1 is not JSON"),
         ("[]", '"query"'),
         ('{"query": " ", "expect": "a"}', '"query" must be'),

@@ -8,7 +8,7 @@ import click
 
 from quire.doors import printing
 from quire.doors.dates import now
-from quire.doors.naming import as_typed
+from quire.doors.naming import as_typed, in_file
 from quire.doors.options import common, content_of, opened, sharing, writing
 from quire.values.blocks import PagesImported
 
@@ -34,7 +34,7 @@ def import_blocks(
     as they are; anyone else becomes the author.
     """
     text = content_of(file)
-    with opened(store, space, create=space is None) as quire, as_typed({}):
+    with opened(store, space, create=space is None) as quire, as_typed({}), in_file(file):
         result = quire.import_blocks(text, at=now(), viewer=viewer, allow_secret=allow_secret)
     printing.imported(result, "blocks", as_json=as_json)
 

@@ -9,7 +9,7 @@ import click
 
 from quire.doors import printing
 from quire.doors.dates import now
-from quire.doors.naming import as_typed
+from quire.doors.naming import as_typed, in_file
 from quire.doors.options import (
     CONTEXT,
     asked,
@@ -198,7 +198,7 @@ def import_(
     access as they are; anyone else becomes the author.
     """
     text = content_of(file)
-    with opened(store, space, create=space is None) as quire, as_typed({}):
+    with opened(store, space, create=space is None) as quire, as_typed({}), in_file(file):
         result = quire.import_memories(
             text, at=now(), share=share, viewer=viewer, allow_secret=allow_secret
         )

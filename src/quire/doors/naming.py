@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from quire.errors import QuireError
+from quire.errors import InputError, QuireError
 
 # What the engine's errors begin with: the option's name here, its flag, and the recipe's key.
 _NAMES: dict[str, tuple[str, str, str]] = {
@@ -29,6 +29,8 @@ _NAMES: dict[str, tuple[str, str, str]] = {
     "cut": ("cut", "--cut", "fit.cut"),
     "types": ("types", "--types", "sections"),
     "limit": ("limit", "--limit", "sections"),
+    "shares": ("shares", "--shares", "sections"),
+    "system": ("system", "--system", "budget.system"),
     "k": ("k", "--k", "k"),
 }
 _FLAGS = {
@@ -37,6 +39,8 @@ _FLAGS = {
 }
 _PHRASES = {
     "raise the budget to": "raise --budget to",
+    "raise the budget, or lower the reserves": "raise --budget, or lower the reserves "
+    "(--reserve none for none)",
     "let pieces be cut": "let pieces be cut (--overflow cut)",
     "allow an empty context": "allow an empty context (--allow-empty)",
     "`exact` compares": "--exact compares",
@@ -59,6 +63,18 @@ def as_typed(given: Mapping[str, Any]) -> Iterator[None]:
             option, flag, key = _NAMES[met[0]]
             told = (key if given.get(option) is None else flag) + told[met.end() :]
         raise type(error)(told) from error
+
+
+@contextmanager
+def in_file(file: str) -> Iterator[None]:
+    """Let errors that name a line name the file as well."""
+    try:
+        yield
+    except InputError as error:
+        if not str(error).startswith("line "):
+            raise
+        place = "standard input" if file == "-" else file
+        raise InputError(f"{place}, {error}") from error
 
 
 def spoken(text: str) -> str:

@@ -131,7 +131,7 @@ def test_every_setting_can_be_set(project: Path) -> None:
 
 
 def test_the_template_holds_the_defaults(project: Path) -> None:
-    from quire.doors.printing import TEMPLATE
+    from quire.config import TEMPLATE
 
     write(project, TEMPLATE)
     found = load(project)

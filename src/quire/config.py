@@ -33,6 +33,49 @@ MARKS = (FILE, ".quire", ".git")
 SECTIONS = ("ingest", "embed", "learn", "judge", "writer", "audit")
 DEFAULT_STORE = Path(".quire") / "store.db"
 
+TEMPLATE = """\
+# Settings of Quire for this project. Everything is optional; what is commented out is the default,
+# or an example.
+
+# store = ".quire/store.db"
+
+[ingest]
+# max_bytes = 16777216      # larger files are skipped and listed
+# secrets = false           # files that look like secrets are skipped and listed
+# ignore = ["*.lock"]       # more patterns to leave out, as in .gitignore
+# history = 1000            # so many of git's newest commits are kept; "all"; 0: none
+
+[embed]
+# provider = "local"        # "http": an OpenAI-compatible endpoint; "none": words only
+# url = "http://localhost:8080/v1"
+# model = "my-model"
+
+[audit]
+# file = ".quire/audit.jsonl"   # a line for each context that is given: when, to whom, which pieces
+
+[learn]
+# categories = ["habit"]    # of memories, beside fact, preference, decision and error
+# domains = ["firmware"]    # of experiences, beside the shipped ones
+# strategies = ["pairing"]
+
+[judge]
+# provider = "semantic"     # judges sentences of context files; "llm", "mcp" (the client), "none"
+# threshold = 0.043         # semantic: higher is stricter
+# url = "https://host/v1"   # llm: with `protocol` "openai" or "anthropic", `model`, `key_env`
+
+[writer]
+# provider = "llm"          # a language model writes summaries (`cut = "summarize"`), words values
+# url = "https://host/v1"   # with `protocol` "openai" or "anthropic", `model`, `key_env`
+
+[access]
+# default = "public"        # who may read what no rule matches; "owner": nobody else
+# "hr/**" = ["alice", "@hr"]
+
+[groups]
+# hr = ["bob", "carol"]
+"""
+"""What a new quire.toml says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Config:

@@ -231,6 +231,10 @@ def test_the_command_line(noted: Quire, wordy: Tree) -> None:
         f"forgot {listed[0]['id']}\n"
     )
     assert "nothing was said yet" in wordy.call("feedback", "--list").stderr
+    wordy.call("feedback", file, "--useful", name)
+    (again,) = json.loads(wordy.call("feedback", "--list", "--json").stdout)["feedback"]
+    done = wordy.call("feedback", "--forget", again["id"], "--json")
+    assert json.loads(done.stdout) == {"forgotten": again["id"]}
     for words in ((), (file, "--list"), (file,), (file, "--useful", "x")):
         done = wordy.call("feedback", *words)
         assert done.returncode == 2

@@ -306,12 +306,15 @@ def test_access_by_command(guarded: Tree) -> None:
         "config": {"hr": ["ann", "bob"]},
         "command": {"law": ["bob", "eve"]},
     }
-    run("group", "law")
+    assert run("group", "law")["notes"] == ["the group 'law' is dissolved"]
+    refused = guarded.call("access", "group", "law")
+    assert refused.returncode == 2
+    assert "no group 'law' was given by command" in refused.stderr
     assert run("check", "eve")["paths"] == ["hr/plan.md", "open.md"]
     run("allow", "hr/plan.md", "owner")
     assert run("check", "eve")["paths"] == ["open.md"]
     run("remove", "hr/plan.md")
-    run("remove", "legal/**")
+    assert run("remove", "legal/**")["notes"] == ["no rule that was given by command is left"]
     assert run("check", "eve")["paths"] == ["hr/plan.md", "open.md"]
     refused = guarded.call("access", "remove", "legal/**")
     assert refused.returncode == 2

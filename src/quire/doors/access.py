@@ -61,7 +61,8 @@ def remove(glob: str, store: str | None, space: str | None, as_json: bool) -> No
             raise InputError(f"no rule for {glob!r} was given by command; see `quire access list`")
         quire.set_rules(kept)
         rules = [("command", rule) for rule in kept]
-        printing.rules(rules, {}, as_json=as_json)
+        notes = [] if kept else ["no rule that was given by command is left"]
+        printing.rules(rules, {}, notes, as_json=as_json)
 
 
 @access.command()
@@ -73,9 +74,16 @@ def group(
 ) -> None:
     """Say who is in the group NAME; without USERS the group is dissolved."""
     with opened(store, space) as quire:
-        groups = {**quire.groups()["command"], name: users}
-        quire.set_groups({held: members for held, members in groups.items() if members})
-        printing.rules([], {"command": quire.groups()["command"]}, as_json=as_json)
+        held = quire.groups()["command"]
+        if not users and name not in held:
+            raise InputError(
+                f"no group {name!r} was given by command: name who is in it, or see "
+                "`quire access list`"
+            )
+        groups = {**held, name: users}
+        quire.set_groups({each: members for each, members in groups.items() if members})
+        notes = [] if users else [f"the group {name!r} is dissolved"]
+        printing.rules([], {"command": quire.groups()["command"]}, notes, as_json=as_json)
 
 
 @access.command()

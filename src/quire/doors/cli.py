@@ -85,14 +85,14 @@ def init(*, folder: str, as_json: bool) -> None:
     """Write a quire.toml with the default settings, explained."""
     from pathlib import Path
 
-    from quire.config import FILE
+    from quire.config import FILE, TEMPLATE
 
     target = Path(folder, FILE)
     if target.exists():
         raise InputError(f"{target} is there already; edit it, or delete it first")
     if not target.parent.is_dir():
         raise InputError(f"{folder} is no directory")
-    target.write_text(printing.TEMPLATE, "utf-8")
+    target.write_text(TEMPLATE, "utf-8")
     if as_json:
         click.echo(printing.as_json_text({"wrote": str(target)}))
     else:
@@ -170,7 +170,7 @@ def watch(
     "--kind",
     "kinds",
     multiple=True,
-    help="Only this kind (document, code, conversation, commit); repeatable.",
+    help="Only this kind (document, code, conversation, commit, memory, block.todo); repeatable.",
 )
 @click.option("--path", "paths", multiple=True, help="Only paths that match this glob; repeatable.")
 @click.option("--since", metavar="DATE", help="Only what was modified at or after this date.")

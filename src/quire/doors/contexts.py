@@ -28,6 +28,11 @@ from quire.errors import InputError, NoStoreError
 if TYPE_CHECKING:
     from quire.values import Context
 
+MOVED = (
+    "what this viewer may read is not what the receipt was made from: `quire replay` says what "
+    "would be different now"
+)
+
 
 @click.command()
 @click.argument("query")
@@ -95,6 +100,9 @@ def verify(
     try:
         with opened(store, space) as quire:
             wrong = quire.verify(data, text, viewer)
+            moved = quire.status(viewer).roots.state != data.get("view_root")
+        if moved and not wrong:
+            printing.note(f"note: {MOVED}")
     except NoStoreError:
         if store is not None or space is not None:
             raise
@@ -206,7 +214,7 @@ def feedback(
             printing.given([made.kept], as_json=as_json)
         elif forget is not None:
             quire.forget_feedback(forget, viewer=viewer)
-            printing.say(f"forgot {forget}")
+            printing.forgotten(forget, as_json=as_json)
         else:
             printing.given(quire.feedback_given(viewer=viewer), as_json=as_json)
 

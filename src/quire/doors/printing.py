@@ -16,6 +16,7 @@ from quire.doors.naming import setting, spoken
 from quire.values import (
     AccessRule,
     Context,
+    Failure,
     Feedback,
     ImportResult,
     IndexResult,
@@ -33,47 +34,6 @@ TAB = 4
 
 # What steers a terminal, breaks a line or turns the order of letters around.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-
-TEMPLATE = """\
-# Settings of Quire for this project. Everything is optional; these are the defaults.
-
-# store = ".quire/store.db"
-
-[ingest]
-# max_bytes = 16777216      # larger files are skipped and listed
-# secrets = false           # files that look like secrets are skipped and listed
-# ignore = ["*.lock"]       # more patterns to leave out, as in .gitignore
-# history = 1000            # so many of git's newest commits are kept; "all"; 0: none
-
-[embed]
-# provider = "local"        # "http": an OpenAI-compatible endpoint; "none": words only
-# url = "http://localhost:8080/v1"
-# model = "my-model"
-
-[audit]
-# file = ".quire/audit.jsonl"   # a line for each context that is given: when, to whom, which pieces
-
-[learn]
-# categories = ["habit"]    # of memories, beside fact, preference, decision and error
-# domains = ["firmware"]    # of experiences, beside the shipped ones
-# strategies = ["pairing"]
-
-[judge]
-# provider = "semantic"     # judges sentences of context files; "llm", "mcp" (the client), "none"
-# threshold = 0.043         # semantic: higher is stricter
-# url = "https://host/v1"   # llm: with `protocol` "openai" or "anthropic", `model`, `key_env`
-
-[writer]
-# provider = "llm"          # a language model writes summaries (`cut = "summarize"`), words values
-# url = "https://host/v1"   # with `protocol` "openai" or "anthropic", `model`, `key_env`
-
-[access]
-# default = "public"        # who may read what no rule matches; "owner": nobody else
-# "hr/**" = ["alice", "@hr"]
-
-[groups]
-# hr = ["bob", "carol"]
-"""
 
 
 def as_json_text(value: Any) -> str:
@@ -111,8 +71,7 @@ def indexed(result: IndexResult, *, as_json: bool) -> None:
     if as_json:
         click.echo(as_json_text(asdict(result)))
         return
-    for text in result.notes:
-        note(f"note: {text}")
+    notes(result.notes)
     left_out(result.skipped)
     say(
         f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "
@@ -129,10 +88,7 @@ def found(result: SearchResult, *, as_json: bool) -> None:
     if as_json:
         click.echo(as_json_text(search_json(result)))
         return
-    for failure in result.failed:
-        note(f"FAILED: {failure.source}: {failure.reason}")
-    for text in result.notes:
-        note(f"note: {text}")
+    _missing(result.failed, result.notes)
     if not result.results:
         note("nothing found")
     for number, candidate in enumerate(result.results, start=1):
@@ -176,10 +132,7 @@ def context(made: Context, *, as_json: bool) -> None:
     if as_json:
         click.echo(as_json_text(asdict(made)))
         return
-    for failure in made.failed:
-        note(f"FAILED: {failure.source}: {failure.reason}")
-    for text in made.notes:
-        note(f"note: {spoken(text)}")
+    _missing(made.failed, made.notes)
     if made.limit_exceeded:
         note(f"note: the budget of {made.available} tokens is passed by {made.limit_exceeded}")
     if not made.sources:
@@ -203,6 +156,14 @@ def given(told: Sequence[Feedback], *, as_json: bool) -> None:
         note("nothing was said yet")
 
 
+def forgotten(name: str, *, as_json: bool) -> None:
+    """Show what was taken back."""
+    if as_json:
+        click.echo(as_json_text({"forgotten": name}))
+    else:
+        say(f"forgot {name}")
+
+
 def _exactly(text: str) -> None:
     """Write a text to the byte, as its receipt has it; a terminal's last line is ended."""
     sys.stdout.flush()
@@ -221,10 +182,7 @@ def explained(made: Context, *, as_json: bool) -> None:
         names = ("tokens", "available", "decisions", "failed", "notes")
         click.echo(as_json_text({name: told[name] for name in names}))
         return
-    for failure in made.failed:
-        note(f"FAILED: {failure.source}: {failure.reason}")
-    for text in made.notes:
-        note(f"note: {spoken(text)}")
+    _missing(made.failed, made.notes)
     for decision in sorted(made.decisions, key=lambda one: (-one.score, one.path, one.chunk_id)):
         sign = {"kept": "+", "cut": "~"}.get(decision.verdict, "-")
         signals = ", ".join(f"{name} {value}" for name, value in decision.signals.items())
@@ -326,7 +284,14 @@ def imported(result: ImportResult, what: str, *, as_json: bool) -> None:
 def notes(told: Iterable[str]) -> None:
     """Tell a person what there is to know beside a result."""
     for text in told:
-        note(f"note: {text}")
+        note(f"note: {spoken(text)}")
+
+
+def _missing(failed: Iterable[Failure], told: Iterable[str]) -> None:
+    """Tell who failed, then why else an answer may hold less than was meant."""
+    for failure in failed:
+        note(f"FAILED: {failure.source}: {failure.reason}")
+    notes(told)
 
 
 def purged(gone: Sequence[str], still: Sequence[str], *, as_json: bool) -> None:

@@ -48,6 +48,16 @@ DEFAULT_ACCESS = "access_default"
 """The note that says who may read what no rule matches."""
 ROOT = "root"
 """The note that keeps the directory that a space was indexed from."""
+NO_OWNER = f"{OWNER_NAME!r} is no viewer: name none, and you read as the owner"
+
+
+def viewer_name(text: str) -> str:
+    """Refuse what cannot be the name of a viewer."""
+    if not is_name(text):
+        raise InputError(f"{text!r} is no viewer: give a user's bare name, without @, : or spaces")
+    if text == OWNER_NAME:
+        raise InputError(NO_OWNER)
+    return text
 
 
 class Project:
@@ -340,13 +350,9 @@ class Project:
         asked = self.config.viewer if viewer is None else viewer
         if asked is None:
             return OWNER
-        found = asked if isinstance(asked, Viewer) else Viewer(asked)
-        if isinstance(asked, str) and not is_name(asked):
-            raise InputError(
-                f"{asked!r} is no viewer: give a user's bare name, without @, : or spaces"
-            )
+        found = Viewer(viewer_name(asked)) if isinstance(asked, str) else asked
         if found.name == OWNER_NAME and not found.owner:
-            raise InputError(f"{OWNER_NAME!r} is no viewer: name none, and you read as the owner")
+            raise InputError(NO_OWNER)
         return found
 
     def _view(self, viewer: Viewer | str | None = None) -> AbstractContextManager[View]:

@@ -435,6 +435,15 @@ def test_bytes_that_are_no_text_are_refused(tree: Tree) -> None:
     assert "no UTF-8 text" in done.stderr
 
 
+def test_a_viewer_that_is_none_is_refused(tree: Tree) -> None:
+    before = state(tree.root)
+    for name in ("@crew", "ann lee", "", "owner"):
+        done = tree.call("install", "claude-code", *OPTIONS, "--viewer", name, "--yes")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"quire: {name!r} is no viewer" in done.stderr
+    assert state(tree.root) == before
+
+
 @pytest.mark.parametrize(("said", "written"), [("y\n", True), ("n\n", False), ("", False)])
 def test_it_asks(tree: Tree, said: str, *, written: bool) -> None:
     done = tree.call("install", "zed", *OPTIONS, stdin=said)

@@ -59,6 +59,10 @@ def install(
 
     if as_json and not (yes or dry_run):
         raise InputError("--json cannot ask: give --yes, or --dry-run to see what would change")
+    if calling["viewer"] is not None:  # hooks would only ever say so on standard error
+        from quire.project import viewer_name
+
+        viewer_name(calling["viewer"])
     scope = _scope(user=user)
     wanted = plan.files(client, CLIENTS[client], _calling(scope.root, **calling), scope)
     record = plan.load_record(scope.record)

@@ -86,14 +86,6 @@ PROTOCOLS = {
 """A way of speaking is two functions and one row."""
 
 
-def numbered(model: LanguageModel, entries: Any, count: int, field: str) -> list[list[Any]]:
-    """Give what an answer says for each number from 1 on; raises EndpointError."""
-    try:
-        return forms.numbered(entries, count, field)
-    except (LookupError, TypeError, ValueError) as error:
-        raise model.malformed(error) from error
-
-
 class LanguageModel:
     """A model behind an address. `section` names its settings in errors."""
 
@@ -134,11 +126,7 @@ class LanguageModel:
         try:
             return self._protocol.answered(answer)[question.form.name]
         except (LookupError, TypeError, ValueError, RecursionError) as error:
-            raise self.malformed(error) from error
-
-    def malformed(self, error: Exception) -> EndpointError:
-        """Say that an answer was none, and why."""
-        return EndpointError(forms.malformed(self.model, error))
+            raise EndpointError(forms.malformed(self.model, error)) from error
 
     def close(self) -> None:
         """Close the connections."""

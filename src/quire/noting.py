@@ -42,7 +42,7 @@ class Noting(ABC):
 
     @abstractmethod
     def _text_writer(self) -> TextWriter | None:
-        """Give what words values, opened when it is first needed; None: nothing does."""
+        """Give the model that writes, opened when it is first needed; None: none is set."""
 
     @abstractmethod
     def root(self) -> Path:

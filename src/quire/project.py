@@ -107,7 +107,7 @@ class Project:
         return self._embedder
 
     def _text_writer(self) -> TextWriter | None:
-        """Give what writes summaries, opened when it is first needed; None: nothing does."""
+        """Give the model that writes, opened when it is first needed; None: none is set."""
         if self._writer is None:
             self._writer = open_writer(self.config.writer)
         return self._writer

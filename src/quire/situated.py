@@ -8,7 +8,7 @@ receipt records them, so that a replay asks nobody.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from quire import rules
@@ -24,7 +24,6 @@ from quire.values import (
     Mistake,
     Record,
     Ruled,
-    Situation,
     Verdict,
 )
 
@@ -103,7 +102,7 @@ class Judging:
         if place and place not in contexts.files and rules.form_of(place):
             raise InputError(f"there is no context {place!r} that this viewer may read")
         recorded = asked.recorded
-        judge = self._judge() if recorded is None else _Silent(recorded)
+        judge = self._judge() if recorded is None else _silent(recorded)
         ruled = rules.evaluate(
             chain,
             contexts.files,
@@ -174,17 +173,7 @@ def _meant(context: ContextFile) -> Iterator[str]:
         yield from rules.candidates(reference)
 
 
-class _Silent:
-    """Stands for the judge in a replay: it has nothing to add to what is recorded."""
-
-    def __init__(self, recorded: Recorded) -> None:
-        self.name = recorded.judge
-        reasons = [failure.reason for failure in recorded.failed if failure.source == JUDGE]
-        self._reason = reasons[0] if reasons else "nobody is asked again"
-
-    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the contract's
-        """Give no verdict on anything."""
-        return [Verdict(None, self._reason) for _ in sentences]
-
-    def close(self) -> None:
-        """Do nothing: nothing is held."""
+def _silent(recorded: Recorded) -> Judge:
+    """Give what stands for the judge in a replay: it adds nothing to what is recorded."""
+    reasons = [failure.reason for failure in recorded.failed if failure.source == JUDGE]
+    return rules.NoJudge(reasons[0] if reasons else "nobody is asked again", recorded.judge)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from quire import hashes
 from quire.contracts import TextWriter
 from quire.errors import ConfigError, EndpointError, MissingExtraError
-from quire.forms import Form, Question
+from quire.forms import Form, Question, malformed, numbered
 from quire.lru import Recent
 from quire.values import PRINCIPLE, SUMMARY, Order, Wording, WriterSettings
 
@@ -102,16 +102,16 @@ class LlmWriter:
         self._model.close()
 
     def _asked(self, orders: Sequence[Order]) -> list[Wording]:
-        from quire.language import numbered
-
         text = "\n".join(_told(number, order) for number, order in enumerate(orders, start=1))
         tokens = sum(order.tokens * 2 + TOKENS_EACH for order in orders)
         form = Form("texts", {"number": "integer", "text": "string"})
         try:
             entries = self._model.ask(Question(TASK, text, form, tokens))
-            given = numbered(self._model, entries, len(orders), "text")
+            given = numbered(entries, len(orders), "text")
         except EndpointError as error:
             return [Wording("", str(error))] * len(orders)
+        except (LookupError, TypeError, ValueError) as error:
+            return [Wording("", malformed(self._model.model, error))] * len(orders)
         return [self._wording(order, answers) for order, answers in zip(orders, given, strict=True)]
 
     def _wording(self, order: Order, answers: list[object]) -> Wording:

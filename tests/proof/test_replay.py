@@ -225,6 +225,15 @@ def test_whatever_differs_is_said(project: Quire) -> None:
     other["hash"] = "0" * 64
     assert differences(receipt, other) == [f"hash: {receipt['hash']} -> {'0' * 64}"]
     other = as_read(receipt)
+    other |= {"judge": "j/1", "verdicts": {"a": {"applies": True, "reason": "by j"}}}
+    other |= {"writer": "w/1", "summaries": {"b": "Short."}}
+    assert differences(receipt, other) == [
+        "judge: None -> j/1",
+        "writer: None -> w/1",
+        "sentences of rules were judged otherwise",
+        "texts were summarized otherwise",
+    ]
+    other = as_read(receipt)
     other["decisions"].reverse()
     assert differences(receipt, other) == ["the decisions stand in another order"]
     other = as_read(receipt)

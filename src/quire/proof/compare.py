@@ -10,6 +10,8 @@ PLAIN = (
     "content_root",
     "counter",
     "embedder",
+    "judge",
+    "writer",
     "failed",
     "tokens",
     "content_tokens",
@@ -20,6 +22,11 @@ PLAIN = (
     "text_hash",
 )
 ASKED = ("request", "recipe")
+SAID = {
+    "verdicts": "sentences of rules were judged otherwise",
+    "summaries": "texts were summarized otherwise",
+}
+"""What a judge and a writer said."""
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -29,7 +36,12 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         found.append("they are of two viewers, who may read different things")
     for part in ASKED:
         found += _changed(part, old[part], new[part])
-    found += [f"{name}: {old[name]} -> {new[name]}" for name in PLAIN if old[name] != new[name]]
+    found += [
+        f"{name}: {_shown(old[name])} -> {_shown(new[name])}"
+        for name in PLAIN
+        if old[name] != new[name]
+    ]
+    found += [words for name, words in SAID.items() if old[name] != new[name]]
     found += _pieces(old, new)
     if any(old[name] != new[name] for name in ("query_vector", "section_vectors")):
         found.append("the question's vector is another")
@@ -38,6 +50,10 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     if not found and old["hash"] != new["hash"]:
         found.append(f"hash: {old['hash']} -> {new['hash']}")
     return found
+
+
+def _shown(value: Any) -> Any:
+    return None if value == "" else value
 
 
 def _changed(place: str, old: Any, new: Any) -> Iterator[str]:

@@ -17,12 +17,11 @@ from quire.values import Situation, Verdict
 
 
 class NoJudge:
-    """Stands where there is no judge; says why of every sentence."""
+    """Stands where no judge is asked; says why of every sentence."""
 
-    name = "none"
-
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, name: str = "none") -> None:
         self._reason = reason
+        self.name = name
 
     def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the contract's
         """Give no verdict on anything."""

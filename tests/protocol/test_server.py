@@ -174,6 +174,17 @@ def test_every_tool_answers_as_its_schema_says(plant: Forest, server: list[str])
         why = told("explain", query="tide", recipe="documents", path="src/crane.py", max_tokens=60)
         assert why["pieces"][0]["path"] == "src/crane.py"
         assert {one["verdict"] for one in why["decisions"]} <= {"kept", "cut", "dropped"}
+        why = told("explain", query="tide", recipe="documents", path="docs/tides.md", max_tokens=1)
+        (piece,) = why["pieces"]
+        (lets_in,) = piece["lets_in"]
+        assert piece["checked"]
+        assert lets_in.startswith("max_tokens = "), "as the tool calls it"
+        enough = int(lets_in.removeprefix("max_tokens = "))
+        more = {"query": "tide", "recipe": "documents"}
+        assert "docs/tides.md" in {
+            one["path"] for one in told("assemble_context", max_tokens=enough, **more)["sources"]
+        }
+        assert told("assemble_context", **more)["available"] == 4000, "as the recipe says"
         kept = told("remember", text="Gulls steal fish.", importance=0.9, category="fact")
         assert kept["importance"] == 0.9
         (started,) = told("experience", operation="start", goal="Mend the rope", domain="feature")[

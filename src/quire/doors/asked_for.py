@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Each option of a context: its flags, and what click needs to know of it.
 _ASKING: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
-    (("--budget",), {"type": int, "help": "The whole window in tokens (default: 4000)."}),
+    (("--budget",), {"type": int, "help": "The whole window in tokens (default: the recipe's)."}),
     (("--recipe",), {"help": "A shipped recipe, or a TOML file (default: documents)."}),
     (
         ("--format", "format_"),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from quire.doors import printing
 from quire.doors.mcp.asker import Answer, Asker, Given, Step
 from quire.doors.mcp.bounds import BUDGET
-from quire.doors.naming import setting
 from quire.doors.options import filtered
 
 if TYPE_CHECKING:
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
 AGENT = "agent"
 SITUATION = "situation"
-BUDGETS = {AGENT: 2000, SITUATION: 4000}
-PREMORTEM_BUDGET = 1500
+GIVEN = {"budget.total": "max_tokens"}
+"""Settings of a recipe that a client can give, by what a tool calls them."""
 
 
 def assemble(asker: Asker, given: Given, step: Step) -> Answer:
@@ -36,9 +35,9 @@ def premortem(asker: Asker, given: Given, step: Step) -> Answer:
     step("opening the store")
     quire = asker.quire()
     step("assembling")
-    budget, notes = _budget(given, PREMORTEM_BUDGET)
-    more = {name: given[name] for name in ("limit", "model") if name in given}
-    made = quire.premortem(given["domain"], given.get("strategy"), budget=budget, **more)
+    more, notes = _budget(given)
+    more |= {name: given[name] for name in ("limit", "model") if name in given}
+    made = quire.premortem(given["domain"], given.get("strategy"), **more)
     return _context(asker, made, notes)
 
 
@@ -61,7 +60,9 @@ def explain(asker: Asker, given: Given, step: Step) -> Answer:
             "inside": one.inside,
             "step": one.step,
             "reason": one.reason,
-            "lets_in": [setting(each.setting, each.value) for each in one.relaxed],
+            "lets_in": [
+                f"{GIVEN.get(each.setting, each.setting)} = {each.value}" for each in one.relaxed
+            ],
             "checked": one.checked,
         }
         for one in missed
@@ -174,23 +175,27 @@ def _remarks(failed: Iterable[Failure], notes: Iterable[str]) -> dict[str, Any]:
 
 def _options(given: Given) -> tuple[Options, list[str]]:
     recipe = given.get("recipe", SITUATION if SITUATION in given else AGENT)
-    budget, notes = _budget(given, BUDGETS.get(recipe, BUDGET // 2))
-    options: dict[str, Any] = {
+    options, notes = _budget(given)
+    options |= {
         name: given[name]
         for name in ("types", "limit", "model", SITUATION, "base")
         if name in given
     }
-    options |= {"recipe": recipe, "budget": budget, "where": _where(given), "allow_empty": True}
+    options |= {"recipe": recipe, "where": _where(given), "allow_empty": True}
     # A context is all that is sent: the window, and what is kept free of it, are the client's.
     options["reserve"] = {}
     return options, notes  # type: ignore[return-value]  # the names are those of Options, see above
 
 
-def _budget(given: Given, default: int) -> tuple[int, list[str]]:
-    asked = given.get("max_tokens", default)
+def _budget(given: Given) -> tuple[dict[str, Any], list[str]]:
+    """Say what a context may have; nothing where the recipe decides."""
+    if "max_tokens" not in given:
+        return {}, []
+    asked = given["max_tokens"]
     if asked <= BUDGET:
-        return asked, []
-    return BUDGET, [f"max_tokens is lowered from {asked} to {BUDGET}, the most that one answer has"]
+        return {"budget": asked}, []
+    told = f"max_tokens is lowered from {asked} to {BUDGET}, the most that one answer has"
+    return {"budget": BUDGET}, [told]
 
 
 def _where(given: Given) -> Filter:

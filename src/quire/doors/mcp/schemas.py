@@ -96,7 +96,8 @@ def asking() -> Schema:
         "types": texts("Only these sections of the page: memories, code, experiences, …"),
         "limit": LIMIT,
         "max_tokens": number(
-            f"The budget of the context (at most {BUDGET}: a larger one is lowered).",
+            f"The budget of the context (default: the recipe's; at most {BUDGET}: a larger one is "
+            "lowered).",
             1,
             100_000_000,
         ),

@@ -44,6 +44,7 @@ from quire.lru import Recent
 from quire.mapping import Mapped
 from quire.parts import filter_of
 from quire.proof import Receipt
+from quire.rating import Rating
 from quire.remembering import Remembering
 from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, decide
 from quire.situated import Judging
@@ -56,14 +57,13 @@ from quire.values import (
     SearchResult,
     Viewer,
 )
-from quire.valuing import Valuing
 from quire.waiting import waiting
 
 KEPT_CONTEXTS = 64
 MAP_BUDGET = 1024
 
 
-class Quire(Keeping, Remembering, Learning, Valuing, Advising, Bringing, Building):
+class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building):
     """An open store: index, search, assemble, and see what is in it."""
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from quire import hashes
 from quire.errors import ConfigError, MissingExtraError
-from quire.rules import open_judge
+from quire.rules import open_judge, wording
 from quire.rules.llm import LlmJudge
 from quire.values import JudgeSettings
 from tests import serving
@@ -229,3 +230,8 @@ def test_without_an_embedder_the_semantic_judge_says_so() -> None:
         (verdict,) = open_judge(JudgeSettings(), embedder).judge(["it rains"], {})
         assert verdict.applies is None
         assert why in verdict.reason
+
+
+def test_other_words_for_the_model_have_another_version() -> None:
+    named = hashes.text_hash(wording.TASK).hex()[:16]
+    assert (wording.VERSION, named) == (1, "789db497fa54de2c"), "raise VERSION: verdicts are kept"

@@ -15,7 +15,7 @@ from quire.values import Feedback, Filter, Viewer, Written
 OWNER_ALONE: tuple[str, ...] = ()
 
 
-class Valuing(Noting):
+class Rating(Noting):
     """What was said of contexts of an open store."""
 
     def feedback(

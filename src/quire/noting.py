@@ -116,11 +116,12 @@ def put(writer: Writer, documents: Iterable[Document]) -> None:
 
 def signed(viewer: Viewer, share: Sequence[str]) -> tuple[str | None, tuple[str, ...] | None]:
     """Tell who the author is, and who may read what they write (None: the rules decide)."""
+    shared = access_list(share)
     if viewer.owner:
-        return None, access_list(share) if share else None
+        return None, shared if share else None
     if not viewer.name:
         raise InputError("someone without a name cannot write: name a viewer")
-    return viewer.name, access_list((*share, f"user:{viewer.name}"))
+    return viewer.name, access_list((*shared, f"user:{viewer.name}"))
 
 
 def refuse_secrets(texts: Iterable[tuple[str, str]], *, allow: bool) -> None:

@@ -10,6 +10,7 @@ from quire.contracts import View
 from quire.errors import InputError
 from quire.learn import feedback
 from quire.noting import Noting, put, refuse_others, signed
+from quire.store.access import refuse_text
 from quire.values import Feedback, Filter, Viewer, Written
 
 OWNER_ALONE: tuple[str, ...] = ()
@@ -81,6 +82,7 @@ def _refuse_absent(view: View, names: Sequence[str]) -> None:
 
 
 def _meant(receipt: Mapping[str, Any], given: Sequence[str]) -> list[str]:
+    refuse_text(given)
     found, unknown = feedback.named(given, receipt["sources"])
     if unknown:
         places = ", ".join(dict.fromkeys(source["path"] for source in receipt["sources"]))

@@ -18,6 +18,7 @@ from quire.claiming import Shaping
 from quire.contracts import View
 from quire.errors import InputError
 from quire.noting import Asker, Noting, put, refuse_others, refuse_secrets
+from quire.store.access import access_list
 from quire.values import (
     OWNER,
     Document,
@@ -136,7 +137,7 @@ class Workspace(Noting):
         """Say who may read a block and what stands in it; None: as of what it stands in."""
         with self._shaping(viewer) as shaping:
             old = _changeable(shaping.view, name)
-            made = replace(old, access=None if access is None else tuple(access))
+            made = replace(old, access=None if access is None else access_list(access))
             made = claiming.private(shaping.view.viewer, made)
             written = self._rewritten(shaping, old, made, at)
         return Written(made, self._embed_now(viewer, written))

@@ -218,6 +218,12 @@ def test_it_moves_search_and_documents_as_well(wordy: Tree) -> None:
         assert "feedback 250" in told
 
 
+def test_a_text_in_place_of_a_list_is_refused(noted: Quire) -> None:
+    receipt = noted.assemble_context(QUERY).receipt
+    with pytest.raises(InputError, match="'abc' is a text: give a list"):
+        noted.feedback(receipt, at=1, useful="abc")
+
+
 def test_the_command_line(noted: Quire, wordy: Tree) -> None:
     file = str(wordy.root / ".quire" / "page.json")
     assert wordy.call("assemble", QUERY, "--recipe", "agent", "--receipt", file).returncode == 0

@@ -181,6 +181,11 @@ def test_what_is_wrong_is_told_with_its_line(line: str, told: str) -> None:
     assert "line 2" in str(error.value)
 
 
+def test_a_text_is_no_list_of_links() -> None:
+    with pytest.raises(InputError, match="links is 'rope': give a list, as in"):
+        shape.checked(Block("a", "page", links="rope"))  # type: ignore[arg-type]
+
+
 def test_a_whole_book_is_no_block() -> None:
     with pytest.raises(InputError, match="more than 65536"):
         shape.checked(Block("a", "paragraph", "x" * 70_000))

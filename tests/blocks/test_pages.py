@@ -351,6 +351,17 @@ def test_a_vault(opened: Quire, plain: Tree) -> None:
     assert home.id in by_text["See [[start]] and [log](Log.md)."].links
 
 
+def test_headings_of_a_vault_link_too(opened: Quire, plain: Tree) -> None:
+    pages = {"A.md": "# See [[B|that one]] and [[Nowhere]] #sea\n\nHere.\n", "B.md": "B.\n"}
+    result = opened.import_pages(written(plain.root / "vault", pages), "vault", at=100)
+    assert (result.resolved, [one.reason for one in result.dangling]) == (1, ["[[Nowhere]]"])
+    blocks = [one for _, one in opened.blocks()]
+    (heading,) = [one for one in blocks if one.type == "heading"]
+    (page, other) = (next(one for one in blocks if one.text == name) for name in "AB")
+    assert heading.links == (other.id,)
+    assert page.properties == {"tags": ("sea",)}
+
+
 A, B, C, D, E = ("0123456789abcdef0123456789abcde" + end for end in "01234")
 NOTION = {
     f"Team {A}.md": f"# Team\n\nWelcome. [Tasks](Team%20{A}/Tasks%20{B}.csv) "

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import quire
-from quire import AccessRule, Quire, Viewer
+from quire import AccessRule, Block, Quire, Viewer
 from quire.errors import CallerError, ConfigError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.conftest import Forest, Tree
 
 FILES = {
@@ -226,6 +229,25 @@ def test_a_wrong_rule_is_refused_by_name(guarded: Tree, rules: str, said: str) -
     done = guarded.call("search", "mast")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
+
+
+def test_a_text_in_place_of_names_is_refused(guarded: Tree) -> None:
+    """Its letters are no users."""
+    with guarded.open() as opened:
+        page = opened.put_blocks([Block("page", "page", "Page")], at=1).kept[0]
+        wrong: list[Callable[[], object]] = [
+            lambda: opened.remember("The mast is new.", at=1, share="eve"),
+            lambda: opened.remember("The mast is new.", at=1, share="eve", viewer="ann"),
+            lambda: opened.share_block(page.id, "eve", at=1),
+            lambda: opened.put_blocks([replace(page, access="eve")], at=1),  # type: ignore[arg-type]
+            lambda: opened.set_rules([AccessRule("hr/**", "eve")]),  # type: ignore[arg-type]
+            lambda: opened.set_groups({"crew": "eve"}),
+        ]
+        before = opened.status().roots.content
+        for write in wrong:
+            with pytest.raises(InputError, match=r"'eve' is a text: give a list of names, as in"):
+                write()
+        assert opened.status().roots.content == before
 
 
 def test_a_wrong_rule_by_command_changes_nothing(guarded: Tree) -> None:

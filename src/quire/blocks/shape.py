@@ -59,6 +59,8 @@ def check_id(what: str, name: str) -> None:
 
 def check_names(what: str, names: Iterable[str]) -> None:
     """Refuse names that are empty, too long or too many."""
+    if isinstance(names, str):  # its letters would be taken for names
+        raise InputError(f"{what} is {names!r}: give a list, as in [{names!r}]")
     listed = list(names)
     if len(listed) > MOST:
         raise InputError(f"{len(listed)} {what}: at most {MOST} for one block")

@@ -70,17 +70,20 @@ class Laying:
         """The heading that the next part stands below."""
         return self._open[-1][1] if self._open else None
 
-    def head(self, level: int, text: str, addresses: tuple[str, ...] = ()) -> None:
+    def head(
+        self, level: int, text: str, addresses: tuple[str, ...] = (), *, says: str | None = None
+    ) -> None:
         """Add a heading; it closes those of its level and below."""
         while self._open and self._open[-1][0] >= level:
             self._open.pop()
+        names = self._named(text if says is None else says)
         text, anchor = anchored(text)
         slug = slug_of(text)
         place = self._place(self.section, f"#{slug}")
         self._open.append((level, len(self.parts)))
         above = self._open[-2][1] if len(self._open) > 1 else None
         self.parts.append(
-            Part("heading", text, place, above, {"level": level}, addresses, anchor=anchor or slug)
+            Part("heading", text, place, above, {"level": level}, addresses, names, anchor or slug)
         )
 
     def add(
@@ -98,17 +101,21 @@ class Laying:
         `says` is where names and tags are looked for, if not in the text.
         """
         text, anchor = anchored(text) if type_ != "code" else (text, "")
-        names: tuple[str, ...] = ()
-        if self._wiki and type_ != "code":
-            running = CODE.sub(" ", text if says is None else says)
-            names = tuple(dict.fromkeys(match[1] for match in WIKI.finditer(running)))
-            self.tags.update(dict.fromkeys(TAG.findall(WIKI.sub(" ", running))))
+        names = self._named(text if says is None else says) if type_ != "code" else ()
         within = self.section if parent is None else parent
         for number, piece in enumerate(_pieces(text)):
             place = self._place(within, type_)
             only = (addresses, names, anchor) if number == 0 else ((), (), "")
             self.parts.append(Part(type_, piece, place, within, properties, *only))
         return len(self.parts) - 1
+
+    def _named(self, text: str) -> tuple[str, ...]:
+        """Give the pages that a text names in double brackets; note its tags."""
+        if not self._wiki:
+            return ()
+        running = CODE.sub(" ", text)
+        self.tags.update(dict.fromkeys(TAG.findall(WIKI.sub(" ", running))))
+        return tuple(dict.fromkeys(match[1] for match in WIKI.finditer(running)))
 
     def _place(self, within: int | None, name: str) -> str:
         above = "" if within is None else self.parts[within].place

@@ -76,7 +76,8 @@ class _Reader:
     def _part(self, token: Token, inside: list[Token]) -> None:
         laying, addresses = self.laying, self._addresses(inside)
         if token.type == "heading_open":
-            laying.head(int(token.tag[1:]), markdown.plain(inside[1].content), addresses)
+            said = inside[1].content
+            laying.head(int(token.tag[1:]), markdown.plain(said), addresses, says=said)
         elif token.type == "paragraph_open":
             self._paragraph(inside[1].content, addresses)
         elif token.type in ("fence", "code_block"):

@@ -49,8 +49,15 @@ def is_name(text: str) -> bool:
     return bool(_NAME.fullmatch(text)) and text.isprintable()
 
 
+def refuse_text(names: Iterable[str]) -> None:
+    """Refuse a text in place of a list: its letters would be taken for names."""
+    if isinstance(names, str):
+        raise InputError(f"{names!r} is a text: give a list of names, as in [{names!r}]")
+
+
 def access_list(principals: Iterable[str]) -> tuple[str, ...]:
     """Read an access list into its one canonical form; with `public` in it, public is all."""
+    refuse_text(principals)
     named = {read for text in principals if (read := principal(text)) is not None}
     return (PUBLIC,) if PUBLIC in named else tuple(sorted(named))
 

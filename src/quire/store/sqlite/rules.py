@@ -39,6 +39,8 @@ def set_rules(change: Change, origin: str, rules: Sequence[AccessRule]) -> None:
 def set_groups(change: Change, origin: str, groups: Mapping[str, Sequence[str]]) -> None:
     """Replace the groups of one origin."""
     _known(origin)
+    for users in groups.values():
+        access.refuse_text(users)
     wanted = sorted({(group, user) for group, users in groups.items() for user in users})
     for group, user in wanted:
         access.access_list([f"group:{group}", f"user:{user}"])  # refuses what is no name

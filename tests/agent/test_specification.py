@@ -498,13 +498,13 @@ def test_quality_1_a_soft_budget_says_by_how_much_it_is_passed(shop: Quire) -> N
 def test_quality_4_errors_say_what_to_do(shop: Quire) -> None:
     for ask, told in (
         (lambda: shop.assemble_context(""), "say what the context is for"),
-        (lambda: shop.assemble_context(QUERY, limit=0), "at least 1"),
+        (lambda: shop.assemble_context(QUERY, limit=0), "ask for at least one item"),
         (lambda: shop.assemble_context(QUERY, max_tokens=0), "above zero"),
         (lambda: shop.assemble_context(QUERY, "memories"), "a list of names"),
         (lambda: shop.assemble_context(QUERY, model="gpt-99"), "gpt-99"),
-        (lambda: shop.assemble(QUERY, types=["code"]), "--recipe agent has some"),
+        (lambda: shop.assemble(QUERY, types=["code"]), "the recipe 'agent' has some"),
         (lambda: shop.assemble(QUERY, recipe="premortem"), "quire premortem DOMAIN"),
-        (lambda: shop.get_premortem_context("data", limit=-1), "at least 1"),
+        (lambda: shop.get_premortem_context("data", limit=-1), "ask for at least one item"),
     ):
         with pytest.raises(errors.QuireError, match=told):
             ask()

@@ -160,7 +160,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
             return gathered
         # Packed once only to see what is cut: that nothing fits is told when it is packed again.
         draft = assembling.run(drafting.start(replace(asked, allow_empty=True), gathered))
-        return summarizing.summarized(gathered, draft, self._text_writer())
+        return summarizing.summarized(gathered, draft, self._text_writer)
 
     def _given(self, context: Context, viewer: Viewer, asked: Asked) -> Context:
         """Write down who is given a context, where that is wanted."""

@@ -39,9 +39,6 @@ RULES = frozenset({".gitignore", ".quireignore", "quire.toml"})
 """Files that decide over others: when one changes, everything is looked at."""
 TICK = 1000
 """Milliseconds after which a watch must have begun."""
-MAY_PASS = ("cannot be read", "folder cannot be read", "changed while", "vanished before")
-"""How the reasons begin that say nothing of what a file is: the next run may read it."""
-
 Report = Callable[[Progress], None]
 NO_TIMES: Mapping[str, int] = MappingProxyType({})
 
@@ -270,11 +267,7 @@ def _lost(
     known: Iterable[str], seen: set[str], root: Path, skipped: Iterable[Skipped]
 ) -> Iterator[str]:
     """Name the files that are gone, ignored or of another nature now, not those to wait for."""
-    waiting = {
-        one.path
-        for one in skipped
-        if one.reason.startswith(MAY_PASS) and os.path.lexists(root / one.path)
-    }
+    waiting = {one.path for one in skipped if one.may_pass and os.path.lexists(root / one.path)}
     for path in known:
         above = accumulate(path.split("/"), "{}/{}".format)
         if path not in seen and waiting.isdisjoint(above):

@@ -118,7 +118,7 @@ class Judging:
         )
         if recorded is None:
             self._keep(ruled.verdicts)
-        failed = {each.why.partition(": ")[2] for each in ruled.rulings if each.failed}
+        failed = {each.problem for each in ruled.rulings if each.failed}
         return Situated(
             ruled,
             judge.name if ruled.verdicts or failed else "",

@@ -7,6 +7,7 @@ summaries, so that a replay asks nobody; without a writer, sentences are chosen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from quire import showing
@@ -21,11 +22,14 @@ NO_WRITER = (
 )
 
 
-def summarized(gathered: Gathered, draft: Draft, writer: TextWriter | None) -> Gathered:
+def summarized(
+    gathered: Gathered, draft: Draft, open_writer: Callable[[], TextWriter | None]
+) -> Gathered:
     """Add summaries of what a draft had to cut; without any, say why."""
     wanted = showing.cut_short(draft)
     if not wanted:
         return gathered
+    writer = open_writer()
     if writer is None:
         return replace(gathered, notes=(*gathered.notes, NO_WRITER))
     orders = [Order(SUMMARY, (text,), draft.request.query, room) for text, room in wanted.items()]

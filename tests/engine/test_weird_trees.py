@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -280,3 +281,20 @@ def test_a_hundred_megabytes_are_skipped_without_being_read(tree: Tree) -> None:
 
     assert "[ingest] max_bytes" in skipped(result)["big.log"]
     assert tree.paths() == []
+
+
+def test_what_an_extra_has_read_stays_without_it(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill({"page.html": "<p>The crane lifts.", "note.md": "A note.\n"})
+    tree.index()
+    tree.write("page.html", "<p>The crane lifts again.")
+    monkeypatch.setitem(sys.modules, "selectolax.lexbor", None)
+    result = tree.index()
+    (skipped,) = result.skipped
+    assert (skipped.path, skipped.may_pass) == ("page.html", True)
+    assert result.removed == 0
+    assert tree.texts() == {"page.html": "The crane lifts.", "note.md": "A note.\n"}
+    monkeypatch.undo()
+    assert tree.index().indexed == 1
+    assert "again" in tree.texts()["page.html"]

@@ -14,7 +14,7 @@ def test_the_public_names() -> None:
         "VERSION",
         "digest_of",
         "formats",
-        "kind_of_path",
+        "id_of_path",
         "missing_grammars",
         "plain_text",
         "read",

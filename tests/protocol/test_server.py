@@ -402,3 +402,9 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     assert done.stdout == ""
     assert done.stderr.startswith("quire: the protocol needs what is not installed")
     assert done.stderr.endswith("pip install 'quire[mcp]'\n")
+
+
+def test_a_name_that_is_no_viewer_is_refused_at_the_start(harbour: Tree) -> None:
+    done = harbour.run("mcp", "--viewer", "two words")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'two words' is no viewer" in done.stderr

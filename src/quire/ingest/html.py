@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from quire.ingest import outline, sections
 from quire.ingest.pieces import Reading, Source, Unreadable, clean_title, one_line
-from quire.values import IngestSettings
+from quire.values import MISSING_EXTRA, IngestSettings
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -57,7 +57,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     try:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
-        raise Unreadable("HTML needs an extra: pip install 'quire[docs]'") from error
+        raise Unreadable(f"{MISSING_EXTRA} to read HTML: pip install 'quire[docs]'") from error
     if _too_deep(source.text):
         raise Unreadable(f"HTML in which more than {DEEPEST} elements are open at once")
     tree = LexborHTMLParser(source.text)

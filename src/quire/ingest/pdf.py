@@ -12,7 +12,7 @@ from typing import Any
 from quire.ingest import outline, prose
 from quire.ingest.decode import clean_text
 from quire.ingest.pieces import Reading, Source, Unreadable, clean_title
-from quire.values import IngestSettings
+from quire.values import MISSING_EXTRA, IngestSettings
 
 # The library puts U+FFFE (older ones U+0002) for a hyphen together with the line's end.
 HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:[-\u00ad]\n|[\ufffe\x02]\n?)([^\W\d_])")
@@ -25,7 +25,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     try:
         import pypdfium2
     except ImportError as error:
-        raise Unreadable("PDF needs an extra: pip install 'quire[docs]'") from error
+        raise Unreadable(f"{MISSING_EXTRA} to read PDF: pip install 'quire[docs]'") from error
     with PDFIUM:
         try:
             document = pypdfium2.PdfDocument(source.data)

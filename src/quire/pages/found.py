@@ -16,8 +16,6 @@ from quire.values import IngestSettings, Skipped
 FORMS = ("vault", "notion", "markdown")
 OWN_FILES = {"vault": (".obsidian/", ".trash/")}
 """What a program keeps for itself in a folder of that form."""
-MAY_PASS = ("cannot be read", "folder cannot be read", "changed while", "vanished before")
-"""How the reasons begin that say nothing of what a file is: the next run may read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ def texts_of(folder: Path, form: str, settings: IngestSettings) -> Texts:
             else:
                 held[found.path] = text
     for one in skipped:
-        if one.reason.startswith(MAY_PASS):  # else what was made of it before would be taken out
+        if one.may_pass:  # else what was made of it before would be taken out
             raise InputError(f"{one.path}: {one.reason}; nothing was changed, try again")
     return Texts(held, tuple(files), tuple(skipped))
 

@@ -95,8 +95,9 @@ def _ruling(
     verdict = verdicts[rule.condition.text]
     if verdict.applies is None:
         applies = rule.on_error == APPLY
-        why = f"could not be judged, so on_error = {rule.on_error} decides: {verdict.reason}"
-        return Ruling(rule, path, applies, why, failed=True)
+        problem = verdict.reason or "no reason was given"
+        why = f"could not be judged, so on_error = {rule.on_error} decides: {problem}"
+        return Ruling(rule, path, applies, why, problem)
     return Ruling(rule, path, verdict.applies, f"judged {verdict.reason}")
 
 

@@ -20,7 +20,7 @@ from quire.values.assembled import (
     Run,
     Source,
 )
-from quire.values.files import Document, FoundFile, Skipped
+from quire.values.files import MISSING_EXTRA, Document, FoundFile, Skipped
 from quire.values.found import (
     Bearing,
     Candidate,
@@ -132,6 +132,7 @@ __all__ = [
     "LEVELS",
     "LINK",
     "MAIN",
+    "MISSING_EXTRA",
     "NO_ATTRS",
     "NO_FILTER",
     "OPEN",

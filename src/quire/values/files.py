@@ -18,12 +18,28 @@ class FoundFile:
     mtime: int
 
 
+MISSING_EXTRA = "an extra is missing"
+MAY_PASS = (
+    "cannot be read",
+    "folder cannot be read",
+    "changed while",
+    "vanished before",
+    MISSING_EXTRA,
+)
+"""How the reasons begin that say nothing of what a file is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """A file that was left out, and why."""
 
     path: str
     reason: str
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the reason says nothing of what the file is: the next run may read it."""
+        return self.reason.startswith(MAY_PASS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,8 +129,13 @@ class Ruling:
     """The file that the rule stands in."""
     applies: bool
     why: str
-    failed: bool = False
-    """Its condition could not be judged, and `on_error` decided."""
+    problem: str = ""
+    """Why its condition could not be judged, so that `on_error` decided; empty: it was."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether its condition could not be judged."""
+        return bool(self.problem)
 
 
 @dataclass(frozen=True, slots=True)

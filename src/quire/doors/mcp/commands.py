@@ -36,6 +36,10 @@ def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str |
         raise MissingExtraError(
             f"the protocol needs what is not installed ({error}): pip install 'quire[mcp]'"
         ) from error
+    if viewer is not None:  # else every call would be told so, and nobody who can mend it
+        from quire.project import viewer_name
+
+        viewer_name(viewer)
     asker = Asker(store, space, viewer)
     if http is None:
         serving.serve_stdio(asker)

@@ -205,8 +205,8 @@ def settled(draft: Draft) -> Draft:
 
 def said(draft: Draft) -> Draft:
     """Say what was chosen, and decide over every candidate."""
-    blocks, text = showing.say(draft, draft.pieces)
-    draft = replace(draft, blocks=blocks, text=text, tokens=draft.counter.count(text))
+    passages, text = showing.say(draft, draft.pieces)
+    draft = replace(draft, passages=passages, text=text, tokens=draft.counter.count(text))
     if not draft.pieces and draft.left:
         draft = _nothing_fits(draft)
     full = {piece.candidate.chunk.id: piece.tokens for piece in draft.preferred}
@@ -250,7 +250,7 @@ def told(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Conte
     """Tell what came of all steps."""
     available = draft.recipe.budget.available
     sources = tuple(
-        _source(piece) for block in draft.blocks for run in block.runs for piece in run.pieces
+        _source(piece) for passage in draft.passages for run in passage.runs for piece in run.pieces
     )
     remarks = [*notes, *draft.notes]
     if draft.counter.note:
@@ -365,7 +365,7 @@ def _source(piece: Piece) -> Source:
 
 
 def _items(draft: Draft) -> tuple[Item, ...]:
-    pieces = [piece for block in draft.blocks for run in block.runs for piece in run.pieces]
+    pieces = [piece for passage in draft.passages for run in passage.runs for piece in run.pieces]
     return tuple(
         Item(
             section="" if candidate.section is None else candidate.section.name,

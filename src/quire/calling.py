@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from quire.forms import Question
+from quire.forms import Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Caller(Protocol):
     def has_user(self) -> bool:
         """Whether it lets its user fill in a form."""
 
-    def generate(self, question: Question, seconds: float) -> Said:
+    def generate(self, prompt: Prompt, seconds: float) -> Said:
         """Let its model answer; raises UnansweredError where it does not."""
 
     def fill_in(self, message: str, fields: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:

@@ -13,13 +13,13 @@ from quire.rank import Known
 from quire.request import Asked
 from quire.values import (
     Bearing,
-    Block,
     Candidate,
     Chunk,
     Decision,
     Frame,
     Hits,
     Outline,
+    Passage,
     Piece,
     Recipe,
     Record,
@@ -68,7 +68,7 @@ class Draft:
     """All that could be in, in full, in the order of preference."""
     footer: bool = True
     """Whether sources are named at the end, if the recipe wants it."""
-    blocks: tuple[Block, ...] = ()
+    passages: tuple[Passage, ...] = ()
     text: str = ""
     tokens: int = 0
     truncated: bool = False

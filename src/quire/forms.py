@@ -37,7 +37,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Prompt:
     """What a model is asked."""
 
     task: str

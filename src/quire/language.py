@@ -15,7 +15,7 @@ from typing import Any
 from quire import forms
 from quire.endpoint import Endpoint, Sleep, bearer
 from quire.errors import ConfigError, EndpointError
-from quire.forms import Question
+from quire.forms import Prompt
 from quire.values import JudgeSettings, WriterSettings
 
 
@@ -25,19 +25,19 @@ class Protocol:
 
     tail: str
     headers: Callable[[str], Mapping[str, str]]
-    asked: Callable[[str, Question], Mapping[str, Any]]
+    asked: Callable[[str, Prompt], Mapping[str, Any]]
     answered: Callable[[Any], Any]
     """Finds the object in an answer; raises LookupError, TypeError or ValueError."""
 
 
-def _asked_openai(model: str, question: Question) -> Mapping[str, Any]:
-    form = question.form
+def _asked_openai(model: str, prompt: Prompt) -> Mapping[str, Any]:
+    form = prompt.form
     return {
         "model": model,
         "temperature": 0,
         "messages": [
-            {"role": "system", "content": question.task},
-            {"role": "user", "content": question.text},
+            {"role": "system", "content": prompt.task},
+            {"role": "user", "content": prompt.text},
         ],
         "response_format": {
             "type": "json_schema",
@@ -50,14 +50,14 @@ def _answered_openai(answer: Any) -> Any:
     return json.loads(answer["choices"][0]["message"]["content"])
 
 
-def _asked_anthropic(model: str, question: Question) -> Mapping[str, Any]:
-    form = question.form
+def _asked_anthropic(model: str, prompt: Prompt) -> Mapping[str, Any]:
+    form = prompt.form
     return {
         "model": model,
         "temperature": 0,
-        "max_tokens": question.tokens,
-        "system": question.task,
-        "messages": [{"role": "user", "content": question.text}],
+        "max_tokens": prompt.tokens,
+        "system": prompt.task,
+        "messages": [{"role": "user", "content": prompt.text}],
         "tools": [
             {
                 "name": form.name,
@@ -120,11 +120,11 @@ class LanguageModel:
         """The name that tells this model from others."""
         return f"llm:{self._endpoint.address} {self.model}"
 
-    def ask(self, question: Question) -> Any:
+    def ask(self, prompt: Prompt) -> Any:
         """Give the list of an answer; raises EndpointError, also for what is in another form."""
-        answer = self._endpoint.json(self._endpoint.ask(self._protocol.asked(self.model, question)))
+        answer = self._endpoint.json(self._endpoint.ask(self._protocol.asked(self.model, prompt)))
         try:
-            return self._protocol.answered(answer)[question.form.name]
+            return self._protocol.answered(answer)[prompt.form.name]
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise EndpointError(forms.malformed(self.model, error)) from error
 

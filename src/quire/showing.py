@@ -8,7 +8,7 @@ from functools import partial
 
 from quire import fit, hashes, render, tokens
 from quire.drafting import Draft
-from quire.values import CAPPED, CUT, LEVELS, SUMMARIZED, WHOLE, Block, Candidate, Chunk, Piece
+from quire.values import CAPPED, CUT, LEVELS, SUMMARIZED, WHOLE, Candidate, Chunk, Passage, Piece
 
 MARK = "(summarized) "
 """Stands before what a language model wrote."""
@@ -33,13 +33,13 @@ def opening(draft: Draft) -> Callable[[Piece], int]:
     return opening
 
 
-def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
+def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Passage, ...], str]:
     """Arrange pieces and say them as the recipe wants."""
     spec, form = draft.recipe.fit, draft.recipe.render
     if not draft.footer:
         form = replace(form, sources=0)
     chosen = render.format_of(form)
-    blocks = fit.arrange(
+    passages = fit.arrange(
         pieces,
         spec.order,
         spec.pack,
@@ -47,10 +47,10 @@ def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Block, ...], str]:
         by_category=form.groups and chosen.entities and not chosen.paged,
         sections=draft.recipe.sections if chosen.paged else (),
     )
-    text = render.render(blocks, form, draft.frame)
-    if not blocks and draft.counter.count(text) > draft.recipe.budget.available:
-        return blocks, ""  # not even the words for nothing fit
-    return blocks, text
+    text = render.render(passages, form, draft.frame)
+    if not passages and draft.counter.count(text) > draft.recipe.budget.available:
+        return passages, ""  # not even the words for nothing fit
+    return passages, text
 
 
 def candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Candidate:

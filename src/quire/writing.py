@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from quire import hashes
 from quire.contracts import TextWriter
 from quire.errors import ConfigError, EndpointError, MissingExtraError
-from quire.forms import Form, Question, malformed, numbered
+from quire.forms import Form, Prompt, malformed, numbered
 from quire.lru import Recent
 from quire.values import PRINCIPLE, SUMMARY, Order, Wording, WriterSettings
 
@@ -106,7 +106,7 @@ class LlmWriter:
         tokens = sum(order.tokens * 2 + TOKENS_EACH for order in orders)
         form = Form("texts", {"number": "integer", "text": "string"})
         try:
-            entries = self._model.ask(Question(TASK, text, form, tokens))
+            entries = self._model.ask(Prompt(TASK, text, form, tokens))
             given = numbered(entries, len(orders), "text")
         except EndpointError as error:
             return [Wording("", str(error))] * len(orders)

@@ -13,10 +13,10 @@ from quire import Quire
 from quire.render import FORMATS
 from quire.render.lines import paragraph
 from quire.values import (
-    Block,
     Candidate,
     Chunk,
     Frame,
+    Passage,
     Piece,
     Record,
     RenderSpec,
@@ -152,7 +152,7 @@ def test_a_paragraph_holds_no_heading_rule_or_fence(text: str) -> None:
 @given(st.lists(st.tuples(st.sampled_from(["memory", "value", "commit", "x"]), LINES), max_size=6))
 def test_any_items_are_read_back_as_they_are(items: list[tuple[str, str]]) -> None:
     sections = tuple(Section(name, title=name.capitalize()) for name in ("a", "b"))
-    blocks: list[Block] = []
+    passages: list[Passage] = []
     spec = RenderSpec(format="page", title="Context", content=False, footer="{items}")
     for number, (kind, text) in enumerate(items):
         section = sections[number * 2 // max(1, len(items))]
@@ -161,8 +161,8 @@ def test_any_items_are_read_back_as_they_are(items: list[tuple[str, str]]) -> No
         candidate = Candidate(chunk, 1, {}, record=record, section=section)
         said = FORMATS["page"].show(candidate, spec, "full")
         piece = Piece(candidate, 1, said)
-        blocks.append(Block(record.id, record.path, (Run((piece,), said, (0, 0)),)))
-    page = FORMATS["page"].say(blocks, spec, Frame(sections))
+        passages.append(Passage(record.id, record.path, (Run((piece,), said, (0, 0)),)))
+    page = FORMATS["page"].say(passages, spec, Frame(sections))
     found = seen(page)
     assert sum(map(len, found.sections.values())) == len(items)
     assert found.rules == (1 if items else 0)

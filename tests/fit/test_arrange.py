@@ -9,19 +9,22 @@ from hypothesis import strategies as st
 from quire import fit
 from quire.errors import InputError
 from quire.fit import as_cut
-from quire.values import Block, Piece
+from quire.values import Passage, Piece
 from tests.assembly.making import chunk, document, ids, piece
 
 WAY = "greedy"
 
 
-def printed(blocks: tuple[Block, ...]) -> list[tuple[str, list[str]]]:
-    return [(block.path, [run.text for run in block.runs]) for block in blocks]
+def printed(passages: tuple[Passage, ...]) -> list[tuple[str, list[str]]]:
+    return [(passage.path, [run.text for run in passage.runs]) for passage in passages]
 
 
-def order_of(blocks: tuple[Block, ...]) -> list[str]:
+def order_of(passages: tuple[Passage, ...]) -> list[str]:
     return [
-        each.candidate.chunk.id for block in blocks for run in block.runs for each in run.pieces
+        each.candidate.chunk.id
+        for passage in passages
+        for run in passage.runs
+        for each in run.pieces
     ]
 
 
@@ -34,27 +37,27 @@ E = document("e.md", "E0. ")
 
 def test_grouped_documents_by_best_piece_each_in_reading_order() -> None:
     pieces = [piece(A[2], 90), piece(B[1], 88), piece(A[0], 85), piece(B[0], 82)]
-    blocks = fit.arrange(pieces, "grouped", WAY)
-    assert printed(blocks) == [("a.md", ["A0. ", "A2. "]), ("b.md", ["B0. B1. "])]
+    passages = fit.arrange(pieces, "grouped", WAY)
+    assert printed(passages) == [("a.md", ["A0. ", "A2. "]), ("b.md", ["B0. B1. "])]
 
 
 def test_packed_in_the_order_of_preference_with_a_block_for_each_change() -> None:
     pieces = [piece(A[2], 90), piece(B[1], 88), piece(A[0], 85), piece(A[1], 84), piece(B[0], 82)]
-    blocks = fit.arrange(pieces, "packed", WAY)
-    assert printed(blocks) == [
+    passages = fit.arrange(pieces, "packed", WAY)
+    assert printed(passages) == [
         ("a.md", ["A2. "]),
         ("b.md", ["B1. "]),
         ("a.md", ["A0. A1. "]),
         ("b.md", ["B0. "]),
     ]
-    assert order_of(blocks) == ids(pieces)
+    assert order_of(passages) == ids(pieces)
 
 
 @pytest.mark.parametrize("count", range(1, 6))
 def test_edges_puts_the_best_first_and_last(count: int) -> None:
     documents = [A[0], B[0], C[0], D[0], E[0]][:count]
     pieces = [piece(one, 100 - place) for place, one in enumerate(documents)]
-    paths = [block.path for block in fit.arrange(pieces, "edges", WAY)]
+    paths = [passage.path for passage in fit.arrange(pieces, "edges", WAY)]
     assert sorted(paths) == [one.path for one in documents]
     assert paths[0] == "a.md"
     assert paths[-1] == documents[min(1, count - 1)].path
@@ -102,7 +105,7 @@ def test_stable_again_is_the_same_again() -> None:
 def test_stable_forgets_what_is_gone_and_knows_no_previous() -> None:
     pieces = [piece(A[0], 90), piece(C[0], 80)]
     previous = ids([piece(B[0]), piece(C[0])])
-    assert [block.path for block in fit.arrange(pieces, "stable", WAY, previous)] == [
+    assert [passage.path for passage in fit.arrange(pieces, "stable", WAY, previous)] == [
         "c.md",
         "a.md",
     ]
@@ -111,14 +114,14 @@ def test_stable_forgets_what_is_gone_and_knows_no_previous() -> None:
 
 def test_neighbours_are_joined_as_they_were() -> None:
     source = document("n.md", "One\n", "\n  two ", "three\r", "\n四")
-    blocks = fit.arrange([piece(one) for one in source[::-1]], "grouped", WAY)
-    assert printed(blocks) == [("n.md", ["One\n\n  two three\r\n四"])]
-    assert blocks[0].runs[0].lines == (1, source[-1].lines[1])
+    passages = fit.arrange([piece(one) for one in source[::-1]], "grouped", WAY)
+    assert printed(passages) == [("n.md", ["One\n\n  two three\r\n四"])]
+    assert passages[0].runs[0].lines == (1, source[-1].lines[1])
 
 
 def test_a_gap_parts_runs() -> None:
-    blocks = fit.arrange([piece(A[0]), piece(A[2]), piece(A[3])], "grouped", WAY)
-    assert printed(blocks) == [("a.md", ["A0. ", "A2. A3. "])]
+    passages = fit.arrange([piece(A[0]), piece(A[2]), piece(A[3])], "grouped", WAY)
+    assert printed(passages) == [("a.md", ["A0. ", "A2. A3. "])]
 
 
 TEXT = "0123456789 äöü 漢字 end"
@@ -147,29 +150,29 @@ def test_what_overlaps_is_printed_once(
     order: str, windows: list[tuple[int, int]], expected: list[str]
 ) -> None:
     pieces = [window(start, end, place) for place, (start, end) in enumerate(windows)]
-    blocks = fit.arrange(pieces, order, "score_weighted")
-    assert printed(blocks) == [("o.md", expected)]
-    assert sorted(order_of(blocks)) == sorted(ids(pieces))
+    passages = fit.arrange(pieces, order, "score_weighted")
+    assert printed(passages) == [("o.md", expected)]
+    assert sorted(order_of(passages)) == sorted(ids(pieces))
 
 
 def test_what_overlaps_stands_where_its_best_piece_does() -> None:
     pieces = [window(8, 19, 0), piece(A[0], 50), window(0, 12, 2), piece(B[0], 40)]
-    blocks = fit.arrange(pieces, "packed", "score_weighted")
-    assert printed(blocks) == [("o.md", [TEXT[:19]]), ("a.md", ["A0. "]), ("b.md", ["B0. "])]
+    passages = fit.arrange(pieces, "packed", "score_weighted")
+    assert printed(passages) == [("o.md", [TEXT[:19]]), ("a.md", ["A0. "]), ("b.md", ["B0. "])]
 
 
 def test_a_cut_piece_ends_its_run_but_goes_on_with_what_came_before() -> None:
     first, second, third = document("c.md", "First.\n\n", "Second is long.\n", "Third.\n")
     cut = as_cut(piece(second), "Second is", 2)
-    blocks = fit.arrange([piece(first), cut, piece(third)], "grouped", WAY)
-    assert printed(blocks) == [("c.md", ["First.\n\nSecond is", "Third.\n"])]
+    passages = fit.arrange([piece(first), cut, piece(third)], "grouped", WAY)
+    assert printed(passages) == [("c.md", ["First.\n\nSecond is", "Third.\n"])]
 
 
 def test_the_lines_of_a_cut_piece_are_those_that_are_shown() -> None:
     (whole,) = document("l.md", "one\ntwo\nthree\nfour\n")
     assert whole.lines == (1, 4)
-    blocks = fit.arrange([as_cut(piece(whole), "one\ntwo", 2)], "grouped", WAY)
-    assert blocks[0].runs[0].lines == (1, 2)
+    passages = fit.arrange([as_cut(piece(whole), "one\ntwo", 2)], "grouped", WAY)
+    assert passages[0].runs[0].lines == (1, 2)
 
 
 def test_unknown_order_is_refused() -> None:
@@ -197,14 +200,14 @@ def test_any_windows_print_each_character_that_they_cover_once(
     pieces = [window(start, end, place) for place, (start, end) in enumerate(sorted(spans))]
     pieces = pieces[::2] + pieces[1::2]
     previous = [ids(pieces)[place] for place in earlier if place < len(pieces)]
-    blocks = fit.arrange(pieces, order, "score_weighted", previous)
+    passages = fit.arrange(pieces, order, "score_weighted", previous)
     covered = {at for start, end in spans for at in range(start, end)}
-    shown = "".join(run.text for block in blocks for run in block.runs)
+    shown = "".join(run.text for passage in passages for run in passage.runs)
     assert len(shown) == len(covered)
     assert sorted(shown) == sorted(TEXT[at] for at in covered)
-    assert sorted(order_of(blocks)) == sorted(ids(pieces))
-    for block in blocks:
-        for run in block.runs:
+    assert sorted(order_of(passages)) == sorted(ids(pieces))
+    for passage in passages:
+        for run in passage.runs:
             assert run.text in TEXT
             for each in run.pieces:
                 assert each.text in run.text

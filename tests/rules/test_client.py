@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from quire import calling
 from quire.calling import Said
 from quire.errors import UnansweredError
-from quire.forms import Question
+from quire.forms import Prompt
 from quire.rules import asked_back, open_judge
 from quire.values import JudgeSettings
 
@@ -41,8 +41,8 @@ class Someone:
     viewer: str = "owner"
     asked: list[Any] = field(default_factory=list)
 
-    def generate(self, question: Question, seconds: float) -> Said:
-        self.asked.append((question, seconds))
+    def generate(self, prompt: Prompt, seconds: float) -> Said:
+        self.asked.append((prompt, seconds))
         return Said(self._said(), "m")
 
     def fill_in(self, message: str, fields: Mapping[str, Any], seconds: float) -> Any:

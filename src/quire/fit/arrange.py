@@ -17,7 +17,7 @@ from itertools import groupby
 
 from quire.errors import InputError
 from quire.fit.pack import groups
-from quire.values import CATEGORIES, OTHER, Block, Piece, Run, Section, category_of
+from quire.values import CATEGORIES, OTHER, Passage, Piece, Run, Section, category_of
 
 AUTO = {
     "greedy": "grouped",
@@ -39,8 +39,8 @@ def arrange(
     *,
     by_category: bool = False,
     sections: Sequence[Section] = (),
-) -> tuple[Block, ...]:
-    """Put pieces, given in the order of preference, into blocks of one heading each."""
+) -> tuple[Passage, ...]:
+    """Put pieces, given in the order of preference, into passages of one heading each."""
     if order not in ORDERS:
         raise InputError(f"{order!r} is no order; there are {', '.join(ORDERS)}")
     wanted = AUTO.get(way, "grouped") if order == "auto" else order
@@ -107,11 +107,11 @@ def _together(ordered: Sequence[Piece]) -> list[Piece]:
     return [piece for some in sharing for piece in some]
 
 
-def _block(pieces: Sequence[Piece]) -> Block:
+def _block(pieces: Sequence[Piece]) -> Passage:
     chunk = pieces[0].candidate.chunk
     if len(pieces) == 1:  # as most are, and a whole is said again for each piece that may fit
         alone = Run((pieces[0],), pieces[0].text, _lines(pieces[0]))
-        return Block(chunk.record_id, chunk.path, (alone,))
+        return Passage(chunk.record_id, chunk.path, (alone,))
     runs: list[list[Piece]] = []
     first = end = 0
     for piece in pieces:
@@ -123,7 +123,7 @@ def _block(pieces: Sequence[Piece]) -> Block:
         else:
             runs.append([piece])
             first, end = start, _end(piece)
-    return Block(chunk.record_id, chunk.path, tuple(_run(run) for run in runs))
+    return Passage(chunk.record_id, chunk.path, tuple(_run(run) for run in runs))
 
 
 def _run(pieces: Sequence[Piece]) -> Run:

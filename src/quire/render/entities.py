@@ -16,10 +16,10 @@ from quire.render.lines import fence, one_line, paragraph
 from quire.values import (
     OUTLINE,
     SIGNATURE,
-    Block,
     Candidate,
     Entity,
     Frame,
+    Passage,
     RenderSpec,
     category_of,
 )
@@ -96,36 +96,36 @@ def shown_alone(candidate: Candidate, spec: RenderSpec, level: str) -> str:
 # --- markdown ------------------------------------------------------------------------------------
 
 
-def markdown(blocks: Sequence[Block], spec: RenderSpec, _: Frame) -> str:
+def markdown(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
     """Say entities under headings, their code in fences that name the language."""
     sections = [
         "\n\n".join(
             [
                 *([f"## {title}"] if title else []),
-                *(_in_markdown(block, spec) for block in group),
+                *(_in_markdown(passage, spec) for passage in group),
             ]
         )
-        for title, group in _grouped(blocks, spec)
+        for title, group in _grouped(passages, spec)
     ]
-    footer = [f"- {_begun(name)} ({place})" for name, _, place in _sources(blocks, spec)]
+    footer = [f"- {_begun(name)} ({place})" for name, _, place in _sources(passages, spec)]
     whole = "\n\n---\n\n".join(sections)
     return "\n\n".join([whole, "\n".join(["---", "**Sources:**", *footer])]) if footer else whole
 
 
-def _in_markdown(block: Block, spec: RenderSpec) -> str:
-    piece = block.first
+def _in_markdown(passage: Passage, spec: RenderSpec) -> str:
+    piece = passage.first
     entity = entity_of(piece.candidate)
-    lines = [f"### {one_line(entity.qualified)}", f"*{_begun(_place(block))}*", ""]
+    lines = [f"### {one_line(entity.qualified)}", f"*{_begun(_place(passage))}*", ""]
     bare = piece.level == SIGNATURE and not (entity.summary or piece.text)
     if piece.level == OUTLINE or bare:
         return "\n".join(lines[:2])
     if entity.summary:
         lines.append(paragraph(entity.summary))
-    text = _text(block)
+    text = _text(passage)
     if spec.content and text:
         around = fence(text)
         lines += ["", around + piece.candidate.language, text.rstrip("\n")]
-        if _is_shortened(block):
+        if _is_shortened(passage):
             lines.append(TRUNCATED)
         lines.append(around)
     return "\n".join(lines)
@@ -139,34 +139,34 @@ def _begun(name: str) -> str:
 # --- xml -----------------------------------------------------------------------------------------
 
 
-def xml(blocks: Sequence[Block], spec: RenderSpec, _: Frame) -> str:
+def xml(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
     """Say entities as elements under one root, in closed sections."""
     lines = ["<context>"]
-    for title, group in _grouped(blocks, spec):
+    for title, group in _grouped(passages, spec):
         if title:
             lines.append(f"<section name={_attribute(title)}>")
-        lines += [_in_xml(block) for block in group]
+        lines += [_in_xml(passage) for passage in group]
         if title:
             lines.append("</section>")
     sources = [
         f"  <source name={_attribute(name)} type={_attribute(kind)} />"
-        for name, kind, _ in _sources(blocks, spec)
+        for name, kind, _ in _sources(passages, spec)
     ]
     if sources:
         lines += ["<sources>", *sources, "</sources>"]
     return "\n".join([*lines, "</context>"])
 
 
-def _in_xml(block: Block) -> str:
-    entity = entity_of(block.first.candidate)
-    line = block.runs[0].lines[0]
+def _in_xml(passage: Passage) -> str:
+    entity = entity_of(passage.first.candidate)
+    line = passage.runs[0].lines[0]
     attributes = [f"name={_attribute(entity.qualified)}", f"type={_attribute(entity.kind)}"]
-    if not _is_elsewhere(block):
-        attributes.append(f"file={_attribute(block.path)}")
+    if not _is_elsewhere(passage):
+        attributes.append(f"file={_attribute(passage.path)}")
         if line:
             attributes.append(f'line="{line}"')
     start = f"<entity {' '.join(attributes)}"
-    text = _text(block)
+    text = _text(passage)
     if not text:
         return f"{start} />"
     return f"{start}>\n{_escaped(text)}\n</entity>"
@@ -192,23 +192,23 @@ def _allowed(text: str) -> str:
 # --- plain ---------------------------------------------------------------------------------------
 
 
-def plain(blocks: Sequence[Block], spec: RenderSpec, _: Frame) -> str:
+def plain(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
     """Say entities as their name, where they stand, and one text each."""
     sections = [
         "\n\n".join(
-            [*([f"=== {title} ==="] if title else []), *(_in_plain(block) for block in group)]
+            [*([f"=== {title} ==="] if title else []), *(_in_plain(passage) for passage in group)]
         )
-        for title, group in _grouped(blocks, spec)
+        for title, group in _grouped(passages, spec)
     ]
     whole = "\n\n---\n\n".join(sections)
-    footer = [f"  - {name}" for name, _, _ in _sources(blocks, spec)]
+    footer = [f"  - {name}" for name, _, _ in _sources(passages, spec)]
     return "\n\n".join([whole, "\n".join(["Sources:", *footer])]) if footer else whole
 
 
-def _in_plain(block: Block) -> str:
-    entity = entity_of(block.first.candidate)
-    place = entity.kind if _is_elsewhere(block) else f"{one_line(block.path)}:{_line(block)}"
-    text = _text(block).rstrip("\n")
+def _in_plain(passage: Passage) -> str:
+    entity = entity_of(passage.first.candidate)
+    place = entity.kind if _is_elsewhere(passage) else f"{one_line(passage.path)}:{_line(passage)}"
+    text = _text(passage).rstrip("\n")
     head = f"{one_line(entity.qualified)} [{place}]"
     return f"{head}\n{text}" if text else head
 
@@ -216,44 +216,44 @@ def _in_plain(block: Block) -> str:
 # --- what all of them share ----------------------------------------------------------------------
 
 
-def _grouped(blocks: Sequence[Block], spec: RenderSpec) -> list[tuple[str, list[Block]]]:
+def _grouped(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[str, list[Passage]]]:
     if not spec.groups:
-        return [("", list(blocks))] if blocks else []
-    by_category = groupby(blocks, key=lambda block: category_of(block.first.candidate))
+        return [("", list(passages))] if passages else []
+    by_category = groupby(passages, key=lambda passage: category_of(passage.first.candidate))
     return [(TITLES[name], list(group)) for name, group in by_category]
 
 
-def _sources(blocks: Sequence[Block], spec: RenderSpec) -> list[tuple[str, str, str]]:
+def _sources(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[str, str, str]]:
     """Name the first few entities: name, kind, place."""
     found = []
-    for block in blocks[: spec.sources]:
-        entity = entity_of(block.first.candidate)
-        found.append((one_line(entity.qualified), entity.kind, _place(block)))
+    for passage in passages[: spec.sources]:
+        entity = entity_of(passage.first.candidate)
+        found.append((one_line(entity.qualified), entity.kind, _place(passage)))
     return found
 
 
-def _place(block: Block) -> str:
-    if _is_elsewhere(block):
-        return entity_of(block.first.candidate).kind
-    line = _line(block)
-    return f"{one_line(block.path)}:{line}" if line else one_line(block.path)
+def _place(passage: Passage) -> str:
+    if _is_elsewhere(passage):
+        return entity_of(passage.first.candidate).kind
+    line = _line(passage)
+    return f"{one_line(passage.path)}:{line}" if line else one_line(passage.path)
 
 
-def _line(block: Block) -> int:
-    return block.runs[0].lines[0]
+def _line(passage: Passage) -> int:
+    return passage.runs[0].lines[0]
 
 
-def _is_elsewhere(block: Block) -> bool:
+def _is_elsewhere(passage: Passage) -> bool:
     """Tell whether it stands in no file: a commit, a memory."""
-    return block.path.startswith(NO_FILE) or not block.path
+    return passage.path.startswith(NO_FILE) or not passage.path
 
 
-def _text(block: Block) -> str:
+def _text(passage: Passage) -> str:
     """Join what is shown of an entity; what lies between two stretches is marked as left out."""
-    return f"\n{GAP}\n".join(run.text.strip("\n") for run in block.runs)
+    return f"\n{GAP}\n".join(run.text.strip("\n") for run in passage.runs)
 
 
-def _is_shortened(block: Block) -> bool:
+def _is_shortened(passage: Passage) -> bool:
     """Tell whether the last text shown goes on."""
-    piece = block.runs[-1].pieces[-1]
+    piece = passage.runs[-1].pieces[-1]
     return not piece.described and len(piece.text) < len(piece.candidate.chunk.text)

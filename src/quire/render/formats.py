@@ -1,6 +1,6 @@
 """How is a context said?
 
-A format is one function from blocks to text, and one that tells which words stand for a candidate
+A format is one function from passages to text, and one that tells which words stand for a candidate
 at a level of detail. What is counted and hashed is what such a function returns, to the byte.
 """
 
@@ -14,18 +14,19 @@ from quire.errors import InputError
 from quire.render import entities, page, situation, template
 from quire.render.entities import entity_of
 from quire.render.lines import one_line, unmarked
-from quire.values import FULL, SIGNATURE, Block, Candidate, Frame, Piece, RenderSpec, Run
+from quire.values import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, RenderSpec, Run
 
-Say = Callable[[Sequence[Block], RenderSpec, Frame], str]
+Say = Callable[[Sequence[Passage], RenderSpec, Frame], str]
 Show = Callable[[Candidate, RenderSpec, str], str]
 Shorten = Callable[[Candidate, RenderSpec], Callable[[page.Cut], str]]
 NO_FRAME = Frame()
 
 
-def markers(blocks: Sequence[Block], spec: RenderSpec, _: Frame = NO_FRAME) -> str:
+def markers(passages: Sequence[Passage], spec: RenderSpec, _: Frame = NO_FRAME) -> str:
     """Say each document under a `[DOC: path]` line, a blank line before the next one."""
     return "\n".join(
-        marker(block.path) + "".join(_said(run, spec) for run in block.runs) for block in blocks
+        marker(passage.path) + "".join(_said(run, spec) for run in passage.runs)
+        for passage in passages
     )
 
 
@@ -34,18 +35,18 @@ def marker(path: str) -> str:
     return f"[DOC: {one_line(path)}]\n"
 
 
-def as_json(blocks: Sequence[Block], spec: RenderSpec, _: Frame = NO_FRAME) -> str:
+def as_json(passages: Sequence[Passage], spec: RenderSpec, _: Frame = NO_FRAME) -> str:
     """Say the documents as JSON: path, and for each run its lines and text."""
     documents = [
         {
-            "path": block.path,
+            "path": passage.path,
             "runs": [
                 {"lines": list(run.lines), "text": run.text}
                 | ({"title": _title(run), "score": _score(run)} if spec.metadata else {})
-                for run in block.runs
+                for run in passage.runs
             ],
         }
-        for block in blocks
+        for passage in passages
     ]
     return json.dumps({"documents": documents}, ensure_ascii=False, separators=(",", ":"))
 
@@ -106,12 +107,12 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def render(blocks: Sequence[Block], spec: RenderSpec, frame: Frame = NO_FRAME) -> str:
-    """Say blocks in the format that was asked for."""
+def render(passages: Sequence[Passage], spec: RenderSpec, frame: Frame = NO_FRAME) -> str:
+    """Say passages in the format that was asked for."""
     chosen = format_of(spec)
-    if not blocks and chosen.empty is not None:
+    if not passages and chosen.empty is not None:
         return chosen.empty
-    return chosen.say(blocks, spec, frame)
+    return chosen.say(passages, spec, frame)
 
 
 def shown(candidate: Candidate, spec: RenderSpec, level: str = FULL) -> str:
@@ -128,7 +129,7 @@ def heading(piece: Piece, spec: RenderSpec) -> str:
     bare = Piece(piece.candidate, 0, "", level=piece.level)
     run = Run((bare,), "", chunk.lines)
     plain = RenderSpec(spec.format, metadata=spec.metadata, content=spec.content)
-    return render([Block(chunk.record_id, chunk.path, (run,))], plain)
+    return render([Passage(chunk.record_id, chunk.path, (run,))], plain)
 
 
 def format_of(spec: RenderSpec) -> Format:

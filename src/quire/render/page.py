@@ -14,10 +14,10 @@ from quire.render.entities import capped, entity_of
 from quire.render.lines import as_code, fence, one_line, paragraph
 from quire.values import (
     BLOCK,
-    Block,
     Candidate,
     Entity,
     Frame,
+    Passage,
     Record,
     RenderSpec,
     written_moment,
@@ -55,21 +55,21 @@ class Kind:
     about: Callable[[Candidate, Record], dict[str, object]]
 
 
-def page(blocks: Sequence[Block], spec: RenderSpec, frame: Frame) -> str:
+def page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
     """Say items under the titles of their sections; what is empty is left out."""
-    if not blocks and not frame.warnings:
+    if not passages and not frame.warnings:
         return ""
     parts = [f"# {one_line(spec.title)}"] if spec.title else []
     parts += [f"> **Missing**: {warned(warning)}" for warning in frame.warnings]
     used = 0
     for section in frame.sections:
-        items = [said(block) for block in blocks if section_of(block) == section.name]
+        items = [said(passage) for passage in passages if section_of(passage) == section.name]
         if items:
             used += 1
             parts += [f"## {one_line(section.title)}"] if section.title else []
             parts += items
     if spec.footer:
-        parts.append(f"---\n*{_footer(blocks, spec, used)}*")
+        parts.append(f"---\n*{_footer(passages, spec, used)}*")
     return "\n\n".join(parts)
 
 
@@ -105,23 +105,25 @@ def _prose(text: str) -> str:
     return _LABEL.sub(lambda found: _MARK.sub(r"\\\g<0>", found[0]), paragraph(text.strip()))
 
 
-def said(block: Block) -> str:
+def said(passage: Passage) -> str:
     """Say one item."""
-    return "\n".join(run.text.strip("\n") for run in block.runs)
+    return "\n".join(run.text.strip("\n") for run in passage.runs)
 
 
-def section_of(block: Block) -> str:
+def section_of(passage: Passage) -> str:
     """Name the section that an item stands in."""
-    section = block.first.candidate.section
+    section = passage.first.candidate.section
     return "" if section is None else section.name
 
 
-def _footer(blocks: Sequence[Block], spec: RenderSpec, used: int) -> str:
+def _footer(passages: Sequence[Passage], spec: RenderSpec, used: int) -> str:
     lived = {
-        block.record_id for block in blocks if _record(block.first.candidate).kind == "experience"
+        passage.record_id
+        for passage in passages
+        if _record(passage.first.candidate).kind == "experience"
     }
     counts = {
-        "{items}": _counted(len(blocks), "item"),
+        "{items}": _counted(len(passages), "item"),
         "{sections}": _counted(used, "source"),
         "{experiences}": _counted(len(lived), "past experience"),
     }

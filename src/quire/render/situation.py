@@ -12,20 +12,22 @@ from collections.abc import Callable, Sequence
 
 from quire.render import page
 from quire.render.lines import fence, one_line, paragraph
-from quire.values import FULL, Block, Candidate, ContextFile, Frame, RenderSpec, Weighed
+from quire.values import FULL, Candidate, ContextFile, Frame, Passage, RenderSpec, Weighed
 
 CONTEXTS = "contexts"
 TIMES = ("time", "timestamp")
 NONE = "N/A"
 
 
-def situation(blocks: Sequence[Block], _: RenderSpec, frame: Frame) -> str:
+def situation(passages: Sequence[Passage], _: RenderSpec, frame: Frame) -> str:
     """Say the situation, the contexts that hold in it, what else was found, and what was done."""
     parts = [_going_on(frame)]
     parts += [f"> **Missing**: {page.warned(warning)}" for warning in frame.warnings]
     counted = 0
     for section in frame.sections:
-        items = [page.said(block) for block in blocks if page.section_of(block) == section.name]
+        items = [
+            page.said(passage) for passage in passages if page.section_of(passage) == section.name
+        ]
         counted += len(items) if section.name == CONTEXTS else 0
         if items:
             parts += [f"## {one_line(section.title)}", *items]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from quire.render.lines import fence, one_line, paragraph
 from quire.render.page import section_of
-from quire.values import BLOCK, Block, Frame, Piece, RenderSpec
+from quire.values import BLOCK, Frame, Passage, Piece, RenderSpec
 
 NOTHING = "_No relevant content found._"
 CONVERSATION = "Conversation"
@@ -20,14 +20,14 @@ OVERDUE = "overdue"
 """The signal of what is late."""
 
 
-def template(blocks: Sequence[Block], spec: RenderSpec, frame: Frame) -> str:
-    """Say blocks under the titles of their sections, then the question."""
+def template(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
+    """Say passages under the titles of their sections, then the question."""
     parts = [f"## {one_line(spec.title)}"] if spec.title else []
     parts += [f"> **Missing**: {paragraph(one_line(warning))}" for warning in frame.warnings]
     if frame.system:
         parts.append(f"### {INSTRUCTIONS}\n{paragraph(frame.system)}")
     for section in frame.sections:
-        items = [_said(block) for block in blocks if section_of(block) == section.name]
+        items = [_said(passage) for passage in passages if section_of(passage) == section.name]
         parts.append(f"### {one_line(section.title)}\n" + ("\n\n".join(items) or NOTHING))
     if frame.history:
         told = "\n\n".join(message(who, text) for who, text in frame.history)
@@ -55,10 +55,10 @@ def message(who: str, text: str) -> str:
     return f"{one_line(who)}: {paragraph(text)}"
 
 
-def _said(block: Block) -> str:
-    kind = block.first.candidate.chunk.kind.removeprefix(BLOCK)
-    text = "\n".join(run.text.strip("\n") for run in block.runs)
+def _said(passage: Passage) -> str:
+    kind = passage.first.candidate.chunk.kind.removeprefix(BLOCK)
+    text = "\n".join(run.text.strip("\n") for run in passage.runs)
     if kind == CODE:
         around = fence(text)
-        return f"{head(block.first)}{around}\n{text}\n{around}"
-    return head(block.first) + paragraph(text)
+        return f"{head(passage.first)}{around}\n{text}\n{around}"
+    return head(passage.first) + paragraph(text)

@@ -16,7 +16,7 @@ from typing import Any
 from quire import calling
 from quire.calling import Caller
 from quire.errors import ConfigError, UnansweredError
-from quire.forms import Question, malformed
+from quire.forms import Prompt, malformed
 from quire.rules import wording
 from quire.rules.situations import canonical
 from quire.values import JudgeSettings, Situation, Verdict
@@ -80,7 +80,7 @@ class ClientJudge:
     def _generated(
         self, caller: Caller, sentences: Sequence[str], situation: Situation
     ) -> list[Verdict]:
-        asked = _in_words(wording.question(sentences, situation))
+        asked = _in_words(wording.prompt(sentences, situation))
         said = caller.generate(asked, self._seconds)
         fenced = FENCED.fullmatch(said.text)
         try:
@@ -102,11 +102,11 @@ class ClientJudge:
         return [wording.verdict([given[name]] if name in given else [], who) for name in names]
 
 
-def _in_words(question: Question) -> Question:
+def _in_words(prompt: Prompt) -> Prompt:
     """Say in the task which form the answer has: nothing else holds the model to it."""
-    form = json.dumps(question.form.schema, separators=(",", ":"))
-    told = f"{question.task} Answer with JSON alone, by this JSON schema: {form}"
-    return replace(question, task=told)
+    form = json.dumps(prompt.form.schema, separators=(",", ":"))
+    told = f"{prompt.task} Answer with JSON alone, by this JSON schema: {form}"
+    return replace(prompt, task=told)
 
 
 def _field(sentence: str) -> Mapping[str, Any]:

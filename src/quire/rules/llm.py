@@ -32,7 +32,7 @@ class LlmJudge:
         """Give one verdict for each sentence; all are asked at once."""
         count = len(sentences)
         try:
-            entries = self._model.ask(wording.question(sentences, situation))
+            entries = self._model.ask(wording.prompt(sentences, situation))
         except EndpointError as error:
             return wording.failed(str(error), count)
         return wording.verdicts(entries, count, self._model.model)

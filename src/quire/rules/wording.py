@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from quire.forms import Form, Question, malformed, numbered
+from quire.forms import Form, Prompt, malformed, numbered
 from quire.rules.situations import canonical
 from quire.values import Situation, Verdict
 
@@ -28,14 +28,14 @@ TOKENS_EACH = 40
 TOKENS_BESIDE = 200
 
 
-def question(sentences: Sequence[str], situation: Situation) -> Question:
+def prompt(sentences: Sequence[str], situation: Situation) -> Prompt:
     """Ask of each sentence, by its number, whether it applies."""
     listed = "\n".join(
         f"{number}. {json.dumps(one, ensure_ascii=False)}"
         for number, one in enumerate(sentences, start=1)
     )
     text = f"Situation:\n{canonical(situation)}\n\nStatements:\n{listed}"
-    return Question(TASK, text, FORM, TOKENS_BESIDE + TOKENS_EACH * len(sentences))
+    return Prompt(TASK, text, FORM, TOKENS_BESIDE + TOKENS_EACH * len(sentences))
 
 
 def verdicts(entries: Any, count: int, who: str) -> list[Verdict]:

@@ -121,7 +121,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Passage:
     """A heading (a document's, or an entity's) with what stands below it."""
 
     record_id: str

@@ -24,7 +24,7 @@ from quire import hashes
 from quire.calling import Said
 from quire.doors.mcp.asker import CancelledError
 from quire.errors import UnansweredError
-from quire.forms import Question
+from quire.forms import Prompt
 
 Request = ServerRequestContext[Any, Any]
 Asked = types.CreateMessageRequest | types.ElicitRequest
@@ -84,15 +84,15 @@ class Client:
     def _comes_again(self) -> bool:
         return self._request.protocol_version in MODERN_PROTOCOL_VERSIONS
 
-    def generate(self, question: Question, seconds: float) -> Said:
+    def generate(self, prompt: Prompt, seconds: float) -> Said:
         """Let its model answer."""
-        text = types.TextContent(type="text", text=question.text)
+        text = types.TextContent(type="text", text=prompt.text)
         asked = types.CreateMessageRequest(
             params=types.CreateMessageRequestParams(
                 messages=[types.SamplingMessage(role="user", content=text)],
-                system_prompt=question.task,
+                system_prompt=prompt.task,
                 temperature=0,
-                max_tokens=question.tokens,
+                max_tokens=prompt.tokens,
             )
         )
         given = self._answer(asked, types.CreateMessageResult, seconds)

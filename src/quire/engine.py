@@ -98,7 +98,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
         exact: bool = False,
     ) -> SearchResult:
         """Find the chunks that answer a question best, by its words and by its meaning."""
-        if not query.strip():
+        if not isinstance(query, str) or not query.strip():
             raise InputError("the query is empty: say what to look for")
         remarks.check(where)
         asked = decide(query, {"viewer": viewer, "where": where, "exact": exact})

@@ -17,9 +17,9 @@
     │   └── StoreDamagedError  the file is not a store, or it is damaged
     ├── BudgetTooSmallError    a budget that cannot hold even one piece (exit 1)
     ├── UnansweredError        whoever called was asked back, and gave no answer (exit 1)
-    └── EmbedError             text could not be turned into a vector (exit 1)
+    └── EmbedError             a model could not be used, for vectors mostly (exit 1)
         ├── ModelError         the model file is missing or is not the one expected
-        └── EndpointError      an endpoint failed after its retries
+        └── EndpointError      an embedder's, judge's or writer's endpoint failed
 
 Every message says what was wrong, where, and what to do.
 """
@@ -92,7 +92,7 @@ class UnansweredError(QuireError):
 
 
 class EmbedError(QuireError):
-    """Text could not be turned into a vector."""
+    """A model could not be used: mostly, text could not be turned into a vector."""
 
 
 class ModelError(EmbedError):
@@ -100,4 +100,4 @@ class ModelError(EmbedError):
 
 
 class EndpointError(EmbedError):
-    """An endpoint failed after its retries."""
+    """The endpoint of an embedder, a judge or a writer failed after its retries."""

@@ -21,7 +21,7 @@ from quire.contracts import Embedder, Store, TextWriter, View
 from quire.embed import open_embedder
 from quire.errors import ConfigError, EmbedError, InputError, MissingExtraError, NoStoreError
 from quire.store import is_name, open_store
-from quire.store.access import access_list
+from quire.store.access import access_list, refuse_text
 from quire.values import (
     NO_FILTER,
     OWNER,
@@ -351,6 +351,10 @@ class Project:
         if asked is None:
             return OWNER
         found = Viewer(viewer_name(asked)) if isinstance(asked, str) else asked
+        if not isinstance(found, Viewer):
+            raise InputError(f"{found!r} is no viewer: give a user's name, or a Viewer")
+        for names in (found.groups, found.links):
+            refuse_text(names)
         if found.name == OWNER_NAME and not found.owner:
             raise InputError(NO_OWNER)
         return found

@@ -6,7 +6,7 @@ import json
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -392,3 +392,25 @@ def test_rules_that_no_file_falls_under_are_told(guarded: Tree) -> None:
     assert listed["notes"] == [note, "no file in the store matches the rule for 'legal/*.pdf'"]
     guarded.write("hrr/new.md", "a file at last")
     assert "hrr" not in guarded.call("index", "--no-embed").stderr
+
+
+@pytest.mark.parametrize(
+    ("viewer", "said"),
+    [
+        (3, "3 is no viewer"),
+        (["alice"], "is no viewer"),
+        (Viewer("alice", groups="hr"), "'hr' is a text"),  # type: ignore[arg-type]  # the mistake
+        (Viewer("alice", links="token"), "'token' is a text"),  # type: ignore[arg-type]  # likewise
+    ],
+)
+def test_what_is_no_viewer_is_refused(guarded: Tree, viewer: Any, said: str) -> None:
+    with guarded.open() as opened, pytest.raises(InputError, match=said):
+        opened.status(viewer)
+
+
+def test_what_is_no_question_and_no_receipt_is_refused(guarded: Tree) -> None:
+    with guarded.open() as opened:
+        with pytest.raises(InputError, match="the query is empty"):
+            opened.search(3)  # type: ignore[arg-type]  # the mistake
+        (said,) = opened.verify("r.json")  # type: ignore[arg-type]  # likewise
+        assert said.startswith("this is no receipt, but 'r.json'")

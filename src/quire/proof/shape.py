@@ -187,6 +187,8 @@ RECEIPT: dict[str, Shape] = {
 
 def check(receipt: Mapping[str, Any]) -> None:
     """Refuse what has not the shape of a receipt, and say where it differs."""
+    if not isinstance(receipt, Mapping):
+        raise InputError(f"this is no receipt, but {receipt!r:.40}: give what `Context.receipt` is")
     told = {name: value for name, value in receipt.items() if name != "created"}
     wrong = _wrong("", told, RECEIPT)
     if wrong is not None:

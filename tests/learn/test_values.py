@@ -386,6 +386,7 @@ def test_a_language_model_words_values_where_one_is_set(taught: Tree, endpoint: 
         assert quire.refresh_values() == made
         assert quire.status().roots == root
         assert len(endpoint.questions) == asked, "what is worded is not worded again"
+    assert f"worded by llm:{endpoint.url}" in taught.call("values").stdout
 
 
 def test_a_model_sees_no_lesson_that_the_readers_of_a_value_may_not_read(

@@ -233,7 +233,8 @@ def values(
         return
     printing.notes(notes)
     for one in found:
-        printing.say(f"{one.axis}, {one.size} experiences, similarity {one.similarity / 1000}")
+        head = f"{one.axis}, {one.size} experiences, similarity {one.similarity / 1000}"
+        printing.say(f"{head}, worded by {one.worded_by}" if one.is_written else head)
         for line in one.text.splitlines():
             printing.say(f"   | {line}")
     if not found and not notes:

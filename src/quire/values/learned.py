@@ -124,6 +124,11 @@ class Value:
     """Whose words the text is: a member's `lesson`, its `root_cause`, all on the `axis`, or those
     of a language model, by its name."""
 
+    @property
+    def is_written(self) -> bool:
+        """Whether a language model worded it: none of its members said it so."""
+        return ":" in self.worded_by
+
     def plain(self) -> dict[str, Any]:
         """Give it as plain data, the form of JSON."""
         return {

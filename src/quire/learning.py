@@ -12,7 +12,7 @@ from quire.contracts import View
 from quire.errors import InputError
 from quire.learn import experiences, names, postmortems, values
 from quire.learn.postmortems import Page
-from quire.noting import Noting, put, refuse_others, refuse_secrets, signed
+from quire.noting import Noting, meant, put, refuse_others, refuse_secrets, signed
 from quire.store.access import Rules, canonical
 from quire.values import (
     OPEN,
@@ -333,15 +333,12 @@ def _all(view: View) -> list[Experience]:
 
 
 def _there(view: View, name: str) -> Experience:
-    for record in view.records([name]):
-        if record.kind == experiences.KIND:
-            return experiences.experience_of(record)
-    raise InputError(f"there is no experience {name}; see `quire experience list`")
+    return experiences.experience_of(meant(view, experiences.KIND, name, "quire experience list"))
 
 
 def _changeable(view: View, name: str) -> Experience:
     found = _there(view, name)
-    refuse_others(view.viewer, "experience", name, found.author)
+    refuse_others(view.viewer, "experience", found.id, found.author)
     return found
 
 

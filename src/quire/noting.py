@@ -20,11 +20,14 @@ from quire.errors import EmbedError, InputError, MissingExtraError
 from quire.ingest import secrets
 from quire.ingest.text import cut
 from quire.store.access import access_list
-from quire.values import Chunk, Document, Viewer
+from quire.values import Chunk, Document, Filter, Record, Viewer
 
 AT_ONCE = 32
 """At most so many chunks are embedded at once: a second or two."""
 LATER = "found by words now, and by meaning after the next `quire index`"
+
+SHORTEST_NAME = 4
+"""So much of an id must be given, at least."""
 
 Asker = Viewer | str | None
 
@@ -133,6 +136,19 @@ def refuse_secrets(texts: Iterable[tuple[str, str]], *, allow: bool) -> None:
                 f"the {what} is refused: {found}; take it out, or keep it all the same with "
                 "`allow_secret`"
             )
+
+
+def meant(view: View, kind: str, name: str, listed_by: str) -> Record:
+    """Find what of a kind has an id, or alone an id that begins so; what is hidden is not there."""
+    found = [record for record in view.records([name]) if record.kind == kind]
+    if not found and len(name) >= SHORTEST_NAME:
+        alike = view.listing(Filter(kinds=(kind,)))
+        found = [record for record in alike if record.id.startswith(name)]
+    if len(found) > 1:
+        raise InputError(f"{len(found)} ids begin with {name}: give more of the one that is meant")
+    if not found:
+        raise InputError(f"there is no {kind} {name}; see `{listed_by}`")
+    return found[0]
 
 
 def refuse_others(viewer: Viewer, what: str, name: str, author: str | None) -> None:

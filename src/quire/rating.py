@@ -9,7 +9,7 @@ from quire import proof
 from quire.contracts import View
 from quire.errors import InputError
 from quire.learn import feedback
-from quire.noting import Noting, put, refuse_others, signed
+from quire.noting import Noting, meant, put, refuse_others, signed
 from quire.store.access import refuse_text
 from quire.values import Feedback, Filter, Viewer, Written
 
@@ -63,11 +63,9 @@ class Rating(Noting):
     def forget_feedback(self, name: str, *, viewer: Viewer | str | None = None) -> None:
         """Take feedback back."""
         with self._noting(viewer) as (writer, view):
-            found = [each for each in view.records([name]) if each.kind == feedback.KIND]
-            if not found:
-                raise InputError(f"there is no feedback {name}: `quire feedback --list` lists them")
-            refuse_others(view.viewer, "feedback", name, found[0].author)
-            writer.remove([name])
+            found = meant(view, feedback.KIND, name, "quire feedback --list")
+            refuse_others(view.viewer, "feedback", found.id, found.author)
+            writer.remove([found.id])
 
 
 def _refuse_absent(view: View, names: Sequence[str]) -> None:

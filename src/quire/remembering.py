@@ -9,7 +9,7 @@ from quire import hashes, texts
 from quire.contracts import View, Writer
 from quire.errors import InputError
 from quire.learn import lines, memories, names
-from quire.noting import Noting, put, refuse_others, refuse_secrets, signed
+from quire.noting import Noting, meant, put, refuse_others, refuse_secrets, signed
 from quire.store.access import access_list
 from quire.values import Document, Filter, ImportResult, Memory, Viewer, Written
 
@@ -37,8 +37,9 @@ class Remembering(Noting):
         with self._noting(viewer) as (writer, view):
             self._check_category(category)
             author, acl = signed(view.viewer, share)
-            before = {} if supersedes is None else {supersedes: _changeable(view, supersedes)}
-            for old in before.values():
+            older = [] if supersedes is None else [_changeable(view, supersedes)]
+            before = {old.id: old for old in older}
+            for old in older:
                 if share and acl != old.acl:
                     raise InputError(
                         f"memory {old.id} and what supersedes it have the same readers: "
@@ -52,7 +53,7 @@ class Remembering(Noting):
                 created=at,
                 author=author,
                 acl=acl,
-                supersedes=supersedes,
+                supersedes=older[0].id if older else None,
             )
             known = _found(view, [made.id])
             if known:
@@ -119,11 +120,11 @@ class Remembering(Noting):
         """Take a memory out; an older one that only it superseded is current again."""
         with self._noting(viewer) as (writer, view):
             gone = _there(view, name)
-            refuse_others(view.viewer, "memory", name, gone.author)
+            refuse_others(view.viewer, "memory", gone.id, gone.author)
             before = _chain(view, gone)
-            after = memories.without(before, name)
+            after = memories.without(before, gone.id)
             changed = memories.differing(before, after)
-            writer.remove([name])
+            writer.remove([gone.id])
             written = self._keep(writer, changed)
         again = [one.id for one in changed if one.superseded_by is None and one.id in before]
         revived = [one for one in again if before[one].superseded_by is not None]
@@ -204,18 +205,16 @@ def _all(view: View) -> list[Memory]:
 
 
 def _there(view: View, name: str) -> Memory:
-    found = _found(view, [name])
-    if not found:
-        raise InputError(f"there is no memory {name}; see `quire memory list --history`")
-    return found[0]
+    record = meant(view, memories.KIND, name, "quire memory list --history")
+    return memories.memory_of(record, view.chunks_of(record.id))
 
 
 def _changeable(view: View, name: str) -> Memory:
     found = _there(view, name)
-    refuse_others(view.viewer, "memory", name, found.author)
+    refuse_others(view.viewer, "memory", found.id, found.author)
     if found.superseded_by is not None:
         raise InputError(
-            f"memory {name} is superseded by {found.superseded_by}: change that one instead"
+            f"memory {found.id} is superseded by {found.superseded_by}: change that one instead"
         )
     return found
 

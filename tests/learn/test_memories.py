@@ -187,6 +187,53 @@ def test_what_cannot_be_is_refused_in_words(
     assert opened.memories(history=True) == []
 
 
+def test_the_beginning_of_an_id_will_do_if_no_other_begins_so(opened: Quire) -> None:
+    kept = {
+        one.id: one
+        for one in (opened.remember(f"Fact {n}.", at=n, viewer="ann").kept for n in range(40))
+    }
+    for name, one in kept.items():
+        short = next(
+            name[:size]
+            for size in range(4, 32)
+            if sum(k.startswith(name[:size]) for k in kept) == 1
+        )
+        assert opened.memory(short, viewer="ann") == one
+        with pytest.raises(InputError, match="there is no memory"):
+            opened.memory(short, viewer="bob")
+    first = min(kept)
+    with pytest.raises(InputError, match=f"there is no memory {first[:3]};"):
+        opened.memory(first[:3], viewer="ann")
+    newer = opened.remember("Newer.", at=99, supersedes=first[:12], viewer="ann").kept
+    assert newer.supersedes == first
+    assert opened.memory(first, viewer="ann").superseded_by == newer.id
+    assert opened.forget_memory(newer.id[:12], viewer="ann").kept == newer
+    assert opened.memory(first, viewer="ann").superseded_by is None
+    tried = opened.start_experience("Try.", at=1, domain="debugging", viewer="ann").kept
+    assert opened.experience(tried.id[:10], viewer="ann") == tried
+
+
+def test_two_ids_that_begin_alike_are_not_guessed_at(opened: Quire) -> None:
+    begun: dict[str, int] = {}
+    for number in range(2000):
+        made = memories.new(
+            f"Fact {number}.",
+            category="fact",
+            importance=500,
+            created=number,
+            author=None,
+            acl=None,
+        )
+        other = begun.setdefault(made.id[:4], number)
+        if other != number:
+            break
+    for each in (number, other):
+        kept = opened.remember(f"Fact {each}.", at=each).kept
+        assert kept.id.startswith(made.id[:4])
+    with pytest.raises(InputError, match=f"2 ids begin with {made.id[:4]}: give more"):
+        opened.memory(made.id[:4])
+
+
 def test_a_secret_is_kept_only_on_purpose(opened: Quire) -> None:
     text = f"the token is {TOKEN}"
     with pytest.raises(InputError) as refused:

@@ -42,6 +42,17 @@ def test_put_show_and_tree(filled: Tree) -> None:
     )
 
 
+def test_a_block_is_replaced_only_on_purpose(filled: Tree) -> None:
+    done = filled.call("block", "put", "Another", "--id", "voyage")
+    assert done.returncode == 2
+    assert "there is a block 'voyage' already: `quire block edit` changes it" in done.stderr
+    assert told(filled, "block", "show", "voyage")["text"] == "Voyage"
+    told(filled, "block", "put", "Another", "--id", "voyage", "--type", "page", "--replace")
+    lines = filled.call("block", "tree").stdout.splitlines()
+    assert lines[0] == "voyage  page  Another"
+    assert len(lines) == 3, "what stands in it stays"
+
+
 def test_edit_and_move(filled: Tree) -> None:
     edited = told(
         filled, "block", "edit", "rope", "Buy it", "--unset", "due", "--set", "who=ann",

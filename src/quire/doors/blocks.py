@@ -60,6 +60,7 @@ def block() -> None:
 @click.option("--type", "type_", default="paragraph", show_default=True, help="page, todo, …")
 @click.option("--in", "parent", metavar="ID", help="The block that it stands in.")
 @click.option("--position", type=int, help="Its place among its siblings (default: the last).")
+@click.option("--replace", is_flag=True, help="Put it in place of the block with that id.")
 @click.option(
     "--share", multiple=True, metavar="NAME", help="Who may read it: NAME, @GROUP, link:TOKEN, …"
 )
@@ -73,6 +74,7 @@ def put_block(
     type_: str,
     parent: str | None,
     position: int | None,
+    replace: bool,
     share: tuple[str, ...],
     properties: tuple[str, ...],
     relations: tuple[str, ...],
@@ -84,12 +86,18 @@ def put_block(
     space: str | None,
     as_json: bool,
 ) -> None:
-    """Add a block that says TEXT (`-`: standard input), or replace the one with that id.
+    """Add a block that says TEXT (`-`: standard input).
 
+    With --replace, nothing stays of the block that has this id but what stands in it.
     Without --share it has the readers of what it stands in; at the root, a viewer's is theirs
     alone and the owner's falls under the access rules.
     """
     with opened(store, space, create=space is None) as quire, as_typed({}):
+        if name and not replace and _is_there(quire, name, viewer):
+            raise InputError(
+                f"there is a block {name!r} already: `quire block edit` changes it, --replace puts "
+                "this one in its place"
+            )
         made = Block(
             name or "",
             type_,
@@ -307,6 +315,14 @@ def _reader(quire: Quire, viewer: str | None, tokens: tuple[str, ...]) -> Viewer
     if not tokens:
         return viewer
     return Viewer(viewer or quire.config.viewer or "", links=tokens)
+
+
+def _is_there(quire: Quire, name: str, viewer: str | None) -> bool:
+    try:
+        quire.block(name, viewer)
+    except InputError:
+        return False
+    return True
 
 
 def _last(quire: Quire, parent: str | None, viewer: str | None) -> int:

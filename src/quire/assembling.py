@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypedDict
 
-from quire import fit, proof, rank, render, showing
+from quire import fit, proof, rank, showing, telling
 from quire.checking import check
 from quire.drafting import Draft
 from quire.errors import BudgetTooSmallError
@@ -28,10 +28,8 @@ from quire.values import (
     Context,
     Decision,
     Failure,
-    Item,
     Piece,
     Recipe,
-    Source,
 )
 
 LEVEL_SAID = {
@@ -246,36 +244,9 @@ def run(draft: Draft) -> Draft:
     return draft
 
 
-def told(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
-    """Tell what came of all steps."""
-    available = draft.recipe.budget.available
-    sources = tuple(
-        _source(piece) for passage in draft.passages for run in passage.runs for piece in run.pieces
-    )
-    remarks = [*notes, *draft.notes]
-    if draft.counter.note:
-        remarks.append(draft.counter.note)
-    if draft.gap:
-        remarks.append(f"the choice is within {draft.gap} points of score of the best")
-    return Context(
-        text=draft.text,
-        sources=sources,
-        tokens=draft.tokens,
-        content_tokens=sum(source.tokens for source in sources),
-        available=available,
-        truncated=draft.truncated,
-        omitted=len(draft.left),
-        limit_exceeded=max(0, draft.tokens - available),
-        decisions=draft.decisions,
-        failed=tuple(failed),
-        notes=tuple(remarks),
-        items=_items(draft) if draft.recipe.sections else (),
-    )
-
-
 def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
     """Run all steps, and tell what came of it."""
-    return told(run(draft), failed, notes)
+    return telling.told(run(draft), failed, notes)
 
 
 def _overflow(recipe: Recipe) -> str:
@@ -346,39 +317,6 @@ def _least(draft: Draft) -> int:
     parts = (cut(first, room) for room in range(1, first.tokens + 1))
     first = next((part for part in parts if part is not None), first)
     return min(least, showing.length(draft, [first]))
-
-
-def _source(piece: Piece) -> Source:
-    chunk, entity = piece.candidate.chunk, piece.candidate.entity
-    return Source(
-        chunk_id=chunk.id,
-        record_id=chunk.record_id,
-        path=chunk.path,
-        lines=chunk.lines,
-        title=chunk.title,
-        score=piece.candidate.score,
-        tokens=piece.tokens,
-        name="" if entity is None else entity.qualified,
-        kind="" if entity is None else entity.kind,
-        section="" if piece.candidate.section is None else piece.candidate.section.name,
-    )
-
-
-def _items(draft: Draft) -> tuple[Item, ...]:
-    pieces = [piece for passage in draft.passages for run in passage.runs for piece in run.pieces]
-    return tuple(
-        Item(
-            section="" if candidate.section is None else candidate.section.name,
-            kind=candidate.chunk.kind if candidate.record is None else candidate.record.kind,
-            text=piece.text,
-            chunk_id=candidate.chunk.id,
-            record_id=candidate.chunk.record_id,
-            score=candidate.score,
-            tokens=piece.tokens,
-            about=render.about(candidate),
-        )
-        for piece, candidate in ((each, each.candidate) for each in pieces)
-    )
 
 
 def _lifts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:

@@ -27,6 +27,7 @@ from quire import (
     remarks,
     rules,
     summarizing,
+    telling,
     tokens,
 )
 from quire.advising import Advising
@@ -134,7 +135,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
             gathered = self._gathered(view, asked)
             draft = assembling.run(drafting.start(asked, gathered))
             notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
-            context = assembling.told(draft, gathered.failed, notes)
+            context = telling.told(draft, gathered.failed, notes)
             state = proof.viewed(
                 roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vectors
             )

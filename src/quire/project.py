@@ -54,7 +54,10 @@ NO_OWNER = f"{OWNER_NAME!r} is no viewer: name none, and you read as the owner"
 def viewer_name(text: str) -> str:
     """Refuse what cannot be the name of a viewer."""
     if not is_name(text):
-        raise InputError(f"{text!r} is no viewer: give a user's bare name, without @, : or spaces")
+        raise InputError(
+            f"{text!r} is no viewer: give a user's name, without an @ before it, and without "
+            "colons, commas or spaces"
+        )
     if text == OWNER_NAME:
         raise InputError(NO_OWNER)
     return text

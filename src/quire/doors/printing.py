@@ -362,4 +362,6 @@ def pairs(values: Mapping[str, Any]) -> None:
         told = "-" if value is None else value
         if isinstance(value, Mapping):
             told = ", ".join(f"{count} {what}" for what, count in value.items())
+        elif isinstance(value, list | tuple):
+            told = ", ".join(map(str, value))
         say(f"{name:<{width}}  {told}")

@@ -13,7 +13,7 @@ from quire import hashes
 from quire.ingest import secrets
 from quire.ingest.decode import NotText, text_of
 from quire.ingest.entities import marked_lines, outline_of
-from quire.ingest.formats import format_of_path, format_of_text, is_binary
+from quire.ingest.formats import format_of_path, format_of_text, id_of_path, is_binary
 from quire.ingest.links import links_of
 from quire.ingest.pieces import (
     Reading,
@@ -84,7 +84,7 @@ def document_of(path: str, data: bytes, settings: IngestSettings) -> Document:
         raise Unreadable(reason)
     record = Record(
         # By the path's own kind: a link to it is made without opening it.
-        id=hashes.record_id(kind, path),
+        id=id_of_path(path),
         kind=reading.kind or kind,
         path=path,
         title=clean_title(reading.title) or path.rpartition("/")[2],

@@ -224,7 +224,8 @@ def _fitting(
         for number, path, modified in told
         if path.startswith(begins) and record_passes(where, path, modified)
     ]
-    return np.array(numbers, np.int32)
+    # The index knows of all records, also of those that were not asked for.
+    return np.intersect1d(np.array(numbers, np.int32), records)
 
 
 def _beginning_with(

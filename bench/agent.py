@@ -14,9 +14,10 @@ from bench.assemble import KINDS, WAYS, Measured, opened, steps
 from bench.fresh import WARM, Fresh
 from bench.question_model import QuestionModel
 from bench.report import Table, timed
-from quire import advising, recipe
-from quire.learn import names
-from quire.values import FormattedContext
+from quire.core.types import FormattedContext
+from quire.memory import vocabulary
+from quire.pipeline import recipe
+from quire.recipes import agent
 
 ASKED = 100
 WATCHED = 40
@@ -27,7 +28,7 @@ def tables(sizes: Mapping[str, int]) -> Iterator[Table]:
     """Make pages from one made-up store."""
     path, _ = agent_store(dict(sizes))
     told = ", ".join(f"{count:,} {what}" for what, count in sizes.items())
-    about = f"made-up text and vectors: {told}; five sections, {advising.TOKENS:,} tokens"
+    about = f"made-up text and vectors: {told}; five sections, {agent.TOKENS:,} tokens"
     fresh = Fresh()
     model = QuestionModel([*fresh.all, *section_questions()])
     with opened(path, model) as quire:
@@ -44,16 +45,16 @@ def scaled(down: int) -> dict[str, int]:
 
 def section_questions() -> list[str]:
     """Name all that premortems ask."""
-    wanted = recipe.load(advising.PREMORTEM)
+    wanted = recipe.load(agent.PREMORTEM)
     asked = [
-        section.query for pair in attempts() for section in advising.filled(wanted, *pair).sections
+        section.query for pair in attempts() for section in agent.filled(wanted, *pair).sections
     ]
     return list(dict.fromkeys(asked))
 
 
 def attempts() -> list[tuple[str, str]]:
     """Give every domain with every strategy, neighbours differing in both."""
-    pairs = list(product(names.DOMAINS, names.STRATEGIES))
+    pairs = list(product(vocabulary.DOMAINS, vocabulary.STRATEGIES))
     return [pairs[at * 37 % len(pairs)] for at in range(len(pairs))]
 
 

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from bench import stores, synthetic, synthetic_vectors
-from quire import hashes, learn
-from quire.contracts import Store
+from quire.core import hashing
+from quire.core.protocols import Store
+from quire.core.types import Document, Experience, IngestSettings
 from quire.ingest import commits
 from quire.ingest.git import Change, Commit
 from quire.ingest.read import document_of
-from quire.learn import experiences, memories, names
-from quire.store import open_store, words
+from quire.memory import experiences, memories, principles, vocabulary
+from quire.store import analyzer, open_store
 from quire.store.sqlite.schema import MIGRATIONS
-from quire.values import Document, Experience, IngestSettings
 
 SIZES = {"memories": 10_000, "code units": 50_000, "experiences": 5_000, "commits": 100_000}
 UNITS_PER_FILE = 10
@@ -37,9 +37,9 @@ SETTINGS = IngestSettings()
 
 def agent_store(sizes: dict[str, int]) -> tuple[Path, dict[str, Any]]:
     """Give the store, and what making it cost."""
-    made_from = hashes.name(
+    made_from = hashing.name(
         "agent store",
-        words.ANALYZER,
+        analyzer.ANALYZER,
         MIGRATIONS,
         synthetic.SEED,
         synthetic_vectors.SEED,
@@ -72,7 +72,7 @@ def memory(number: int) -> Document:
     random = _random(1, number)
     made = memories.new(
         _said(random, 24),
-        category=names.CATEGORIES[number % len(names.CATEGORIES)],
+        category=vocabulary.CATEGORIES[number % len(vocabulary.CATEGORIES)],
         importance=int(random.integers(0, 1001)),
         created=NOW - number * HOUR,
         author=None,
@@ -103,9 +103,9 @@ def experience(number: int) -> Experience:
     at = NOW - number * HOUR
     said: dict[str, Any] = {name: _said(random, 14) for name in experiences.SAID}
     return Experience(
-        id=hashes.name("bench experience", number),
-        domain=names.DOMAINS[number % len(names.DOMAINS)],
-        strategy=names.STRATEGIES[number % len(names.STRATEGIES)],
+        id=hashing.name("bench experience", number),
+        domain=vocabulary.DOMAINS[number % len(vocabulary.DOMAINS)],
+        strategy=vocabulary.STRATEGIES[number % len(vocabulary.STRATEGIES)],
         outcome=outcome,
         tier=("gold", "silver", "bronze")[number % 3],
         started=at,
@@ -118,17 +118,17 @@ def experience(number: int) -> Experience:
 def value(number: int, lived: list[Experience]) -> Document:
     """Make what a few experiences have in common."""
     members = {one.id: one for one in lived[number * LEARNED : (number + 1) * LEARNED]}
-    cluster = learn.values.Cluster(tuple(members), 900)
+    cluster = principles.Cluster(tuple(members), 900)
     axis = experiences.AXES[number % len(experiences.AXES)]
     records = [experiences.document(one, whole).record for one in members.values()]
-    return learn.values.document(learn.values.value(axis, cluster, members), records, whole)
+    return principles.document(principles.value(axis, cluster, members), records, whole)
 
 
 def commit(number: int) -> Document:
     random = _random(4, number)
     files = sorted({int(each) for each in random.integers(0, 5000, 1 + number % 3)})
     made = Commit(
-        sha=hashes.name("bench commit", number) + "00000000",
+        sha=hashing.name("bench commit", number) + "00000000",
         parents=1,
         author=f"Author {number % 40}",
         time=NOW - number * HOUR // 4,

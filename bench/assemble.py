@@ -17,12 +17,14 @@ from bench.fresh import MOST, SHAPE, WARM, Fresh
 from bench.question_model import QuestionModel
 from bench.report import Table, Times, clocked, timed, times
 from bench.stages import Stages, Stopwatch, charged
-from quire import asking, assembling, config, engine, proof, recipe
-from quire.asking import QueryVectors
-from quire.contracts import Embedder
+from quire import config, engine, receipts
+from quire.core.protocols import Embedder
+from quire.core.types import Context, Recipe
 from quire.engine import Quire
+from quire.pipeline import recipe, retrieve
+from quire.pipeline import steps as pipeline_steps
+from quire.pipeline.retrieve import QueryVectors
 from quire.store.sqlite.view import SqliteView
-from quire.values import Context, Recipe
 
 RECIPE = recipe.load("documents")
 AVAILABLE = RECIPE.budget.available
@@ -219,27 +221,27 @@ def _add_steps(table: Table, columns: Sequence[Mapping[str, float]], asked: int)
 @contextmanager
 def steps() -> Iterator[Stopwatch]:
     """Charge what happens inside to the steps of assembling."""
-    kept = assembling.STEPS
+    kept = pipeline_steps.STEPS
     functions = SimpleNamespace(**dict(kept))
-    assembling.STEPS = tuple(
+    pipeline_steps.STEPS = tuple(
         (name, partial(lambda name, draft: getattr(functions, name)(draft), name))
         for name, _ in kept
     )
     watched: Stages = (
         ("decide what is asked", engine, "decide"),
-        ("gather", asking, "gather"),
+        ("gather", retrieve, "gather"),
         ("gather: words", SqliteView, "lexical"),
         ("gather: meaning", SqliteView, "semantic"),
         ("gather: chunks", SqliteView, "chunks"),
         *((name, functions, name) for name, _ in kept),
         ("prove", SqliteView, "prove"),
-        ("receipt", proof, "make"),
+        ("receipt", receipts, "make"),
     )
     try:
         with charged(watched) as watch:
             yield watch
     finally:
-        assembling.STEPS = kept
+        pipeline_steps.STEPS = kept
 
 
 def _many(quire: Quire, model: QuestionModel, fresh: Fresh, size: int) -> Table:

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from quire import hashes
-from quire.contracts import Embedder
+from quire.core import hashing
+from quire.core.protocols import Embedder
 
 EMBED_PART = 1000
 
@@ -42,7 +42,7 @@ def embedded(embedder: Embedder, texts: Sequence[str], *, asked: bool) -> npt.ND
     parts = []
     for at in range(0, len(texts), EMBED_PART):
         part = list(texts[at : at + EMBED_PART])
-        name = hashes.name("bench", embedder.model, int(asked), tuple(part))
+        name = hashing.name("bench", embedder.model, int(asked), tuple(part))
         file = folder() / f"vectors-{name}.npy"
         if not file.exists():
             made = [embedder.embed_query(text) for text in part] if asked else embedder.embed(part)

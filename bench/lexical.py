@@ -12,11 +12,11 @@ import apsw
 
 from bench import cache, data, queries, stores, synthetic
 from bench.report import Table, timed
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER, Chunk, Document, IngestSettings
 from quire.ingest.read import document_of
 from quire.store import open_store
-from quire.store.words import STOP_WORDS
-from quire.values import OWNER, Chunk, Document, IngestSettings
+from quire.store.analyzer import STOP_WORDS
 
 TOP = 50
 COLUMNS = (

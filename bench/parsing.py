@@ -15,11 +15,11 @@ from time import process_time
 
 from bench import data
 from bench.report import Table
+from quire.core.types import IngestSettings
 from quire.ingest.grammar import read
+from quire.ingest.grammar.languages import grammar_name
 from quire.ingest.grammar.parse import LONGEST, loaded
-from quire.ingest.grammar.table import grammar_name
-from quire.ingest.pieces import Source
-from quire.values import IngestSettings
+from quire.ingest.types import Source
 
 REPOSITORY = Path(__file__).parent.parent
 LANGUAGES = {

@@ -26,7 +26,7 @@ from bench.fresh import Fresh
 from bench.process import peak_mib
 from bench.question_model import QuestionModel
 from quire import tokens
-from quire.values import Chunk
+from quire.core.types import Chunk
 
 Ask = Callable[[str], Sequence[tuple[str, str]]]
 """Gives path and text of what was found for a question, best first."""

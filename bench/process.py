@@ -76,8 +76,8 @@ def _environment() -> dict[str, str]:
 
 def _search_words(store: str, question: str) -> dict[str, Any]:
     start = time.perf_counter()
+    from quire.core.types import OWNER
     from quire.store import open_store
-    from quire.values import OWNER
 
     opened = open_store(Path(store), create=False)
     with opened.view(OWNER) as view:
@@ -93,10 +93,10 @@ def _search_both(store: str, question: str) -> dict[str, Any]:
     Made-up vectors belong to no model, so the parts are put together here.
     """
     start = time.perf_counter()
-    from quire import rank
+    from quire import ranking
+    from quire.core.types import OWNER, EmbedSettings, RankSpec, SourceSpec
     from quire.embed import open_embedder
     from quire.store import open_store
-    from quire.values import OWNER, EmbedSettings, RankSpec, SourceSpec
 
     opened = open_store(Path(store), create=False)
     embedder = open_embedder(EmbedSettings())
@@ -106,7 +106,7 @@ def _search_both(store: str, question: str) -> dict[str, Any]:
     with opened.view(OWNER) as view:
         view.roots()
         found = {"lexical": view.lexical(question, TOP), "semantic": view.semantic(vector, TOP)}
-        fused = rank.fuse(found, dict.fromkeys(found, SourceSpec()), RankSpec())[:TOP]
+        fused = ranking.fuse(found, dict.fromkeys(found, SourceSpec()), RankSpec())[:TOP]
         chunks = view.chunks([one.hit.id for one in fused])
     inside = time.perf_counter() - start
     opened.close()
@@ -144,9 +144,9 @@ def _again(root: str, store: str) -> dict[str, Any]:
 def _embed(store: str, count: str) -> dict[str, Any]:
     """Embed a sample of what has no vector yet, spread over the whole, and write it."""
     from bench.stages import EMBED, watched
+    from quire.core.types import EmbedSettings
     from quire.embed import open_embedder
     from quire.store import open_store
-    from quire.values import EmbedSettings
 
     start = time.perf_counter()
     embedder = open_embedder(EmbedSettings())

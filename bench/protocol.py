@@ -23,7 +23,7 @@ from typing import Any
 import quire
 from bench import cache, stores
 from bench.report import Table, times
-from quire import hashes
+from quire.core import hashing
 
 REPOSITORY = Path(__file__).parent.parent
 STARTS = 5
@@ -145,7 +145,7 @@ def _project() -> tuple[Path, str]:
     """Give a project of this repository's own sources and commits, indexed with vectors."""
     sources = REPOSITORY / "src"
     texts = [file.read_bytes() for file in sorted(sources.rglob("*.py"))]
-    folder = cache.folder() / f"protocol-{hashes.name('bench protocol', *texts)[:8]}"
+    folder = cache.folder() / f"protocol-{hashing.name('bench protocol', *texts)[:8]}"
     done = folder / "indexed"
     if not done.exists():
         print(f"making {folder.name} (vectors, some minutes) …", flush=True)

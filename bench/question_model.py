@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bench import synthetic_vectors
+from quire.core.types import EmbedSettings
 from quire.embed import open_embedder
-from quire.values import EmbedSettings
 
 
 class QuestionModel:

@@ -16,11 +16,12 @@ from bench import assemble, stores
 from bench.fresh import MOST, SHAPE, WARM, Fresh
 from bench.question_model import QuestionModel
 from bench.report import Table, clocked, times
-from quire import asking, assembling, drafting, rank
-from quire.contracts import View
+from quire import ranking
+from quire.core.protocols import View
+from quire.core.types import NO_FILTER, OWNER, Context, RankSpec, Recorded, SourceSpec
 from quire.engine import Quire
-from quire.request import Asked, Recorded, decide
-from quire.values import NO_FILTER, OWNER, Context, RankSpec, SourceSpec
+from quire.pipeline import draft, retrieve, steps
+from quire.pipeline.request import ResolvedRequest, decide
 
 PLAIN = RankSpec(fusion="rrf", reach=0)
 SEARCHED = "plain search: words and meaning, fused by place"
@@ -87,21 +88,21 @@ def _searched(question: str, vector: bytes, view: View) -> None:
         "lexical": view.lexical(question, depth, NO_FILTER),
         "semantic": view.semantic(vector, depth, NO_FILTER),
     }
-    best = rank.fuse(found, dict.fromkeys(found, SourceSpec()), PLAIN)[:depth]
+    best = ranking.fuse(found, dict.fromkeys(found, SourceSpec()), PLAIN)[:depth]
     assert view.chunks([one.hit.id for one in best]), "something was found"
 
 
-def _gathered(asked: Asked, view: View) -> asking.Gathered:
-    never = asking.QueryVectors(lambda: None, wanted=lambda: True)
-    return asking.gather(view, asked, never)
+def _gathered(asked: ResolvedRequest, view: View) -> retrieve.Retrieved:
+    never = retrieve.QueryVectors(lambda: None, wanted=lambda: True)
+    return retrieve.gather(view, asked, never)
 
 
-def _packed(asked: Asked, view: View) -> Context:
+def _packed(asked: ResolvedRequest, view: View) -> Context:
     return _assembled(asked, _gathered(asked, view))
 
 
-def _assembled(asked: Asked, gathered: asking.Gathered) -> Context:
-    made = assembling.assemble(drafting.start(asked, gathered), gathered.failed, gathered.notes)
+def _assembled(asked: ResolvedRequest, gathered: retrieve.Retrieved) -> Context:
+    made = steps.assemble(draft.start(asked, gathered), gathered.failed, gathered.notes)
     assert made.sources, "something fits"
     assert not made.failed, made.failed
     return made

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from quire import indexing, merkle
+from quire.core import merkle
 from quire.embed.local import LocalEmbedder
-from quire.store import words
+from quire.indexing import files
+from quire.store import analyzer
 from quire.store.postings import Gathering
-from quire.store.sqlite import records, segments, slots
+from quire.store.sqlite import records, segments, vectors
 from quire.store.sqlite.columns import Draft
 from quire.store.sqlite.database import Connection
 from quire.store.sqlite.trees import Trees
@@ -30,9 +31,9 @@ Stages = tuple[tuple[str, Any, str], ...]
 """Which functions belong to which stage: its name, their owner, their name there."""
 
 _INDEXING: Stages = (
-    ("walk", indexing, "walk"),
-    ("read and chunk", indexing, "read"),
-    ("words", words, "of_chunk"),
+    ("walk", files, "walk"),
+    ("read and chunk", files, "read"),
+    ("words", analyzer, "of_chunk"),
     ("words", Gathering, "add"),
     ("postings", segments, "add"),
     ("postings, merging", segments, "merge_full_levels"),
@@ -43,7 +44,7 @@ _INDEXING: Stages = (
     ("rows", records, "put"),
     ("rows", Draft, "__init__"),
     ("rows", Draft, "save"),
-    ("vector rows", slots, "put"),
+    ("vector rows", vectors, "put"),
     (EMBED, LocalEmbedder, "embed"),
 )
 

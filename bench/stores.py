@@ -17,12 +17,12 @@ import apsw
 
 from bench import cache, synthetic, synthetic_vectors
 from bench.stages import watched
-from quire import hashes
-from quire.contracts import Store
-from quire.store import open_store, words
+from quire.core import hashing
+from quire.core.protocols import Store
+from quire.core.types import Chunk
+from quire.store import analyzer, open_store
 from quire.store.sqlite.connection import PAGE_CACHE_KIB
 from quire.store.sqlite.schema import MIGRATIONS
-from quire.values import Chunk
 
 RECORDS_PER_COMMIT = 5000
 VECTORS_PER_COMMIT = 50_000
@@ -30,9 +30,9 @@ VECTORS_PER_COMMIT = 50_000
 
 def ours(chunks: int) -> tuple[Path, dict[str, Any]]:
     """Give a store of made-up text and vectors, and what making it cost."""
-    made_from = hashes.name(
+    made_from = hashing.name(
         "bench store",
-        words.ANALYZER,
+        analyzer.ANALYZER,
         MIGRATIONS,
         synthetic.SEED,
         synthetic.VOCABULARY,

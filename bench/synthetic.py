@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from quire import hashes
-from quire.values import Chunk, Document, Record
+from quire.core import hashing
+from quire.core.types import Chunk, Document, Record
 
 SEED = 20_240_601
 VOCABULARY = 200_000
@@ -69,7 +69,7 @@ def document(number: int, edition: int = 0) -> Document:
     """Make one record; another edition of it has other words in its last chunk alone."""
     random = np.random.default_rng((SEED, number))
     path = f"folder-{number % FOLDERS:03d}/part-{number % 7}/record-{number:06d}.md"
-    name = hashes.record_id("document", path)
+    name = hashing.record_id("document", path)
     chunks = []
     offset, line = 0, 1
     for sequence in range(CHUNKS_PER_RECORD):
@@ -79,7 +79,7 @@ def document(number: int, edition: int = 0) -> Document:
         lines = text.count("\n")
         chunks.append(
             Chunk(
-                id=hashes.chunk_id(name, sequence, text),
+                id=hashing.chunk_id(name, sequence, text),
                 record_id=name,
                 kind="document",
                 path=path,

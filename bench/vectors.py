@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from bench import cache, data, stores, synthetic_vectors
 from bench.report import Table, timed
-from quire import hashes
-from quire.contracts import Store
+from quire.core import hashing
+from quire.core.protocols import Store
+from quire.core.types import OWNER, Chunk, EmbedSettings, Hits, Record
 from quire.embed import open_embedder
 from quire.store import open_store, vectors
-from quire.values import OWNER, Chunk, EmbedSettings, Hits, Record
 
 TOP = 50
 COLUMNS = ("way", "p50 ms", "p95", "cpu", "ratio p95", f"recall@{TOP}")
@@ -126,7 +126,7 @@ def _real(count: int) -> Iterator[Table]:
 
 
 def _real_store(model: str, passages: list[str], matrix: npt.NDArray[np.int8]) -> Store:
-    name = hashes.name("bench real vectors", model, tuple(passages))[:8]
+    name = hashing.name("bench real vectors", model, tuple(passages))[:8]
     path = cache.folder() / f"quire-real-vectors-{name}.db"
     if path.exists():
         return open_store(path)
@@ -138,7 +138,7 @@ def _real_store(model: str, passages: list[str], matrix: npt.NDArray[np.int8]) -
             record = Record(f"{number:032x}", "document", f"passages/{number}")
             size = len(text.encode())
             chunk = Chunk(
-                id=hashes.chunk_id(record.id, 0, text),
+                id=hashing.chunk_id(record.id, 0, text),
                 record_id=record.id,
                 kind=record.kind,
                 path=record.path,

@@ -9,11 +9,11 @@ from time import perf_counter
 
 from bench import cache, queries, stores, synthetic, synthetic_vectors
 from bench.report import Table, times
-from quire import hashes
+from quire.core import hashing
+from quire.core.types import OWNER
 from quire.store import open_store
 from quire.store.sqlite.database import Connection
 from quire.store.sqlite.trees import Trees
-from quire.values import OWNER
 
 TOP = 50
 CHANGES = 40
@@ -99,10 +99,10 @@ def _merkle(path: Path, size: int) -> Table:
         for turn in range(20):
             connection.execute("BEGIN IMMEDIATE")
             trees = Trees(connection, space)
-            made = [hashes.digest("bench leaf", turn, leaf) for leaf in range(leaves)]
+            made = [hashing.digest("bench leaf", turn, leaf) for leaf in range(leaves)]
             start = perf_counter()
             for leaf in made:
-                trees.set(access, leaf[: hashes.ID_BYTES], leaf, EMPTY_VECTOR)
+                trees.set(access, leaf[: hashing.ID_BYTES], leaf, EMPTY_VECTOR)
             trees.flush()
             seconds.append(perf_counter() - start)
             connection.execute("ROLLBACK")

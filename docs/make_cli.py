@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from quire.doors.cli import main
+from quire.cli.main import main
 
 TARGET = Path(__file__).with_name("cli.md")
 WIDTH = 96

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import quire.rules
-from quire.rules.shape import schema
+from quire.rules.schema import schema
 
 TARGET = Path(quire.rules.__file__).with_name("context.schema.json")
 

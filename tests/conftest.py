@@ -17,7 +17,7 @@ from hypothesis import settings
 
 import quire
 from quire import IndexResult, Quire
-from quire.values import OWNER
+from quire.core.types import OWNER
 
 COMMAND = str(Path(sys.executable).with_name("quire"))
 LONG_AGO = 1_500_000_000
@@ -126,7 +126,7 @@ class Tree:
 
     def call(self, *arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
         """Run the command `quire` in this very process, which is faster."""
-        from quire.doors.cli import main
+        from quire.cli.main import main
 
         with chdir(self.root):
             done = CliRunner().invoke(main, arguments, input=stdin)

@@ -44,12 +44,12 @@ def test_assembling_is_measured(found: list[Table]) -> None:
 
 
 def test_the_steps_are_put_back() -> None:
-    from quire import assembling
+    from quire.pipeline import steps as pipeline_steps
 
-    before = assembling.STEPS
+    before = pipeline_steps.STEPS
     with pytest.raises(ZeroDivisionError), assemble.steps():
         raise ZeroDivisionError
-    assert assembling.STEPS is before
+    assert pipeline_steps.STEPS is before
 
 
 def test_peers_join_what_fits() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from quire import config
+from quire.core.types import ALL, AccessRule, EmbedSettings, IngestSettings, JudgeSettings
 from quire.errors import ConfigError
-from quire.values import ALL, AccessRule, EmbedSettings, IngestSettings, JudgeSettings
 
 SECTIONS = {"ingest": IngestSettings, "embed": EmbedSettings, "judge": JudgeSettings}
 

@@ -16,9 +16,9 @@ from bench.evidence import chart, given, losses, measure, peers
 from bench.evidence.ablations import ABLATIONS
 from bench.evidence.measure import Figure, Row
 from bench.report import Table
-from quire import recipe as recipes
-from quire.checking import DEFAULT_RECIPE
-from quire.values import Recipe
+from quire.core.types import Recipe
+from quire.pipeline import recipe as recipes
+from quire.pipeline.validate import DEFAULT_RECIPE
 
 OUT = Path(__file__).parent.parent / "out"
 QUIRE = chart.OURS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from quire.values import Recipe
+from quire.core.types import Recipe
 
 
 def _without(source: str) -> Callable[[Recipe], Recipe]:

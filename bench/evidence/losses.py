@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.evidence.given import Benchmark
 from bench.evidence.measure import Driven
-from quire.values import OWNER, Context
+from quire.core.types import OWNER, Context
 
 LOW = ("rank", "depth", "pack")
 """The steps that leave out what others are better than."""

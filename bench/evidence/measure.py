@@ -17,8 +17,8 @@ from typing import Any, Self
 from bench.evidence import stores
 from bench.evidence.given import Benchmark
 from bench.report import times
-from quire import hashes
-from quire.values import Context, Recipe
+from quire.core import hashing
+from quire.core.types import Context, Recipe
 
 SEEN, KEPT_BACK, ALL = "seen", "kept-back", "all"
 HALVES = (ALL, SEEN, KEPT_BACK)
@@ -102,7 +102,7 @@ class Driven:
 
 def half(query: str) -> str:
     """Tell whether a question may be looked at while tuning; half of them may not."""
-    return KEPT_BACK if int(hashes.name("half", query)[:2], 16) % 2 else SEEN
+    return KEPT_BACK if int(hashing.name("half", query)[:2], 16) % 2 else SEEN
 
 
 def chosen(

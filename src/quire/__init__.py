@@ -6,16 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quire.auditing import Relaxation, WhyNot
-    from quire.contracts import Embedder
-    from quire.doors.aware import context_aware
-    from quire.engine import Quire
-    from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
-    from quire.errors import InvalidContextTypeError, QuireError
-    from quire.mapping import Mapped
-    from quire.merkle import verify as verify_proof
-    from quire.request import Options
-    from quire.values import (
+    from quire.core.merkle import verify as verify_proof
+    from quire.core.protocols import Embedder
+    from quire.core.types import (
         AccessRule,
         BehaviorRule,
         BlockItem,
@@ -69,7 +62,14 @@ if TYPE_CHECKING:
         Weighed,
         Written,
     )
-    from quire.values.blocks import Block, PagesImported, Removed
+    from quire.core.types.blocks import Block, PagesImported, Removed
+    from quire.engine import Quire
+    from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
+    from quire.errors import InvalidContextTypeError, QuireError
+    from quire.integrations.tools import context_aware
+    from quire.pipeline.codemap import Mapped
+    from quire.pipeline.request import Options
+    from quire.pipeline.why_not import Relaxation, WhyNot
 
 __version__ = "0.1.0"
 
@@ -143,20 +143,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Block": ("quire.values.blocks", "Block"),
-    "PagesImported": ("quire.values.blocks", "PagesImported"),
-    "Removed": ("quire.values.blocks", "Removed"),
-    "Embedder": ("quire.contracts", "Embedder"),
-    "Mapped": ("quire.mapping", "Mapped"),
-    "Options": ("quire.request", "Options"),
-    "Relaxation": ("quire.auditing", "Relaxation"),
-    "WhyNot": ("quire.auditing", "WhyNot"),
+    "Block": ("quire.core.types.blocks", "Block"),
+    "PagesImported": ("quire.core.types.blocks", "PagesImported"),
+    "Removed": ("quire.core.types.blocks", "Removed"),
+    "Embedder": ("quire.core.protocols", "Embedder"),
+    "Mapped": ("quire.pipeline.codemap", "Mapped"),
+    "Options": ("quire.pipeline.request", "Options"),
+    "Relaxation": ("quire.pipeline.why_not", "Relaxation"),
+    "WhyNot": ("quire.pipeline.why_not", "WhyNot"),
     "Quire": ("quire.engine", "Quire"),
-    "context_aware": ("quire.doors.aware", "context_aware"),
+    "context_aware": ("quire.integrations.tools", "context_aware"),
     "open": ("quire.engine", "open_quire"),
     "InvalidContextTypeError": ("quire.errors", "InvalidContextTypeError"),
     "QuireError": ("quire.errors", "QuireError"),
-    "verify_proof": ("quire.merkle", "verify"),
+    "verify_proof": ("quire.core.merkle", "verify"),
 }
 
 
@@ -164,5 +164,5 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: `import quire` alone costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'quire' has no attribute {name!r}")
-    module, attribute = _HOMES.get(name, ("quire.values", name))
+    module, attribute = _HOMES.get(name, ("quire.core.types", name))
     return getattr(import_module(module), attribute)

@@ -1,6 +1,6 @@
 """What does `python -m quire` do? The same as the command `quire`."""
 
-from quire.doors.start import main
+from quire.cli.start import main
 
 if __name__ == "__main__":
     main()

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from quire import tables
-from quire.errors import ConfigError
-from quire.values import (
+from quire.core import toml
+from quire.core.types import (
     MAIN,
     PUBLIC,
     AccessRule,
@@ -26,6 +25,7 @@ from quire.values import (
     LearnSettings,
     WriterSettings,
 )
+from quire.errors import ConfigError
 
 FILE = "quire.toml"
 MARKS = (FILE, ".quire", ".git")
@@ -115,7 +115,7 @@ def load(
     root = project_root(start if start.is_dir() else start.parent)
     file = root / FILE
     layers = [
-        (path, tables.read(path))
+        (path, toml.read(path))
         for path in (_user_file(env), file)
         if path is not None and path.is_file()
     ]
@@ -154,22 +154,22 @@ def _apply(config: Config, path: Path, table: Mapping[str, Any]) -> Config:
     known = ("store", "space", "viewer", *SECTIONS, "access", "groups")
     for key in table:
         if key not in known:
-            tables.refused(str(path), key, known)
+            toml.refused(str(path), key, known)
     changes: dict[str, Any] = {}
     if "store" in table:
-        changes["store"] = path.parent / tables.text(f"{path}: store", table["store"])
+        changes["store"] = path.parent / toml.text(f"{path}: store", table["store"])
     for key in ("space", "viewer"):
         if key in table:
-            changes[key] = tables.text(f"{path}: {key}", table[key])
+            changes[key] = toml.text(f"{path}: {key}", table[key])
     for key in SECTIONS:
         if key in table:
-            changes[key] = tables.filled(f"{path}: [{key}]", getattr(config, key), table[key])
+            changes[key] = toml.filled(f"{path}: [{key}]", getattr(config, key), table[key])
     if "access" in table:
         changes |= _access(path, table["access"])
     if "groups" in table:
-        groups = tables.mapping(f"{path}: [groups]", table["groups"])
+        groups = toml.mapping(f"{path}: [groups]", table["groups"])
         changes["groups"] = {
-            name: tables.listed(f"{path}: [groups] {name}", users) for name, users in groups.items()
+            name: toml.listed(f"{path}: [groups] {name}", users) for name, users in groups.items()
         }
     return replace(config, **changes)
 
@@ -177,8 +177,8 @@ def _apply(config: Config, path: Path, table: Mapping[str, Any]) -> Config:
 def _access(path: Path, table: Any) -> dict[str, Any]:
     rules: list[AccessRule] = []
     changes: dict[str, Any] = {}
-    for glob, principals in tables.mapping(f"{path}: [access]", table).items():
-        named = tables.listed(f"{path}: [access] {glob!r}", principals)
+    for glob, principals in toml.mapping(f"{path}: [access]", table).items():
+        named = toml.listed(f"{path}: [access] {glob!r}", principals)
         if glob == "default":
             changes["access_default"] = named
         else:
@@ -216,4 +216,4 @@ def _from_text(variable: str, kind: str, given: str) -> Any:
             value = float(given) if kind == "float" else int(given)
         except ValueError:
             value = given
-    return tables.checked(variable, kind, value)
+    return toml.checked(variable, kind, value)

@@ -14,51 +14,42 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from quire import (
-    asking,
-    assembling,
-    auditing,
-    config,
-    disclosed,
-    drafting,
-    indexing,
-    mapping,
-    proof,
-    remarks,
-    rules,
-    summarizing,
-    telling,
-    tokens,
-)
-from quire.advising import Advising
-from quire.asking import Gathered, QueryVectors
-from quire.auditing import WhyNot
-from quire.bringing import Bringing
-from quire.building import Building
-from quire.checking import check_budget
+from quire import config, receipts, rules, tokens
 from quire.config import Config
-from quire.contracts import View
-from quire.errors import InputError
-from quire.keeping import Keeping
-from quire.learning import Learning
-from quire.lru import Recent
-from quire.mapping import Mapped
-from quire.parts import filter_of
-from quire.proof import Receipt
-from quire.rating import Rating
-from quire.remembering import Remembering
-from quire.request import DEFAULT_MODEL, Asked, Options, Recorded, decide
-from quire.situated import Judging
-from quire.values import (
+from quire.core.aio import waiting
+from quire.core.lru import Recent
+from quire.core.protocols import View
+from quire.core.types import (
     NO_FILTER,
     Budget,
     Context,
     Filter,
     Recipe,
+    Recorded,
     SearchResult,
     Viewer,
 )
-from quire.waiting import waiting
+from quire.errors import InputError
+from quire.indexing.indexer import Keeping
+from quire.ingest.paths import relative_paths
+from quire.memory.experience_service import Learning
+from quire.memory.feedback_service import Rating
+from quire.memory.service import Remembering
+from quire.pipeline import codemap, result, retrieve, steps, summarize
+from quire.pipeline import draft as pipeline_draft
+from quire.pipeline import notes as pipeline_notes
+from quire.pipeline import why_not as pipeline_why_not
+from quire.pipeline.codemap import Mapped
+from quire.pipeline.request import DEFAULT_MODEL, Options, ResolvedRequest, decide
+from quire.pipeline.retrieve import QueryVectors, Retrieved
+from quire.pipeline.sections import filter_of
+from quire.pipeline.validate import check_budget
+from quire.pipeline.why_not import WhyNot
+from quire.receipts import Receipt, access_log
+from quire.recipes.agent import Advising
+from quire.recipes.workspace import Building
+from quire.rules.evaluator import RuleEvaluator
+from quire.workspace.import_service import Bringing
 
 KEPT_CONTEXTS = 64
 MAP_BUDGET = 1024
@@ -72,7 +63,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
         self._vectors = QueryVectors(
             self.embedder, wanted=lambda: self.config.embed.provider != "none"
         )
-        self._judging = Judging(
+        self._judging = RuleEvaluator(
             lambda: rules.open_judge(self.config.judge, self.embedder),
             lambda: (self.config.judge, self.config.embed),
         )
@@ -101,13 +92,13 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
         """Find the chunks that answer a question best, by its words and by its meaning."""
         if not isinstance(query, str) or not query.strip():
             raise InputError("the query is empty: say what to look for")
-        remarks.check(where)
+        pipeline_notes.check(where)
         asked = decide(query, {"viewer": viewer, "where": where, "exact": exact})
-        asked = replace(asked, recipe=asking.deepened(asked.recipe, k))
+        asked = replace(asked, recipe=retrieve.deepened(asked.recipe, k))
         with self._view(viewer) as view:
-            gathered = asking.gather(view, asked, self._vectors, self._judging)
-            found = assembling.ranked(drafting.start(asked, gathered)).candidates
-            notes = remarks.on_filter(view, where, {each.chunk.kind for each in found})
+            gathered = retrieve.gather(view, asked, self._vectors, self._judging)
+            found = steps.ranked(pipeline_draft.start(asked, gathered)).candidates
+            notes = pipeline_notes.on_filter(view, where, {each.chunk.kind for each in found})
             roots = view.roots()
         return SearchResult(
             results=found,
@@ -123,57 +114,57 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
 
     assemble_async = waiting(assemble)
 
-    def _assemble(self, asked: Asked, *, fresh: bool = False) -> Context:
+    def _assemble(self, asked: ResolvedRequest, *, fresh: bool = False) -> Context:
         with self._view(asked.viewer) as view:
             roots = view.roots()
             settings = self.config.embed, self.config.judge, self.config.writer
             whom = rules.asked_back(self.config.judge)
-            key = (roots.state, proof.viewer_hash(view.viewer), *settings, whom, *asked.key)
+            key = (roots.state, receipts.viewer_hash(view.viewer), *settings, whom, *asked.key)
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
                 return self._given(kept, view.viewer, asked)
             gathered = self._gathered(view, asked)
-            draft = assembling.run(drafting.start(asked, gathered))
-            notes = (*gathered.notes, *remarks.on_context(view, asked, gathered))
-            context = telling.told(draft, gathered.failed, notes)
-            state = proof.viewed(
+            draft = steps.run(pipeline_draft.start(asked, gathered))
+            notes = (*gathered.notes, *pipeline_notes.on_context(view, asked, gathered))
+            context = result.told(draft, gathered.failed, notes)
+            state = receipts.viewed(
                 roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vectors
             )
-            state |= proof.judged(gathered.situated.judge, gathered.situated.ruled.verdicts)
-            state |= proof.summarized(gathered.writer, gathered.summaries)
+            state |= receipts.judged(gathered.situated.judge, gathered.situated.ruled.verdicts)
+            state |= receipts.summarized(gathered.writer, gathered.summaries)
             ids = [source.chunk_id for source in context.sources]
             proofs = [view.prove(chunk_id) for chunk_id in ids]
         chunks = [gathered.chunks[chunk_id] for chunk_id in ids]
-        receipt = proof.make(asked.request, asked.recipe, context, chunks, proofs, **state)
+        receipt = receipts.make(asked.request, asked.recipe, context, chunks, proofs, **state)
         context = replace(
             context,
             receipt=receipt,
-            items=tuple(replace(item, about=proof.sealed(item.about)) for item in context.items),
+            items=tuple(replace(item, about=receipts.sealed(item.about)) for item in context.items),
         )
         if not gathered.failed:  # a failure may pass: it is recorded, never kept
             self._contexts.put(key, context)
         return self._given(context, view.viewer, asked)
 
-    def _gathered(self, view: View, asked: Asked) -> Gathered:
+    def _gathered(self, view: View, asked: ResolvedRequest) -> Retrieved:
         """Gather what a context is made of, summaries of what must be cut included."""
-        gathered = asking.gather(view, asked, self._vectors, self._judging)
+        gathered = retrieve.gather(view, asked, self._vectors, self._judging)
         if asked.recorded is not None or asked.recipe.fit.cut != tokens.SUMMARIZE:
             return gathered
         # Packed once only to see what is cut: that nothing fits is told when it is packed again.
-        draft = assembling.run(drafting.start(replace(asked, allow_empty=True), gathered))
-        return summarizing.summarized(gathered, draft, self._text_writer)
+        draft = steps.run(pipeline_draft.start(replace(asked, allow_empty=True), gathered))
+        return summarize.summarized(gathered, draft, self._text_writer)
 
-    def _given(self, context: Context, viewer: Viewer, asked: Asked) -> Context:
+    def _given(self, context: Context, viewer: Viewer, asked: ResolvedRequest) -> Context:
         """Write down who is given a context, where that is wanted."""
         if self.config.audit.file:
-            disclosed.write(self._audit_file(), context, viewer, asked.recipe.name)
+            access_log.write(self._audit_file(), context, viewer, asked.recipe.name)
         return context
 
     def given(self, to: str | None = None) -> list[Mapping[str, Any]]:
         """List the contexts that were given, the first first; to one viewer, or to all."""
         if not self.config.audit.file:
             raise InputError("nothing is written down: set `file` in [audit] of quire.toml")
-        return list(disclosed.read(self._audit_file(), to))
+        return list(access_log.read(self._audit_file(), to))
 
     def _audit_file(self) -> Path:
         return self.config.root / self.config.audit.file
@@ -188,9 +179,9 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
     ) -> Mapped:
         """Map the most used definitions below some paths; without any, of the whole root."""
         check_budget(Budget(budget, reserved={}))
-        under = indexing.places(self.root(), paths, must_exist=False)
+        under = relative_paths(self.root(), paths, must_exist=False)
         with self._view(viewer) as view:
-            return mapping.draw(view, under, budget, tokens.open_counter(model))
+            return codemap.draw(view, under, budget, tokens.open_counter(model))
 
     # --- audit -------------------------------------------------------------------------------
 
@@ -202,22 +193,22 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
     ) -> list[str]:
         """Check a receipt against its context and this store; an empty list: it holds."""
         try:
-            proof.check(receipt)
+            receipts.check(receipt)
             counter = tokens.open_counter(receipt["counter"])
         except InputError as error:
             return [str(error)]
         with self._view(viewer) as view:
-            kept, root = view.chunks(proof.chunk_ids(receipt)), view.roots().state
-        return proof.verify(receipt, counter, context=context, kept=kept, root=root)
+            kept, root = view.chunks(receipts.chunk_ids(receipt)), view.roots().state
+        return receipts.verify(receipt, counter, context=context, kept=kept, root=root)
 
     def replay(
         self, receipt: Mapping[str, Any], viewer: Viewer | str | None = None
     ) -> tuple[Context, list[str]]:
         """Run a receipt's request again; gives the context and what differs."""
-        asked = auditing.asked_in(receipt, viewer)
+        asked = pipeline_why_not.asked_in(receipt, viewer)
         context = self._assemble(asked, fresh=True)
-        altered = proof.verify(receipt, asked.counter)
-        return context, [*altered, *proof.differences(receipt, context.receipt)]
+        altered = receipts.verify(receipt, asked.counter)
+        return context, [*altered, *receipts.differences(receipt, context.receipt)]
 
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
         """Assemble twice from the ground up and compare every byte, receipts included."""
@@ -230,7 +221,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
         """Tell for each piece at a place why it is not in the context, and what lets it in."""
         asked = _decided(query, options)
         with self._view(asked.viewer) as view:
-            wanted = auditing.at(view, path, line)
+            wanted = pipeline_why_not.at(view, path, line)
             first = self._gathered(view, asked)
             met = Recorded(
                 first.vectors,
@@ -242,56 +233,56 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
                 first.summaries,
             )
 
-            def run(recipe: Recipe) -> drafting.Draft:
+            def run(recipe: Recipe) -> pipeline_draft.Draft:
                 again = replace(asked, recipe=recipe, recorded=met)
-                return drafting.start(
-                    again, asking.gather(view, again, self._vectors, self._judging)
+                return pipeline_draft.start(
+                    again, retrieve.gather(view, again, self._vectors, self._judging)
                 )
 
-            draft = drafting.start(asked, first)
+            draft = pipeline_draft.start(asked, first)
             return [
-                auditing.why_not(
+                pipeline_why_not.why_not(
                     draft,
                     chunk,
                     run,
-                    partial(auditing.places, view, asked, first, chunk.id),
+                    partial(pipeline_why_not.places, view, asked, first, chunk.id),
                 )
                 for chunk in wanted
             ]
 
 
-def _decided(query: str, options: Options) -> Asked:
+def _decided(query: str, options: Options) -> ResolvedRequest:
     asked = decide(query, options)
-    remarks.check(filter_of(asked.request))
+    pipeline_notes.check(filter_of(asked.request))
     return asked
 
 
 def verify_receipt(receipt: Mapping[str, Any], context: str | None = None) -> list[str]:
     """Check a receipt, and its context, without any store; an empty list: it holds."""
     try:
-        proof.check(receipt)
+        receipts.check(receipt)
         counter = tokens.open_counter(receipt["counter"])
     except InputError as error:
         return [str(error)]
-    return proof.verify(receipt, counter, context=context)
+    return receipts.verify(receipt, counter, context=context)
 
 
 def parse_receipt(text: str) -> Receipt:
     """Read a receipt, or say why it is none."""
-    return proof.parse(text)
+    return receipts.parse(text)
 
 
 def pieces_of(receipt: Mapping[str, Any]) -> list[str]:
     """Name the pieces of a receipt's context, in their order."""
-    proof.check(receipt)
-    return proof.chunk_ids(receipt)
+    receipts.check(receipt)
+    return receipts.chunk_ids(receipt)
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Say in sentences what differs between two receipts."""
-    proof.check(old)
-    proof.check(new)
-    return proof.differences(old, new)
+    receipts.check(old)
+    receipts.check(new)
+    return receipts.differences(old, new)
 
 
 def count_tokens(text: str, model: str = DEFAULT_MODEL) -> int:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import quire
-from quire import indexing
-from quire.contracts import Store, Writer
-from quire.values import Chunk, Link, Outline, Progress, Record
+from quire.core.protocols import Store, Writer
+from quire.core.types import Chunk, Link, Outline, Progress, Record
+from quire.indexing import files
 
 DIMS = 32
 
@@ -90,8 +90,8 @@ def told(progress: Progress) -> None:
 
 def work(job: dict[str, Any]) -> None:
     """Do one job."""
-    indexing.BATCH_FILES = job.get("batch", 2)
-    indexing.VECTORS_PER_COMMIT = job.get("batch", 2)
+    files.BATCH_FILES = job.get("batch", 2)
+    files.VECTORS_PER_COMMIT = job.get("batch", 2)
     with quire.open(job["root"]) as opened:
         opened._embedder = Cheap()
         tell_transactions(opened.store)

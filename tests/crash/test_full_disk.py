@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quire
-from quire.values import OWNER
+from quire.core.types import OWNER
 
 if TYPE_CHECKING:
     from tests.conftest import Tree

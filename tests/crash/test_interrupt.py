@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quire.core.types import OWNER, Status
 from quire.errors import QuireError
 from quire.store import open_store
-from quire.values import OWNER, Status
 from tests.conftest import interruptible
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quire import Quire
-from quire.values import OWNER, Roots, SearchResult
+from quire.core.types import OWNER, Roots, SearchResult
 
 from .child import Cheap
 

@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from quire.core.types import EmbedSettings
 from quire.embed.local import LocalEmbedder
-from quire.values import EmbedSettings
 
 
 @pytest.fixture(scope="session")

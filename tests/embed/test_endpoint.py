@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from quire.core.types import EmbedSettings
 from quire.embed import open_embedder, quantise
 from quire.embed.http import HttpEmbedder
 from quire.errors import ConfigError, EmbedError, EndpointError
-from quire.values import EmbedSettings
 from tests.serving import KEY, VARIABLE, Endpoint, Reply, Step, served
 
 

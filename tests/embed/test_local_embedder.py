@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from quire.core.types import EmbedSettings
 from quire.embed.local import LocalEmbedder
 from quire.errors import ConfigError, EmbedError
-from quire.values import EmbedSettings
 
 pytestmark = pytest.mark.model
 
@@ -140,7 +140,7 @@ def test_threads_below_zero_are_refused() -> None:
 EMBED_IN_A_PROCESS = """
 import json, sys
 from quire.embed import open_embedder
-from quire.values import EmbedSettings
+from quire.core.types import EmbedSettings
 embedder = open_embedder(EmbedSettings(threads=int(sys.argv[1])))
 vectors = embedder.embed(json.load(sys.stdin))
 print(json.dumps([vector.hex() for vector in vectors]))
@@ -181,7 +181,7 @@ def test_another_process_and_its_environment_change_nothing(
 FORK = """
 import os, sys
 from quire.embed import open_embedder
-from quire.values import EmbedSettings
+from quire.core.types import EmbedSettings
 embedder = open_embedder(EmbedSettings(threads=2))
 texts = ["one text", "another text", "a third one"]
 before = embedder.embed(texts)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from quire.core.types import EmbedSettings
 from quire.embed import quantise
 from quire.embed.local import LocalEmbedder
 from quire.errors import EmbedError, ModelError
-from quire.values import EmbedSettings
 
 pytestmark = pytest.mark.model
 

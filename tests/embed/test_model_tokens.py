@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.embed import files
+from quire.embed import model_files
 from quire.embed.tokenise import Tokeniser
 
 pytestmark = pytest.mark.model
@@ -18,7 +18,7 @@ NO_LIMIT = 10**9
 
 @cache
 def tokeniser(limit: int) -> Tokeniser:
-    return Tokeniser(files.shipped().tokenizer, limit)
+    return Tokeniser(model_files.shipped().tokenizer, limit)
 
 
 def tokens_of(text: str) -> list[int]:

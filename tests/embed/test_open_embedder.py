@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import quire.embed
-from quire.contracts import Embedder
-from quire.embed import files, open_embedder
+from quire.core.protocols import Embedder
+from quire.core.types import EmbedSettings
+from quire.embed import model_files, open_embedder
 from quire.errors import ConfigError, MissingExtraError, ModelError
-from quire.values import EmbedSettings
 
 
 def test_the_public_names() -> None:
@@ -89,13 +89,13 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_true_copy_is_accepted(installed: Path) -> None:
-    found = files.shipped()
+    found = model_files.shipped()
     assert found.model.path == installed / "model.onnx"
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 def test_a_changed_file_is_refused_by_its_hash(installed: Path, name: str) -> None:
-    expected = getattr(files.shipped(), name.split(".", maxsplit=1)[0]).sha256
+    expected = getattr(model_files.shipped(), name.split(".", maxsplit=1)[0]).sha256
     data = bytearray((installed / name).read_bytes())
     data[len(data) // 2] ^= 1
     (installed / name).write_bytes(data)

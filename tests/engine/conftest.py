@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from quire import Quire, indexing
-from quire.contracts import Embedder
+from quire import Quire
+from quire.core.protocols import Embedder
+from quire.core.types import EmbedSettings, FoundFile, IngestSettings
 from quire.embed.local import LocalEmbedder
-from quire.values import EmbedSettings, FoundFile, IngestSettings
+from quire.indexing import files
 
 THREE = {
     "readme.md": "# Harbour\n\nShips rest here at night.\n",
@@ -80,13 +81,13 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     met: list[str] = []
 
     def watch(name: str) -> None:
-        real = getattr(indexing, name)
+        real = getattr(files, name)
 
         def watched(file: FoundFile, *settings: IngestSettings) -> object:
             met.append(file.path)
             return real(file, *settings)
 
-        monkeypatch.setattr(indexing, name, watched)
+        monkeypatch.setattr(files, name, watched)
 
     watch("read")
     watch("digest_of")

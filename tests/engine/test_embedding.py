@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire import Quire, indexing
+from quire import Quire
+from quire.core.types import Progress
 from quire.errors import EmbedError, EndpointError, StoreError
-from quire.values import Progress
+from quire.indexing import files
 
 from .conftest import use
 
@@ -70,7 +71,7 @@ def test_words_answer_before_vectors_and_both_after(tree: Tree, model: Watched) 
 def test_embedding_goes_on_after_an_interrupt(
     tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "VECTORS_PER_COMMIT", 3)
+    monkeypatch.setattr(files, "VECTORS_PER_COMMIT", 3)
     tree.fill(TEN)
     missing = []
     for interrupted in (3, 3):
@@ -102,7 +103,7 @@ def test_an_interrupted_run_ends_with_the_same_state(
 ) -> None:
     tree.fill(TEN)
     whole = tree.index(embed=True)
-    monkeypatch.setattr(indexing, "VECTORS_PER_COMMIT", 2)
+    monkeypatch.setattr(files, "VECTORS_PER_COMMIT", 2)
     model.texts.clear()
     model.interrupt_after = 4
     with pytest.raises(KeyboardInterrupt):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire import indexing
+from quire.indexing import files
 
 from .conftest import SENTENCE, THREE
 
@@ -224,7 +224,7 @@ def test_a_touched_file_is_only_stamped_anew(tree: Tree, reads: list[str]) -> No
 def test_an_interrupted_first_run_is_not_begun_anew(
     tree: Tree, reads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "BATCH_FILES", 5)
+    monkeypatch.setattr(files, "BATCH_FILES", 5)
     tree.fill({f"note{n:02}.md": f"# Note {n}\n\n{SENTENCE}" for n in range(20)})
 
     def interrupt(_: object) -> None:

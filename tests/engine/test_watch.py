@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import quire
-from quire import indexing, project
+from quire.core.types import Failure, IndexResult, Viewer
 from quire.errors import ConfigError, InputError
+from quire.indexing import files, project
 from quire.store import open_store
-from quire.values import Failure, IndexResult, Viewer
 from tests.conftest import interruptible
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def test_what_a_failed_run_missed_is_made_up_for(
     with tree.open() as other:
         monkeypatch.setattr(project, "open_store", partial(open_store, wait=0.1))
         monkeypatch.setattr(
-            indexing, "changes", lambda root, _: iter([[root / f"{name}.md"] for name in "abc"])
+            files, "changes", lambda root, _: iter([[root / f"{name}.md"] for name in "abc"])
         )
         with tree.open() as opened:
             results = opened.watch(embed=False)

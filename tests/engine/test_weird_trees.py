@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire import IndexResult, indexing, ingest
-from quire.values import FoundFile, IngestSettings
+from quire import IndexResult, ingest
+from quire.core.types import FoundFile, IngestSettings
+from quire.indexing import files
 
 if TYPE_CHECKING:
     from tests.conftest import Tree
@@ -247,7 +248,7 @@ def test_a_file_that_vanishes_for_a_moment_stays(
             tree.write("b.md", "second, written anew")
         return found
 
-    monkeypatch.setattr(indexing, "read", read)
+    monkeypatch.setattr(files, "read", read)
     result = tree.index()
 
     assert skipped(result) == {"b.md": "vanished before it could be read"}
@@ -266,7 +267,7 @@ def test_a_file_that_vanishes_during_the_run_does_not_abort_it(
             Path(file.location).unlink()
         return real(file, settings)
 
-    monkeypatch.setattr(indexing, "read", read)
+    monkeypatch.setattr(files, "read", read)
     result = tree.index()
 
     assert skipped(result) == {"b.md": "vanished before it could be read"}

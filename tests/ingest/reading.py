@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from quire.core.types import Chunk, Document, Entity, IngestSettings, Outline
 from quire.ingest.read import document_of
-from quire.values import Chunk, Document, Entity, IngestSettings, Outline
 
 SMALL = IngestSettings(whole=120, paragraph=120, target=80, join=80, code_max=160)
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quire import hashes
+from quire.core import hashing
+from quire.core.types import Document, Entity, IngestSettings
+from quire.ingest.chat_formats import moment
 from quire.ingest.decode import NotText
-from quire.ingest.pieces import Unreadable
 from quire.ingest.read import document_of
-from quire.ingest.shapes import moment
-from quire.values import Document, Entity, IngestSettings
+from quire.ingest.types import Unreadable
 
 from .reading import SMALL, check_outline, read_text
 from .test_work import work
@@ -93,7 +93,7 @@ def test_lines_with_a_role() -> None:
     record = document.record
     assert (record.kind, record.title, record.modified) == ("conversation", "What is it?", AT_NOON)
     assert record.author is None
-    assert record.id == hashes.record_id("document", "talk.jsonl")
+    assert record.id == hashing.record_id("document", "talk.jsonl")
     whole, *messages = outline(document)
     assert (whole.kind, whole.name, whole.summary) == ("session", "What is it?", "What is it?")
     assert [message.name for message in messages] == [

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from quire.core.types import IngestSettings
 from quire.ingest.languages import family_of
-from quire.values import IngestSettings
 
 from .reading import SMALL, chunks, titles
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from quire.core.types import Document, Entity, FoundFile, IngestSettings, Skipped
 from quire.ingest import missing_grammars, read
-from quire.ingest.grammar import wording
+from quire.ingest.grammar import extract
+from quire.ingest.grammar.languages import GRAMMARS
 from quire.ingest.grammar.parse import loaded
-from quire.ingest.grammar.table import GRAMMARS
-from quire.values import Document, Entity, FoundFile, IngestSettings, Skipped
 
 from .defined import DEFINED
 from .reading import outlined, read_text
@@ -164,7 +164,7 @@ def test_free_attributes_and_decorators_before_a_member() -> None:
     ],
 )
 def test_the_components_of_a_name(written: str, path: tuple[str, ...]) -> None:
-    assert wording.name_path(written) == path
+    assert extract.name_path(written) == path
 
 
 def test_a_function_inside_a_decorator_is_no_definition() -> None:
@@ -340,7 +340,7 @@ class Absent(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
 from quire.ingest.read import document_of
-from quire.values import IngestSettings
+from quire.core.types import IngestSettings
 text = open(sys.argv[1], "rb").read()
 document = document_of("shop.py", text, IngestSettings(code_max=300))
 assert b"".join(chunk.text.encode() for chunk in document.chunks) == text

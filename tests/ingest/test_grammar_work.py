@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quire.core.types import Document, IngestSettings
 from quire.ingest import grammar
 from quire.ingest.decode import NotText, text_of
+from quire.ingest.grammar.languages import GRAMMARS
 from quire.ingest.grammar.parse import LARGEST_STEP, LONGEST, loaded, tree_of
-from quire.ingest.grammar.table import GRAMMARS
-from quire.ingest.pieces import Source
 from quire.ingest.read import document_of
-from quire.values import Document, IngestSettings
+from quire.ingest.types import Source
 
 from .reading import check_outline, outlined
 

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from quire import hashes
-from quire.ingest.pieces import Unreadable
-from quire.values import IngestSettings
+from quire.core import hashing
+from quire.core.types import IngestSettings
+from quire.ingest.types import Unreadable
 
 from .reading import SMALL, chunks, read_text
 
@@ -70,7 +70,7 @@ def test_headings_give_the_path_and_blocks_their_source_lines() -> None:
 
 def test_links_to_other_files() -> None:
     document = read_text("docs/page.html", PAGE)
-    expected = [hashes.record_id("document", "other.html"), hashes.record_id("code", "docs/x.py")]
+    expected = [hashing.record_id("document", "other.html"), hashing.record_id("code", "docs/x.py")]
     assert [link.target for link in document.links] == sorted(expected)
 
 

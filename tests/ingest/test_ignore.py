@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quire import globs
+from quire.core import globs
+from quire.core.types import FoundFile
 from quire.ingest import walk
-from quire.values import FoundFile
 
 GIT = shutil.which("git")
 needs_git = pytest.mark.skipif(GIT is None, reason="git is the judge")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from quire import hashes
-from quire.values import IngestSettings
+from quire.core import hashing
+from quire.core.types import IngestSettings
 
 from .reading import SMALL, chunks, read_text, titles
 
@@ -125,7 +125,7 @@ def test_links_to_other_files() -> None:
         "docs/c d.md": "document",
         "docs/badge.md": "document",
     }
-    expected = sorted(hashes.record_id(kind, path) for path, kind in targets.items())
+    expected = sorted(hashing.record_id(kind, path) for path, kind in targets.items())
     assert [link.target for link in document.links] == expected
     assert {(link.source, link.kind) for link in document.links} == {(document.record.id, "link")}
 

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from quire.ingest.pieces import Unreadable
+from quire.core.types import Document, IngestSettings
 from quire.ingest.read import document_of
-from quire.values import Document, IngestSettings
+from quire.ingest.types import Unreadable
 
 from .reading import SMALL
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from quire import hashes
+from quire.core import hashing
+from quire.core.types import Document, FoundFile, IngestSettings, Skipped
 from quire.ingest import digest_of, id_of_path, read, walk
 from quire.ingest.decode import NotText
 from quire.ingest.formats import BINARY, TABLE
-from quire.ingest.pieces import Unreadable
 from quire.ingest.read import document_of
-from quire.values import Document, FoundFile, IngestSettings, Skipped
+from quire.ingest.types import Unreadable
 
 from .reading import SMALL, read_text
 
@@ -61,7 +61,7 @@ def check(document: Document, text: str) -> None:
     assert [chunk.sequence for chunk in chunks] == list(range(len(chunks)))
     for chunk in chunks:
         assert data[chunk.start : chunk.end].decode() == chunk.text
-        assert chunk.id == hashes.chunk_id(document.record.id, chunk.sequence, chunk.text)
+        assert chunk.id == hashing.chunk_id(document.record.id, chunk.sequence, chunk.text)
         assert (chunk.record_id, chunk.kind) == (document.record.id, document.record.kind)
         first = data[: chunk.start].count(b"\n") + 1
         assert chunk.lines == (first, first + chunk.text[:-1].count("\n"))
@@ -136,7 +136,7 @@ def test_any_bytes_under_any_name_are_read_or_refused(
         assert result.reason
     else:
         document, digest = result
-        assert digest == hashes.digest_bytes(data).hex()
+        assert digest == hashing.digest_bytes(data).hex()
         assert document.record.path == f"name{ending}"
         for text in (
             document.record.title,
@@ -151,12 +151,14 @@ def test_what_a_record_says(tmp_path: Path) -> None:
     assert not isinstance(result, Skipped)
     document, digest = result
     record = document.record
-    assert record.id == hashes.record_id("document", "page.md")
+    assert record.id == hashing.record_id("document", "page.md")
     assert (record.kind, record.path, record.title) == ("document", "page.md", "The title")
     assert (record.modified, record.author, record.acl, record.parent) == (None, None, None, None)
     assert record.attrs == {"language": "markdown"}
     assert (
-        digest == hashes.digest_bytes(text.encode()).hex() == digest_of(found(tmp_path / "page.md"))
+        digest
+        == hashing.digest_bytes(text.encode()).hex()
+        == digest_of(found(tmp_path / "page.md"))
     )
     (chunk,) = document.chunks
     assert (chunk.start, chunk.end, chunk.lines, chunk.title) == (0, 19, (1, 3), "The title")
@@ -167,7 +169,7 @@ def test_line_ends_and_marks_are_the_readers_business(tmp_path: Path) -> None:
     result = read(written(tmp_path, "a.txt", raw))
     assert not isinstance(result, Skipped)
     assert result[0].chunks[0].text == "first\nsecond\nthird"
-    assert result[1] == hashes.digest_bytes(raw).hex()
+    assert result[1] == hashing.digest_bytes(raw).hex()
 
 
 def test_an_empty_file_is_a_record_without_chunks(tmp_path: Path) -> None:

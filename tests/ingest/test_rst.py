@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from quire import hashes
+from quire.core import hashing
 
 from .reading import chunks, read_text, titles
 
@@ -42,5 +42,5 @@ def test_links_to_other_files() -> None:
     )
     document = read_text("docs/index.rst", text)
     paths = ["docs/install.rst", "guide/use.rst", "docs/data/x.csv", "root.rst"]
-    expected = sorted(hashes.record_id("document", path) for path in paths)
+    expected = sorted(hashing.record_id("document", path) for path in paths)
     assert [link.target for link in document.links] == expected

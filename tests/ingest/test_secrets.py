@@ -10,9 +10,9 @@ import string
 
 import pytest
 
+from quire.core.types import IngestSettings
 from quire.ingest import secrets
-from quire.ingest.pieces import Unreadable
-from quire.values import IngestSettings
+from quire.ingest.types import Unreadable
 
 from .reading import read_text
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from quire.ingest import labels
 from quire.ingest.decode import NotText
-from quire.ingest.pieces import Unreadable
 from quire.ingest.read import document_of
+from quire.ingest.types import Unreadable
 
 from .reading import SMALL, check_outline, entities, parts, read_text
 

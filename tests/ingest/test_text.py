@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quire.core.types import IngestSettings
 from quire.ingest import text as plain_text
-from quire.values import IngestSettings
 
 SETTINGS = IngestSettings()
 PROSE = "Snow lay on the pass until May. Then the carts went up again, slowly. " * 4

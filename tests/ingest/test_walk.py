@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quire.core.types import FoundFile, IngestSettings, Skipped
 from quire.errors import InputError
 from quire.ingest import walk
-from quire.values import FoundFile, IngestSettings, Skipped
 
 NOBODY = 65534
 

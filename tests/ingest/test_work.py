@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from quire.ingest.pieces import Unreadable
+from quire.core.types import IngestSettings
 from quire.ingest.read import document_of
-from quire.values import IngestSettings
+from quire.ingest.types import Unreadable
 
 DEFAULT = IngestSettings()
 SMALL, LARGE = 5_000, 20_000

@@ -14,9 +14,9 @@ from typing import Any
 
 from click import echo
 
-from quire.contracts import Embedder
-from quire.rules.semantic import SemanticJudge
-from quire.values import EmbedSettings
+from quire.core.protocols import Embedder
+from quire.core.types import EmbedSettings
+from quire.rules.semantic_judge import SemanticJudge
 
 FOLDER = Path(__file__).parent
 

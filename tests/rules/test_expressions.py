@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quire.core.types import EXPRESSION, SENTENCE
 from quire.errors import InputError
-from quire.rules import conditions, situations
+from quire.rules import conditions, expression_eval
+from quire.rules.expression_eval import checked, holds
 from quire.rules.expressions import DEEPEST, NotAnExpression, parse
-from quire.rules.situations import checked, holds
-from quire.values import EXPRESSION, SENTENCE
 
 HERE: dict[str, Any] = {
     "tool": "bash",
@@ -308,10 +308,10 @@ def test_a_deep_situation_is_refused() -> None:
         checked(deep)
     for text in ("[" * 100_000, '{"a":' * 100_000, "{", "1" * 5000, '{"a": 1e999}', '{"a": NaN}'):
         with pytest.raises(InputError, match="situation"):
-            situations.parse(text)
+            expression_eval.parse(text)
 
 
 def test_the_time_is_no_part_of_what_is_judged() -> None:
     now = {"time": "10:00", "timestamp": 3, "intent": "x", "params": {"time": "kept"}}
-    assert situations.lasting(now) == {"intent": "x", "params": {"time": "kept"}}
-    assert situations.told({"tool": "t", **now, "path": "p"}) == "x. kept. p. t"
+    assert expression_eval.lasting(now) == {"intent": "x", "params": {"time": "kept"}}
+    assert expression_eval.told({"tool": "t", **now, "path": "p"}) == "x. kept. p. t"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quire.contracts import Store, View
+from quire.core.protocols import Store, View
+from quire.core.types import MAIN, NO_FILTER, OWNER, Filter, Record, Viewer
 from quire.errors import QuireError
-from quire.values import MAIN, NO_FILTER, OWNER, Filter, Record, Viewer
 
 from .samples import VIEWERS
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from quire.store import vectors
-from quire.store.sqlite import columns, derive, engine, readable, search, segments, slots
+from quire.store.sqlite import access_mask, columns, derive, search, segments, store
+from quire.store.sqlite import vectors as vector_table
 
 from .reference import Limits
 
@@ -35,11 +36,11 @@ def quick_path(tmp_path: Path) -> Iterator[Path]:
 def small(monkeypatch: pytest.MonkeyPatch) -> Limits:
     """Every size at which the store changes its ways, so small that few documents reach it."""
     monkeypatch.setattr(columns, "BLOCK", 4)
-    monkeypatch.setattr(slots, "BLOCK", 3)
+    monkeypatch.setattr(vector_table, "BLOCK", 3)
     monkeypatch.setattr(segments, "FANOUT", 2)
     monkeypatch.setattr(segments, "MERGED_BYTES", 16)
-    monkeypatch.setattr(readable, "KEPT", 2)
-    monkeypatch.setattr(engine, "EMBED_BATCH", 2)
+    monkeypatch.setattr(access_mask, "KEPT", 2)
+    monkeypatch.setattr(store, "EMBED_BATCH", 2)
     monkeypatch.setattr(derive, "_SEGMENT_ROWS", 3)
     monkeypatch.setattr(search, "PRUNE_FROM", 1)
     monkeypatch.setattr(vectors, "SCAN_LIMIT", SMALL.scan)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER, AccessRule, Event, Filter, Link, Viewer
 from quire.errors import InputError
-from quire.values import OWNER, AccessRule, Event, Filter, Link, Viewer
 
 from .asking import Questions, root, seen
 from .engines import Engine

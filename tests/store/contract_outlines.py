@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER, AccessRule, Entity, Event, Mention, Outline, Reference
 from quire.errors import InputError
-from quire.values import OWNER, AccessRule, Entity, Event, Mention, Outline, Reference
 
 from .asking import root
 from .engines import Engine

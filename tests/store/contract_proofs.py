@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quire import merkle
-from quire.contracts import Store
-from quire.values import OWNER
+from quire.core import merkle
+from quire.core.protocols import Store
+from quire.core.types import OWNER
 
 from .samples import ALICE, VIEWERS, document, fill
 

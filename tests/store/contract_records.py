@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from quire.contracts import Store
-from quire.values import OWNER, Filter, Link, Roots
+from quire.core.protocols import Store
+from quire.core.types import OWNER, Filter, Link, Roots
 
 from .asking import Questions, root, seen
 from .engines import Engine

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from quire import hashes
-from quire.contracts import Store, View, Writer
+from quire.core import hashing
+from quire.core.protocols import Store, View, Writer
+from quire.core.types import OWNER, AccessRule, Document, Event, Filter, Link
 from quire.errors import InputError
-from quire.values import OWNER, AccessRule, Document, Event, Filter, Link
 
 from .asking import Questions, seen
 from .samples import MODEL, document, fill, put
@@ -29,7 +29,7 @@ def with_record(**changes: object) -> Document:
 
 
 def with_text(text: str) -> Document:
-    return with_chunk(id=hashes.chunk_id("good", 0, text), text=text)
+    return with_chunk(id=hashing.chunk_id("good", 0, text), text=text)
 
 
 BAD_DOCUMENTS: dict[str, Document] = {

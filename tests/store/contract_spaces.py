@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quire.contracts import Store
-from quire.values import OWNER, Stamp
+from quire.core.protocols import Store
+from quire.core.types import OWNER, Stamp
 
 from .asking import Questions, root, seen
 from .contract_records import FULL

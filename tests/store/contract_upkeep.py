@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from quire.contracts import Store
-from quire.values import OWNER, Event, Stamp
+from quire.core.protocols import Store
+from quire.core.types import OWNER, Event, Stamp
 
 from .asking import Questions, seen
 from .samples import document, fill

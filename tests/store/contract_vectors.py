@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER
 from quire.errors import StoreError
-from quire.values import OWNER
 
 from .asking import root
 from .samples import ALICE, MODEL, document, fill, vector_for, vectors_of

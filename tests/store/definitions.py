@@ -9,9 +9,9 @@ from functools import cached_property, lru_cache
 
 from pathspec import GitIgnoreSpec
 
-from quire import hashes, merkle
+from quire.core import hashing, merkle
+from quire.core.types import AccessRule, Chunk, Filter, Link, Outline, Record, Viewer
 from quire.errors import InputError
-from quire.values import AccessRule, Chunk, Filter, Link, Outline, Record, Viewer
 
 Acl = tuple[str, ...]
 Leaves = dict[bytes, bytes]
@@ -150,7 +150,7 @@ def code(vector: bytes) -> tuple[bool, ...]:
         span *= 2
     flips: list[int] = []
     for part in range(-(-span // 256)):
-        for byte in hashes.digest("flips", part):
+        for byte in hashing.digest("flips", part):
             flips += [1 if byte >> bit & 1 else -1 for bit in range(7, -1, -1)]
     padded = [*numbers(vector), *[0] * (span - len(vector))]
     flipped = [a * b for a, b in zip(padded, flips, strict=False)]
@@ -168,7 +168,7 @@ def distance(left: bytes, right: bytes) -> int:
 
 
 def blake(data: bytes) -> bytes:
-    return hashes.digest_bytes(data)
+    return hashing.digest_bytes(data)
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def check_document(record: Record, chunks: Sequence[Chunk], links: Sequence[Link
     for chunk in chunks:
         if (chunk.record_id, chunk.path) != (record.id, record.path):
             raise InputError(f"chunk {chunk.id} belongs elsewhere")
-        if chunk.id != hashes.chunk_id(record.id, chunk.sequence, chunk.text):
+        if chunk.id != hashing.chunk_id(record.id, chunk.sequence, chunk.text):
             raise InputError(f"chunk {chunk.id} is not named by its text")
         check_texts(chunk.kind, chunk.title, chunk.text)
         check_numbers(chunk.sequence, chunk.start, chunk.end, *chunk.lines)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.contracts import Store
+from quire.core.protocols import Store
 from quire.store import open_store
 
 from .reference import ReferenceStore

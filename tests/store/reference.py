@@ -14,10 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from quire import hashes, merkle
-from quire.errors import InputError, StoreError
-from quire.store import words
-from quire.values import (
+from quire.core import hashing, merkle
+from quire.core.types import (
     MAIN,
     NO_FILTER,
     TIMED,
@@ -39,6 +37,8 @@ from quire.values import (
     Status,
     Viewer,
 )
+from quire.errors import InputError, StoreError
+from quire.store import analyzer
 
 from .definitions import (
     ORIGINS,
@@ -105,10 +105,10 @@ class ReferenceView:
     def roots(self) -> Roots:
         trees = self._trees
         roots = sorted(tree.root for tree, _ in trees.values())
-        content = hashes.digest("view", tuple(roots))
+        content = hashing.digest("view", tuple(roots))
         vectors = sorted(tree.root for _, tree in trees.values() if tree.leaves)
         model = self._space.model if vectors else None
-        state = hashes.digest("state", content, tuple(vectors), model)
+        state = hashing.digest("state", content, tuple(vectors), model)
         return Roots(content.hex(), state.hex())
 
     def coverage(self) -> Coverage:
@@ -131,7 +131,7 @@ class ReferenceView:
 
     @cached_property
     def _counted(self) -> dict[str, tuple[Counter[str], int]]:
-        return {name: words.of_chunk(chunk) for name, chunk in self._chunks.items()}
+        return {name: analyzer.of_chunk(chunk) for name, chunk in self._chunks.items()}
 
     def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
         check_k(k)
@@ -160,7 +160,7 @@ class ReferenceView:
         check_filter(where)
         found = []
         for name in names:
-            wanted = set(words.words(name))
+            wanted = set(analyzer.words(name))
             held = [
                 chunk
                 for chunk, (counts, _) in self._counted.items()
@@ -190,7 +190,7 @@ class ReferenceView:
         total = sum(length for _, length in counted.values())
         average = max(1, 16 * total // max(1, len(counted)))
         terms: list[tuple[int, str, int]] = []
-        for word, asked in words.asked(query).items():
+        for word, asked in analyzer.asked(query).items():
             holding = sum(word in counts for counts, _ in counted.values())
             if holding:
                 terms.append((holding, word, asked))

@@ -9,9 +9,9 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
-from quire import hashes
-from quire.contracts import Store, Writer
-from quire.values import MAIN, NO_ATTRS, OWNER, Chunk, Document, Link, Outline, Record, Viewer
+from quire.core import hashing
+from quire.core.protocols import Store, Writer
+from quire.core.types import MAIN, NO_ATTRS, OWNER, Chunk, Document, Link, Outline, Record, Viewer
 
 DIMS = 8
 MODEL = "tiny/8"
@@ -66,7 +66,7 @@ def document(
     ends = list(accumulate(len(text.encode("utf-8", "surrogatepass")) for text in texts))
     chunks = tuple(
         Chunk(
-            id=hashes.chunk_id(name, sequence, text),
+            id=hashing.chunk_id(name, sequence, text),
             record_id=name,
             kind=chunk_kind or kind,
             path=path,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from quire import hashes, merkle
-from quire.values import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
+from quire.core import hashing, merkle
+from quire.core.types import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
 
 from .definitions import ORIGINS, OWNER_ONLY, PUBLIC, Acl, Leaves, Tree, blake, joint, matches
 
@@ -132,8 +132,8 @@ class Space:
                 content.setdefault(OWNER_ONLY, {}).update([merkle.setting_leaf(name, value)])
         return {acl: (Tree(leaves), Tree(embedded.get(acl, {}))) for acl, leaves in content.items()}
 
-    def settings(self) -> dict[str, hashes.Field]:
-        found: dict[str, hashes.Field] = {}
+    def settings(self) -> dict[str, hashing.Field]:
+        found: dict[str, hashing.Field] = {}
         for origin in ORIGINS:
             found[f"rules {origin}"] = tuple(
                 (rule.glob, json.dumps(rule.principals, separators=(",", ":")))

@@ -8,10 +8,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER, AccessRule, Entity, Event, Outline, Problem, Reference, Stamp
 from quire.errors import QuireError, StoreDamagedError
 from quire.store import open_store
-from quire.values import OWNER, AccessRule, Entity, Event, Outline, Problem, Reference, Stamp
 
 from .asking import Questions, seen
 from .samples import MODEL, document, fill, put, vectors_of

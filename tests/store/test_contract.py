@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
 
 from .contract import *  # noqa: F403 - the whole suite is collected here
 from .engines import ENGINES, Engine

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER, AccessRule, Event, Stamp
 from quire.errors import InputError, StoreError, StoreFullError
 from quire.store import open_store
-from quire.values import OWNER, AccessRule, Event, Stamp
 
 from .asking import Questions, seen
 from .processes import mounted, remount, working

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
 from quire.store import open_store
 
 from .asking import root

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quire.contracts import Store
-from quire.store import open_store, words
-from quire.values import OWNER
+from quire.core.protocols import Store
+from quire.core.types import OWNER
+from quire.store import analyzer, open_store
 
 from .asking import kept, root, seen, text, wordless
 from .reference import Limits, ReferenceStore
@@ -149,8 +149,8 @@ def test_other_rules_for_words_build_the_postings_anew(
     store = open_store(quick_path / "a.db")
     fill(store, document("a", "alpha"), document("b", "alpha"), embed=True)
     before = root(store)
-    monkeypatch.setattr(words, "ANALYZER", "words-of-tomorrow")
-    monkeypatch.setattr(words, "_forms", lambda token: (token[::-1],))
+    monkeypatch.setattr(analyzer, "ANALYZER", "words-of-tomorrow")
+    monkeypatch.setattr(analyzer, "_forms", lambda token: (token[::-1],))
     reader = open_store(quick_path / "a.db")
     with reader.view(OWNER) as view:
         assert len(view.lexical("alpha", 9).hits) == 2, "who only reads finds by the new rules"

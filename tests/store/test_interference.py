@@ -19,9 +19,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER, Document, Event, Filter, Viewer
 from quire.store import open_store
-from quire.values import OWNER, Document, Event, Filter, Viewer
 
 from .asking import Questions, everything, text, wordless
 from .definitions import access_list, may_read

@@ -10,6 +10,7 @@ from random import Random
 import apsw
 import pytest
 
+from quire.core.types import OWNER, Event
 from quire.errors import (
     InputError,
     NoStoreError,
@@ -19,7 +20,6 @@ from quire.errors import (
     StoreVersionError,
 )
 from quire.store import open_store
-from quire.values import OWNER, Event
 
 from .asking import Questions, seen
 from .samples import document, fill

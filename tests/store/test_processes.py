@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER
 from quire.errors import StoreBusyError
 from quire.store import open_store
-from quire.values import OWNER
 
 from .asking import root
 from .processes import working

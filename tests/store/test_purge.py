@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import OWNER, Event, Stamp
 from quire.errors import StoreBusyError
 from quire.store import open_store
-from quire.values import OWNER, Event, Stamp
 
 from .asking import Questions, seen
 from .processes import working

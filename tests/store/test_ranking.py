@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import NO_FILTER, OWNER, Document, Filter
 from quire.store import open_store, vectors
 from quire.store.sqlite import search, terms
-from quire.values import NO_FILTER, OWNER, Document, Filter
 
 from .reference import Limits, ReferenceStore
 from .samples import ALICE, KINDS, document, fill

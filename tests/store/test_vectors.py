@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.store import top, vectors
+from quire.store import topk, vectors
 
 from . import definitions
 from .samples import vector_for
@@ -133,7 +133,7 @@ def test_the_first_pass_keeps_enough(k: int, size: int) -> None:
 
 @given(st.lists(st.integers(-5, 5), max_size=60), st.integers(-1, 70))
 def test_contenders_hold_every_tie(scores: list[int], k: int) -> None:
-    found = top.contenders(np.array(scores, np.int32), k).tolist()
+    found = topk.contenders(np.array(scores, np.int32), k).tolist()
     if k <= 0:
         assert found == []
     else:
@@ -145,6 +145,6 @@ def test_contenders_hold_every_tie(scores: list[int], k: int) -> None:
 @settings(deadline=None)
 def test_contenders_among_many(k: int, count: int, spread: int, seed: int) -> None:
     scores = np.random.default_rng(seed).integers(-spread, spread, count, np.int32)
-    found = top.contenders(scores, k).tolist()
+    found = topk.contenders(scores, k).tolist()
     least = sorted(scores.tolist(), reverse=True)[:k][-1] if count else 0
     assert found == [at for at, score in enumerate(scores.tolist()) if score >= least]

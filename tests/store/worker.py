@@ -11,11 +11,11 @@ import time
 from itertools import count
 from pathlib import Path
 
-from quire import merkle
-from quire.contracts import View
+from quire.core import merkle
+from quire.core.protocols import View
+from quire.core.types import OWNER
 from quire.errors import QuireError
 from quire.store import open_store
-from quire.values import OWNER
 
 from .samples import document, fill, put, vectors_of
 

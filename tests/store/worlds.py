@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from quire.contracts import Store, Writer
-from quire.values import (
+from quire.core.protocols import Store, Writer
+from quire.core.types import (
     MAIN,
     NO_FILTER,
     AccessRule,

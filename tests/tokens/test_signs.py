@@ -9,7 +9,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.graphemes import last_cut, may_cut
+from quire.core.graphemes import last_cut, may_cut
 
 CLINGING = (
     [chr(n) for n in (0x200B, 0x200C, 0x200D, 0x0D, 0x0A, 0xAD, 0x600, 0x6DD, 0xD4E, 0x111C2)]

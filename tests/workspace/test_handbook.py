@@ -9,7 +9,7 @@ import pytest
 
 import quire
 from quire import ContextHints, ContextPayload, ContextRequest, Focus, Quire, TokenBudget
-from tests.blocks.test_real_pages import documents
+from tests.workspace.test_real_importers import documents
 
 pytestmark = [
     pytest.mark.bench_data,

@@ -9,11 +9,11 @@ Only standard modules are loaded here: a command that embeds nothing pays for no
 
 from __future__ import annotations
 
-from quire.contracts import Embedder
+from quire.core.protocols import Embedder
+from quire.core.types import EmbedSettings
 from quire.embed.calibrate import similarity
 from quire.embed.quantise import quantise, scale
 from quire.errors import ConfigError, MissingExtraError
-from quire.values import EmbedSettings
 
 __all__ = ["open_embedder", "quantise", "scale", "similarity"]
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 import httpx
 
+from quire.core.types import EmbedSettings
 from quire.embed.quantise import quantise
 from quire.embed.wellformed import well_formed
-from quire.endpoint import Endpoint, bearer
 from quire.errors import ConfigError, EmbedError
-from quire.values import EmbedSettings
+from quire.llm.http import Endpoint, bearer
 
 _PROBE = "quire"
 

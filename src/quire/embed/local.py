@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quire.embed import files
+from quire.core.types import EmbedSettings
+from quire.embed import model_files
 from quire.embed.quantise import quantise
 from quire.embed.tokenise import Tokeniser
 from quire.errors import ConfigError, EmbedError, ModelError
-from quire.values import EmbedSettings
 
 _POOLED_OUTPUT = "sentence_embedding"
 _PROBE = "quire"
@@ -41,7 +41,7 @@ class LocalEmbedder:
         if settings.threads < 0:
             raise ConfigError(f"embed.threads is {settings.threads}; it must be 0 or more")
         folder = settings.folder
-        found = files.shipped() if folder is None else files.from_folder(Path(folder))
+        found = model_files.shipped() if folder is None else model_files.from_folder(Path(folder))
         prefix = settings.query_prefix
         self._query_prefix = found.query_prefix if prefix is None else prefix
         self._threads = settings.threads or os.cpu_count() or 1
@@ -89,7 +89,7 @@ class LocalEmbedder:
 class _Model:
     """A session, and how its inputs and outputs are used."""
 
-    def __init__(self, found: files.ModelFiles) -> None:
+    def __init__(self, found: model_files.ModelFiles) -> None:
         self._pooling = found.pooling
         self._path = found.model.path
         self._session = _open_session(found.model)
@@ -115,7 +115,7 @@ class _Model:
     def _pooled(self, output: NDArray[Any]) -> NDArray[Any]:
         if output.ndim == 2 and len(output) == 1:
             row: NDArray[Any] = output[0]
-        elif output.ndim == 3 and len(output) == 1 and self._pooling == files.CLS:
+        elif output.ndim == 3 and len(output) == 1 and self._pooling == model_files.CLS:
             row = output[0, 0]
         elif output.ndim == 3 and len(output) == 1:
             row = output[0].mean(axis=0, dtype=np.float64)
@@ -127,7 +127,7 @@ class _Model:
         return row
 
 
-def _open_session(model: files.ModelFile) -> Any:
+def _open_session(model: model_files.ModelFile) -> Any:
     # onnxruntime reports its use over the network, and marks the machine in the user's cache
     # folder, unless it is told not to before it is loaded.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"

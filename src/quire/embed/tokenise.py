@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import splintr
 
-from quire.embed.files import ModelFile
+from quire.embed.model_files import ModelFile
 from quire.embed.wellformed import well_formed
 from quire.errors import ModelError
 

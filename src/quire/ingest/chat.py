@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from quire.ingest import labels, prose
+from quire.core.types import IngestSettings
+from quire.ingest import labels, prose_splitter
 from quire.ingest import text as plain_text
+from quire.ingest.chat_formats import TOOL, Conversation, Message
 from quire.ingest.front_matter import EPOCH
-from quire.ingest.pieces import Part, Piece, Reading, Source, clean_title, one_line, path_title
-from quire.ingest.shapes import TOOL, Conversation, Message
 from quire.ingest.transcripts import conversations_of
-from quire.values import IngestSettings
+from quire.ingest.types import Part, Piece, Reading, Source, clean_title, one_line, path_title
 
 BY_LINE = (".jsonl", ".ndjson")
 KIND = "conversation"
@@ -230,8 +230,10 @@ def _pieces(
     cut: list[tuple[int, int]] = []
     for start, end, _ in spans:
         inner: list[tuple[int, int]] = []
-        for first, last in prose.paragraphs(text, start - offset, end - offset):
-            inner += prose.split(text, first, last, target)
-        cut += [(offset + first, offset + last) for first, last in prose.fill(inner, target)]
-    for start, end in prose.fill(cut, target):
+        for first, last in prose_splitter.paragraphs(text, start - offset, end - offset):
+            inner += prose_splitter.split(text, first, last, target)
+        cut += [
+            (offset + first, offset + last) for first, last in prose_splitter.fill(inner, target)
+        ]
+    for start, end in prose_splitter.fill(cut, target):
         yield named(start, end)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from quire.core.types import IngestSettings
 from quire.ingest import grammar
-from quire.ingest.cutting import DEEPEST, HOLDERS, Definition, pieces_of
+from quire.ingest.code_splitter import DEEPEST, HOLDERS, Definition, pieces_of
 from quire.ingest.languages import MULTI_LINE_LEADS, Family, family_of
-from quire.ingest.lines import CLOSER, cut_lines, indent_of
-from quire.ingest.pieces import Part, Piece, Reading, Source, clean_title
-from quire.values import IngestSettings
+from quire.ingest.line_splitter import CLOSER, cut_lines, indent_of
+from quire.ingest.types import Part, Piece, Reading, Source, clean_title
 
 KINDS = {
     "class": "class struct enum record object union actor extension impl mixin",

@@ -11,14 +11,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 
-from quire import hashes
+from quire.core import hashing
+from quire.core.types import Document, IngestSettings, Link, Record, Skipped
 from quire.ingest import secrets, text
 from quire.ingest.entities import outline_of
 from quire.ingest.formats import id_of_path
 from quire.ingest.git import Change, Commit
-from quire.ingest.pieces import Source, clean_title
 from quire.ingest.read import chunks_of
-from quire.values import Document, IngestSettings, Link, Record, Skipped
+from quire.ingest.types import Source, clean_title
 
 KIND = "commit"
 FOLDER = ".git/commit"
@@ -45,7 +45,7 @@ def record_of(commit: Commit) -> Record:
     renamed = [[change.old, change.path] for change in commit.changes if change.old is not None]
     paths = {change.path for change in commit.changes} | {old for old, _ in renamed if old}
     return Record(
-        id=hashes.record_id(KIND, path),
+        id=hashing.record_id(KIND, path),
         kind=KIND,
         path=path,
         title=_subject(commit),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 
-from quire.ingest.pieces import Part, Reading, clean_title
-from quire.values import WHOLE, Entity, Outline, Record, Reference
+from quire.core.types import WHOLE, Entity, Outline, Record, Reference
+from quire.ingest.types import Part, Reading, clean_title
 
 SUMMARY_LENGTH = 600
 """A summary is at most so many characters: it stands for the text, it does not repeat it."""

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from quire import hashes
+from quire.core import hashing
+from quire.core.types import IngestSettings
 from quire.ingest import chat, code, gherkin, html, markdown, pdf, rst, text
-from quire.ingest.pieces import Reading, Source
-from quire.values import IngestSettings
+from quire.ingest.types import Reading, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def kind_of_path(path: str) -> str:
 
 def id_of_path(path: str) -> str:
     """Name the record that a file becomes, without opening it."""
-    return hashes.record_id(kind_of_path(path), path)
+    return hashing.record_id(kind_of_path(path), path)
 
 
 def format_of_path(path: str) -> tuple[Format, str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from quire.ingest.pieces import clean_title
+from quire.ingest.types import clean_title
 
 FENCE = re.compile(r"---[ \t]*\n")
 FENCE_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)

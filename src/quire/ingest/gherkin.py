@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from quire.ingest import outline, prose, sections
-from quire.ingest.pieces import Reading, Source, clean_title, one_line
-from quire.values import IngestSettings
+from quire.core.types import IngestSettings
+from quire.ingest import heading_splitter, prose_splitter, sections
+from quire.ingest.types import Reading, Source, clean_title, one_line
 
 LEVELS = {"Feature": 1, "Rule": 2}
 KEYWORD = re.compile(
@@ -30,7 +30,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     described = sections.about(source.path, text, blocks, one_line)
     return Reading(
         text,
-        tuple(outline.cut(text, blocks, settings)),
+        tuple(heading_splitter.cut(text, blocks, settings)),
         title=described.title,
         nature=described.nature,
         summary=described.summary,
@@ -38,19 +38,19 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     )
 
 
-def _blocks(text: str) -> Iterator[outline.Block]:
+def _blocks(text: str) -> Iterator[heading_splitter.Block]:
     keywords = list(_keywords(text))
     ends = [*(block.start for block, _ in keywords[1:]), len(text)]
     first = keywords[0][0].start if keywords else len(text)
     if first:
-        yield outline.Block(0, shown=bool(keywords))
+        yield heading_splitter.Block(0, shown=bool(keywords))
     for (block, line_end), end in zip(keywords, ends if keywords else [], strict=True):
         yield block
-        for start, _ in prose.paragraphs(text, line_end, end):
-            yield outline.Block(start, by_lines=bool(TABLE.match(text, start)))
+        for start, _ in prose_splitter.paragraphs(text, line_end, end):
+            yield heading_splitter.Block(start, by_lines=bool(TABLE.match(text, start)))
 
 
-def _keywords(text: str) -> Iterator[tuple[outline.Block, int]]:
+def _keywords(text: str) -> Iterator[tuple[heading_splitter.Block, int]]:
     """Find the lines with a keyword, outside quoted texts, and where each of them ends."""
     at = 0
     lead: int | None = None
@@ -63,7 +63,7 @@ def _keywords(text: str) -> Iterator[tuple[outline.Block, int]]:
         if keyword:
             name = clean_title(f"{keyword[1]}: {keyword[2]}").removesuffix(":")
             level = LEVELS.get(keyword[1], LOWEST)
-            yield outline.Block(at if lead is None else lead, level, name), end
+            yield heading_splitter.Block(at if lead is None else lead, level, name), end
             lead = None
         elif not quote and LEAD.match(line):
             lead = at if lead is None else lead

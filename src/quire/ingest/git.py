@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from quire import hashes
+from quire.core import hashing
 
 READ_BYTES = 1 << 16
 SLICE = 500
@@ -79,7 +79,7 @@ class Repository:
     @property
     def state(self) -> str:
         """Name all that the history depends on."""
-        return hashes.name("history", self.head, self.folder, tuple(sorted(self.boundary)))
+        return hashing.name("history", self.head, self.folder, tuple(sorted(self.boundary)))
 
 
 @dataclass(frozen=True, slots=True)

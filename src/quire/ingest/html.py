@@ -12,9 +12,9 @@ from bisect import bisect_left
 from html import unescape
 from typing import TYPE_CHECKING
 
-from quire.ingest import outline, sections
-from quire.ingest.pieces import Reading, Source, Unreadable, clean_title, one_line
-from quire.values import MISSING_EXTRA, IngestSettings
+from quire.core.types import MISSING_EXTRA, IngestSettings
+from quire.ingest import heading_splitter, sections
+from quire.ingest.types import Reading, Source, Unreadable, clean_title, one_line
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -68,7 +68,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     described = sections.about(source.path, text, page.blocks, _words_of, _title(tree))
     return Reading(
         text,
-        tuple(outline.cut(text, page.blocks, settings)),
+        tuple(heading_splitter.cut(text, page.blocks, settings)),
         title=described.title,
         attrs=described.attrs,
         links=tuple(page.links),
@@ -85,7 +85,7 @@ class _Page:
     def __init__(self) -> None:
         self.out: list[str] = []
         self.length = 0
-        self.blocks: list[outline.Block] = []
+        self.blocks: list[heading_splitter.Block] = []
         self.firsts: list[str] = []
         """For each block the text node that it begins with."""
         self.links: list[str] = []
@@ -151,14 +151,14 @@ class _Page:
         if self.heading and self.blocks:
             last = self.blocks[-1]
             name = f"{last.name}{' ' if before.isspace() else ''}{content}"
-            self.blocks[-1] = outline.Block(last.start, last.level, clean_title(name))
+            self.blocks[-1] = heading_splitter.Block(last.start, last.level, clean_title(name))
 
     def _before(self, raw: str) -> str:
         if self.gap == 2 or not self.blocks:
             before = "\n\n" if self.length else ""
             start = self.length + len(before)
             self.blocks.append(
-                outline.Block(
+                heading_splitter.Block(
                     start,
                     self.heading,
                     by_lines=bool(self.by_lines or self.pre),

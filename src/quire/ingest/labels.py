@@ -22,7 +22,7 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from quire.ingest import prose
+from quire.ingest import prose_splitter
 
 REQUIREMENT, FEATURE, DECISION = "requirement", "feature", "decision"
 
@@ -160,7 +160,7 @@ def decisions(text: str, start: int, end: int) -> list[Item]:
     outside = iter([match for match in found if bisect(fences, match.start()) % 2 == 0])
     match = next(outside, None)
     made: list[Item] = []
-    for first, last in prose.paragraphs(text, start, end):
+    for first, last in prose_splitter.paragraphs(text, start, end):
         within = []
         while match is not None and match.start() < last:
             within.append(match)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
+from quire.core.types import Link
 from quire.ingest.formats import id_of_path
-from quire.values import Link
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 

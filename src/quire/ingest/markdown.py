@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from quire.ingest import front_matter, outline, sections
-from quire.ingest.pieces import Reading, Source, clean_title, one_line
-from quire.values import IngestSettings
+from quire.core.types import IngestSettings
+from quire.ingest import front_matter, heading_splitter, sections
+from quire.ingest.types import Reading, Source, clean_title, one_line
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -37,7 +37,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     )
     return Reading(
         text,
-        tuple(outline.cut(text, blocks, settings)),
+        tuple(heading_splitter.cut(text, blocks, settings)),
         title=described.title,
         author=matter.author,
         modified=matter.modified,
@@ -65,18 +65,20 @@ def _inline_parser() -> MarkdownIt:
     return MarkdownIt("commonmark")
 
 
-def _blocks(text: str, offset: int, tokens: list[Token]) -> list[outline.Block]:
+def _blocks(text: str, offset: int, tokens: list[Token]) -> list[heading_splitter.Block]:
     starts = line_starts(text, offset)
-    blocks = [outline.Block(0, shown=True)] if text else []
+    blocks = [heading_splitter.Block(0, shown=True)] if text else []
     for at, token in enumerate(tokens):
         if token.level or token.map is None or token.nesting < 0:
             continue
         start = starts[token.map[0]]
         if token.type == "heading_open":
             name = plain(tokens[at + 1].content)
-            block = outline.Block(start, int(token.tag[1:]), name)
+            block = heading_splitter.Block(start, int(token.tag[1:]), name)
         else:
-            block = outline.Block(start, by_lines=token.type in BY_LINES, shown=token.type in SHOWN)
+            block = heading_splitter.Block(
+                start, by_lines=token.type in BY_LINES, shown=token.type in SHOWN
+            )
         if start == blocks[-1].start:
             blocks.pop()
         blocks.append(block)

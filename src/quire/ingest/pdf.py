@@ -9,10 +9,10 @@ import re
 from threading import Lock
 from typing import Any
 
-from quire.ingest import outline, prose
+from quire.core.types import MISSING_EXTRA, IngestSettings
+from quire.ingest import heading_splitter, prose_splitter
 from quire.ingest.decode import clean_text
-from quire.ingest.pieces import Reading, Source, Unreadable, clean_title
-from quire.values import MISSING_EXTRA, IngestSettings
+from quire.ingest.types import Reading, Source, Unreadable, clean_title
 
 # The library puts U+FFFE (older ones U+0002) for a hyphen together with the line's end.
 HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:[-\u00ad]\n|[\ufffe\x02]\n?)([^\W\d_])")
@@ -41,7 +41,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     if not any(pages):
         raise Unreadable("PDF without text (scanned?)")
     text, blocks = _joined(pages)
-    return Reading(text, tuple(outline.cut(text, blocks, settings)), title=title, marks=())
+    return Reading(text, tuple(heading_splitter.cut(text, blocks, settings)), title=title, marks=())
 
 
 def _pages(document: Any, settings: IngestSettings) -> list[str]:
@@ -67,16 +67,17 @@ def _clean(text: str) -> str:
     return text.replace("\ufffe", "-").replace("\x02", "-").strip()
 
 
-def _joined(pages: list[str]) -> tuple[str, list[outline.Block]]:
+def _joined(pages: list[str]) -> tuple[str, list[heading_splitter.Block]]:
     parts = []
     blocks = []
     at = 0
     for number, page in enumerate(pages, 1):
         if page:
             part = f"{page}\n\n"
-            blocks.append(outline.Block(at, 1, f"Page {number}"))
+            blocks.append(heading_splitter.Block(at, 1, f"Page {number}"))
             blocks += [
-                outline.Block(at + start) for start, _ in prose.paragraphs(part, 0, len(part))
+                heading_splitter.Block(at + start)
+                for start, _ in prose_splitter.paragraphs(part, 0, len(part))
             ]
             parts.append(part)
             at += len(part)

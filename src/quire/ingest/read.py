@@ -9,21 +9,15 @@ from __future__ import annotations
 import os
 import stat
 
-from quire import hashes
+from quire.core import hashing
+from quire.core.types import Chunk, Document, FoundFile, IngestSettings, Record, Skipped
 from quire.ingest import secrets
 from quire.ingest.decode import NotText, text_of
 from quire.ingest.entities import marked_lines, outline_of
 from quire.ingest.formats import format_of_path, format_of_text, id_of_path, is_binary
 from quire.ingest.links import links_of
-from quire.ingest.pieces import (
-    Reading,
-    Source,
-    Unreadable,
-    clean_title,
-    without_blank_pieces,
-)
+from quire.ingest.types import Reading, Source, Unreadable, clean_title, without_blank_pieces
 from quire.ingest.walk import DEFAULTS, too_large
-from quire.values import Chunk, Document, FoundFile, IngestSettings, Record, Skipped
 
 # A file that has become a pipe or a link since it was found must neither block nor be followed.
 OPEN_FLAGS = (
@@ -44,7 +38,7 @@ def read(found: FoundFile, settings: IngestSettings = DEFAULTS) -> tuple[Documen
         document = document_of(found.path, data, settings)
     except (NotText, Unreadable) as reason:
         return Skipped(found.path, str(reason))
-    return document, hashes.digest_bytes(data).hex()
+    return document, hashing.digest_bytes(data).hex()
 
 
 def plain_text(found: FoundFile, settings: IngestSettings = DEFAULTS) -> str | Skipped:
@@ -60,7 +54,7 @@ def plain_text(found: FoundFile, settings: IngestSettings = DEFAULTS) -> str | S
 def digest_of(found: FoundFile) -> str | Skipped:
     """Give the digest of a file's bytes alone."""
     try:
-        return hashes.digest_bytes(_bytes_of(found)).hex()
+        return hashing.digest_bytes(_bytes_of(found)).hex()
     except Unreadable as reason:
         return Skipped(found.path, str(reason))
 
@@ -111,7 +105,7 @@ def chunks_of(record: Record, reading: Reading) -> tuple[Chunk, ...]:
         last_line = line + text.count("\n", 0, len(text) - 1)
         chunks.append(
             Chunk(
-                id=hashes.chunk_id(record.id, sequence, text),
+                id=hashing.chunk_id(record.id, sequence, text),
                 record_id=record.id,
                 kind=record.kind,
                 path=record.path,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from quire.ingest import front_matter, outline, prose, sections
-from quire.ingest.pieces import Reading, Source, clean_title, one_line
-from quire.values import IngestSettings
+from quire.core.types import IngestSettings
+from quire.ingest import front_matter, heading_splitter, prose_splitter, sections
+from quire.ingest.types import Reading, Source, clean_title, one_line
 
 ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*\Z")
 SHORT_ADORNMENT = 4
@@ -34,7 +34,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     described = sections.about(source.path, text, found, _words, matter.title)
     return Reading(
         text,
-        tuple(outline.cut(text, found, settings)),
+        tuple(heading_splitter.cut(text, found, settings)),
         title=described.title,
         author=matter.author,
         modified=matter.modified,
@@ -46,7 +46,7 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     )
 
 
-def blocks(text: str, matter_end: int) -> Iterator[outline.Block]:
+def blocks(text: str, matter_end: int) -> Iterator[heading_splitter.Block]:
     """Give the titles and paragraphs of a text in their order."""
     titles = _titles(text)
     for start, end, title in _stretches(text, titles):
@@ -57,8 +57,8 @@ def blocks(text: str, matter_end: int) -> Iterator[outline.Block]:
 
 
 def _stretches(
-    text: str, titles: list[tuple[outline.Block, int]]
-) -> Iterator[tuple[int, int, outline.Block | None]]:
+    text: str, titles: list[tuple[heading_splitter.Block, int]]
+) -> Iterator[tuple[int, int, heading_splitter.Block | None]]:
     at = 0
     for title, end in titles:
         if title.start > at:
@@ -69,12 +69,12 @@ def _stretches(
         yield at, len(text), None
 
 
-def _titles(text: str) -> list[tuple[outline.Block, int]]:
+def _titles(text: str) -> list[tuple[heading_splitter.Block, int]]:
     """Find the titles: a line with a line of one repeated sign below it, and perhaps above.
 
     The kinds of adornment are levels in the order in which they first appear.
     """
-    titles: list[tuple[outline.Block, int]] = []
+    titles: list[tuple[heading_splitter.Block, int]] = []
     levels: dict[tuple[str, bool], int] = {}
     above = title = ""
     at = 0
@@ -86,7 +86,7 @@ def _titles(text: str) -> list[tuple[outline.Block, int]]:
                 level = levels.setdefault((line[0], over), len(levels) + 1)
                 start = at - len(title) - 1 - (len(above) + 1 if over else 0)
                 end = _next_line_with_words(text, at + len(line) + 1)
-                titles.append((outline.Block(start, level, _plain(title)), end))
+                titles.append((heading_splitter.Block(start, level, _plain(title)), end))
                 used = True
         # The line below one title is not the line above the next.
         above, title = title, "" if used else line
@@ -117,17 +117,19 @@ def _unmarked(content: str) -> str:
     return MARKS.sub(lambda match: next(filter(None, match.groups()), ""), content)
 
 
-def _paragraphs(text: str, start: int, end: int, matter_end: int) -> Iterator[outline.Block]:
+def _paragraphs(
+    text: str, start: int, end: int, matter_end: int
+) -> Iterator[heading_splitter.Block]:
     """Go through the paragraphs; what is indented below `::` or a directive stays with it."""
     head: int | None = None
     by_lines = shown = opens = False
-    for first, last in prose.paragraphs(text, start, end):
+    for first, last in prose_splitter.paragraphs(text, start, end):
         indented = text[first] in " \t"
         if head is not None and opens and indented:
             by_lines = shown = True
             continue
         if head is not None:
-            yield outline.Block(head, by_lines=by_lines, shown=shown)
+            yield heading_splitter.Block(head, by_lines=by_lines, shown=shown)
         head = first
         by_lines = bool(MADE_OF_LINES.match(text, first))
         shown = first < matter_end or bool(NOT_SAID.match(text, first))
@@ -135,7 +137,7 @@ def _paragraphs(text: str, start: int, end: int, matter_end: int) -> Iterator[ou
             LITERAL.search(text, max(first, last - 200), last)
         )
     if head is not None:
-        yield outline.Block(head, by_lines=by_lines, shown=shown)
+        yield heading_splitter.Block(head, by_lines=by_lines, shown=shown)
 
 
 def addresses(text: str) -> Iterator[str]:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from quire.ingest import labels, prose
-from quire.ingest.outline import Block
-from quire.ingest.pieces import Part, clean_title, path_title
+from quire.ingest import labels, prose_splitter
+from quire.ingest.heading_splitter import Block
+from quire.ingest.types import Part, clean_title, path_title
 
 LOOKED_AT = 800
 """Characters of a paragraph that are looked at for a summary."""
@@ -193,5 +193,5 @@ class _Survey:
         return next((place for _, place in reversed(self._open) if place is not None), None)
 
     def _said(self, start: int, end: int) -> str:
-        first, last = next(prose.paragraphs(self.text, start, min(end, start + LOOKED_AT)))
+        first, last = next(prose_splitter.paragraphs(self.text, start, min(end, start + LOOKED_AT)))
         return self.plain(self.text[first:last])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from quire.ingest import outline, prose, sections
-from quire.ingest.lines import cut_lines
-from quire.ingest.pieces import Piece, Reading, Source, one_line, without_blank_pieces
-from quire.values import IngestSettings
+from quire.core.types import IngestSettings
+from quire.ingest import heading_splitter, prose_splitter, sections
+from quire.ingest.line_splitter import cut_lines
+from quire.ingest.types import Piece, Reading, Source, one_line, without_blank_pieces
 
 ITEM = r"[ \t]*(?:[-*+•|]|\d{1,3}[.)])[ \t]"
 LISTED = re.compile(rf"{ITEM}[^\n]*\n(?:[^\n]*\n)*?{ITEM}")
@@ -17,15 +17,17 @@ LISTED = re.compile(rf"{ITEM}[^\n]*\n(?:[^\n]*\n)*?{ITEM}")
 def read(source: Source, settings: IngestSettings) -> Reading:
     """Cut a plain text between its paragraphs."""
     text = source.text
-    spans = list(prose.paragraphs(text, 0, len(text)))
+    spans = list(prose_splitter.paragraphs(text, 0, len(text)))
     blocks = [
-        outline.Block(start, by_lines=len(spans) > 1 and bool(LISTED.match(text, start, end)))
+        heading_splitter.Block(
+            start, by_lines=len(spans) > 1 and bool(LISTED.match(text, start, end))
+        )
         for start, end in spans
     ]
     described = sections.about(source.path, text, blocks, one_line)
     return Reading(
         text,
-        tuple(outline.cut(text, blocks, settings)),
+        tuple(heading_splitter.cut(text, blocks, settings)),
         summary=described.summary,
         parts=described.parts,
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from quire.ingest.shapes import UNKNOWN, Conversation, Entry, Message, understood
+from quire.ingest.chat_formats import UNKNOWN, Conversation, Entry, Message, understood
 
 HINTS = ('"role"', '"payload"', '"mapping"', '"chat_messages"', '"from"', '"ts"')
 """A text without any of these is no conversation: it need not be parsed."""

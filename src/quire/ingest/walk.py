@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from quire import globs
+from quire.core import globs
+from quire.core.types import FoundFile, IngestSettings, Skipped
 from quire.errors import InputError
 from quire.ingest import secrets
-from quire.values import FoundFile, IngestSettings, Skipped
 
 NEVER_ENTERED = frozenset({".git", ".hg", ".quire", ".svn"})
 IGNORE_FILES = (".gitignore", ".quireignore")

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quire.contracts import Embedder, Judge
+from quire.core.protocols import Embedder, Judge
+from quire.core.types import JudgeSettings
 from quire.errors import ConfigError, EmbedError, MissingExtraError
-from quire.rules.client import ClientJudge, whom
-from quire.rules.conventions import ENDINGS, PLAIN, candidates, form_of
-from quire.rules.inheriting import chain, essentials, folders, found, merge, mistakes
-from quire.rules.judging import NoJudge
-from quire.rules.reading import LONGEST, read
-from quire.rules.situations import checked, parse, told
-from quire.rules.weighing import evaluate
-from quire.values import JudgeSettings
+from quire.rules.client_judge import ClientJudge, whom
+from quire.rules.discovery import ENDINGS, PLAIN, candidates, form_of
+from quire.rules.expression_eval import checked, parse, told
+from quire.rules.inheritance import chain, essentials, folders, found, merge, mistakes
+from quire.rules.parser import LONGEST, read
+from quire.rules.priority import evaluate
+from quire.rules.verdicts import NoJudge
 
 __all__ = [
     "ENDINGS",
@@ -65,7 +65,7 @@ def asked_back(settings: JudgeSettings) -> str:
 
 
 def _semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) -> Judge:
-    from quire.rules.semantic import SemanticJudge
+    from quire.rules.semantic_judge import SemanticJudge
 
     try:
         opened = embedder()
@@ -78,7 +78,7 @@ def _semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) 
 
 def _llm(settings: JudgeSettings) -> Judge:
     try:
-        from quire.rules.llm import LlmJudge
+        from quire.rules.llm_judge import LlmJudge
 
         return LlmJudge(settings)
     except ImportError as error:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
+from quire.core.types import EXPRESSION, SENTENCE, Condition
 from quire.rules.expressions import CONSTANTS, SIGNS, NotAnExpression, parse, tokens
-from quire.values import EXPRESSION, SENTENCE, Condition
 
 TELLING = re.compile(r"[=!<>]=|&&|\|\||(?<!\w)has\(|[\w)\]'\"]\s*[=<>]\s*['\"\d\[]")
 """What stands in expressions, slips included, and in no sentence."""

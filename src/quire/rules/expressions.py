@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from quire.globs import Globs, is_glob, is_negated
+from quire.core.globs import Globs, is_glob, is_negated
 
 LONGEST = 2000
 DEEPEST = 24

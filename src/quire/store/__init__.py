@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quire.contracts import Store
+from quire.core.protocols import Store
 from quire.store.access import is_name
-from quire.store.sqlite.engine import WAIT_SECONDS, SqliteStore
+from quire.store.sqlite.store import WAIT_SECONDS, SqliteStore
 
 __all__ = ["is_name", "open_store"]
 

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from quire.core.globs import Globs, is_glob, is_negated
+from quire.core.types import PUBLIC, AccessRule, Record, Viewer
 from quire.errors import InputError
-from quire.globs import Globs, is_glob, is_negated
-from quire.values import PUBLIC, AccessRule, Record, Viewer
 
 Acl = tuple[str, ...]
 Reach = Acl | tuple[Acl, ...]

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from quire import hashes
+from quire.core import hashing
 
 Matrix = npt.NDArray[np.int8]
 Codes = npt.NDArray[np.uint64]
@@ -105,6 +105,6 @@ def _span(dims: int) -> int:
 @lru_cache
 def _flips(span: int) -> npt.NDArray[np.int32]:
     """Fixed signs from a hash: the same on every machine and in every version."""
-    seed = b"".join(hashes.digest("flips", part) for part in range(-(-span // 256)))
+    seed = b"".join(hashing.digest("flips", part) for part in range(-(-span // 256)))
     bits = np.unpackbits(np.frombuffer(seed, np.uint8))[:span]
     return np.where(bits, 1, -1).astype(np.int32)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 
-from quire.contracts import Counter
+from quire.core.protocols import Counter
 from quire.errors import InputError
 from quire.tokens import models
-from quire.tokens.cutting import cut
 from quire.tokens.estimates import LENGTHS, MarginCounter
-from quire.tokens.extracts import EXTRACTIVE, KEEP_START, SUMMARIZE, WAYS, shorten
+from quire.tokens.extractive import EXTRACTIVE, KEEP_START, SUMMARIZE, WAYS, shorten
+from quire.tokens.truncate import cut
 from quire.tokens.vocabularies import VOCABULARIES
 
 __all__ = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from quire.contracts import Counter
+from quire.core.protocols import Counter
 
 
 @dataclass(frozen=True, slots=True)

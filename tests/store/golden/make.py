@@ -17,10 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from quire.contracts import Store
+from quire.core.protocols import Store
+from quire.core.types import MAIN, AccessRule, Entity, Event, Filter, Outline, Reference, Stamp
 from quire.store import open_store
 from quire.store.sqlite.schema import MIGRATIONS
-from quire.values import MAIN, AccessRule, Entity, Event, Filter, Outline, Reference, Stamp
 
 # This file is also a program of its own, one folder below what it shares with the tests.
 from ..asking import Questions, kept, seen, wordless  # noqa: TID252

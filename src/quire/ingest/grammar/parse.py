@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from quire.ingest.grammar.table import GRAMMARS
+from quire.ingest.grammar.languages import GRAMMARS
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree

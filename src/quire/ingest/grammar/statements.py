@@ -9,9 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from quire.ingest.cutting import Stretch
-from quire.ingest.grammar.captured import line_start
-from quire.ingest.lines import CLOSER, BestLine
+from quire.ingest.code_splitter import Stretch
+from quire.ingest.grammar.definitions import line_start
+from quire.ingest.line_splitter import CLOSER, BestLine
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -11,13 +11,13 @@ from typing import Any
 
 from blake3 import blake3
 
-from quire import hashes, merkle
+from quire.core import hashing, merkle
+from quire.core.types import Event, Link
 from quire.errors import StoreDamagedError
-from quire.store import access, words
+from quire.store import access, analyzer
 from quire.store.sqlite import outlines, rows, rules, segments
-from quire.store.sqlite.change import Change
 from quire.store.sqlite.columns import ACCESS, DEAD, Columns, Draft, blank
-from quire.values import Event, Link
+from quire.store.sqlite.transaction import Change
 
 _SEGMENT_ROWS = 50_000
 _NO_VECTOR = (-1, None)
@@ -26,7 +26,7 @@ _NO_VECTOR = (-1, None)
 def rebuild(change: Change) -> None:
     """Make everything that is derived anew."""
     space = change.space.id
-    change.space.analyzer = words.ANALYZER
+    change.space.analyzer = analyzer.ANALYZER
     segments.drop_all(change.connection, space)
     for table in ("leaf", "bucket", "node", "root", "row_block", "mention"):
         change.connection.execute(f"DELETE FROM {table} WHERE space = ?", (space,))
@@ -104,7 +104,7 @@ def _words(change: Change) -> bytes:
 def _hash(items: Iterable[Any]) -> bytes:
     whole = blake3()
     for item in items:
-        whole.update(hashes.digest("row", tuple(item)))
+        whole.update(hashing.digest("row", tuple(item)))
     return whole.digest()
 
 
@@ -151,7 +151,7 @@ def _rebuild_chunks(change: Change, classes: dict[str, int]) -> None:
     )
     for *row, place, kind, number, vector_key in every:
         chunk = rows.chunk_of(row)
-        counts, length = words.of_chunk(chunk)
+        counts, length = analyzer.of_chunk(chunk)
         held = classes[chunk.record_id]
         slot, vector = known.get((vector_key, held), _NO_VECTOR)
         change.draft.fill(rows.row_of(place), (length, held, number, slot, kind))

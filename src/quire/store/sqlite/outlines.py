@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from quire.core.types import WHOLE, Outline, Record
 from quire.errors import InputError
 from quire.store.sqlite import rows
-from quire.store.sqlite.change import Change
-from quire.values import WHOLE, Outline, Record
+from quire.store.sqlite.transaction import Change
 
 DEFINE = "define"
 NAMED_BY = frozenset({"module", "class", "interface", "type", "function", "method"})

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from quire import hashes, merkle
+from quire.core import hashing, merkle
+from quire.core.types import Chunk, Event, Link, Outline, Record
 from quire.errors import InputError
-from quire.store import access, words
-from quire.store.sqlite import outlines, rows, slots
-from quire.store.sqlite.change import Change
+from quire.store import access, analyzer
+from quire.store.sqlite import outlines, rows, vectors
 from quire.store.sqlite.columns import ACCESS, DEAD, NO_SLOT
-from quire.values import Chunk, Event, Link, Outline, Record
+from quire.store.sqlite.transaction import Change
 
 
 def put(
@@ -139,7 +139,7 @@ def _check(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> No
     for chunk in chunks:
         if chunk.record_id != record.id or chunk.path != record.path:
             raise InputError(f"chunk {chunk.id} does not belong to record {record.id}")
-        if chunk.id != hashes.chunk_id(record.id, chunk.sequence, chunk.text):
+        if chunk.id != hashing.chunk_id(record.id, chunk.sequence, chunk.text):
             raise InputError(f"chunk {chunk.id!r} of {own} is not named by its place and text")
         placed = (chunk.sequence, chunk.start, chunk.end, *chunk.lines)
         rows.check_values(own, (chunk.kind, chunk.title, chunk.text, *placed))
@@ -236,7 +236,7 @@ def _insert_chunk(change: Change, number: int, chunk_id: bytes, chunk: Chunk, he
             chunk.text,
         ),
     )
-    counts, length = words.of_chunk(chunk)
+    counts, length = analyzer.of_chunk(chunk)
     change.draft.fill(row, (length, held, number, slot, kind))
     change.gathered.add(row, counts)
     change.trees.set(held, *merkle.chunk_leaf(chunk), vector)
@@ -246,7 +246,7 @@ def _move_chunk(change: Change, place: int, chunk_id: bytes, old: int, new: int)
     if old != new:
         change.draft.set(rows.row_of(place), ACCESS, new)
         change.trees.move(old, new, chunk_id)
-        slots.move(change, place, chunk_id, old, new)
+        vectors.move(change, place, chunk_id, old, new)
 
 
 def _events(change: Change, record_id: str) -> list[Event]:

@@ -8,10 +8,10 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from quire.core.types import Chunk, Entity, Outline, Record, Reference
 from quire.errors import InputError, StoreDamagedError
 from quire.store import access
 from quire.store.sqlite.database import REPAIR
-from quire.values import Chunk, Entity, Outline, Record, Reference
 
 ID = re.compile(r"[0-9a-f]{32}")
 """What names a chunk or a vector."""

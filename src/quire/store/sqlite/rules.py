@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from quire import hashes, merkle
+from quire.core import hashing, merkle
+from quire.core.types import PUBLIC, AccessRule
 from quire.errors import InputError
 from quire.store import access
 from quire.store.sqlite import records, rows
-from quire.store.sqlite.change import ORIGINS, Change
-from quire.values import PUBLIC, AccessRule
+from quire.store.sqlite.transaction import ORIGINS, Change
 
 DEFAULT = (PUBLIC,)
 
@@ -60,9 +60,9 @@ def set_default(change: Change, acl: tuple[str, ...]) -> None:
         _apply(change)
 
 
-def settings(change: Change) -> dict[str, hashes.Field]:
+def settings(change: Change) -> dict[str, hashing.Field]:
     """Give all settings that decide who reads what, by name; what is not set is empty."""
-    found: dict[str, hashes.Field] = {}
+    found: dict[str, hashing.Field] = {}
     for origin in ORIGINS:
         at = (change.space.id, origin)
         found[f"rules {origin}"] = tuple(

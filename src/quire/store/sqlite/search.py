@@ -13,14 +13,14 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
+from quire.core.globs import beginning
+from quire.core.types import Filter, Hit, Hits
 from quire.errors import InputError
-from quire.globs import beginning
-from quire.store import access, bm25, top, vectors
-from quire.store.sqlite import nearby, rows
+from quire.store import access, bm25, topk, vectors
+from quire.store.sqlite import proximity, rows
 from quire.store.sqlite.columns import KIND, RECORD, SLOT
 from quire.store.sqlite.snapshot import Snapshot
 from quire.store.sqlite.terms import Places, Term, holding_all, terms_of
-from quire.values import Filter, Hit, Hits
 
 Mask = npt.NDArray[np.bool_]
 
@@ -38,13 +38,13 @@ def lexical(snapshot: Snapshot, query: str, k: int, where: Filter, reach: int = 
     """Find the k chunks whose words match best."""
     _check_k(k)
     check_filter(where)
-    nearby.check_reach(reach)
+    proximity.check_reach(reach)
     terms = terms_of(snapshot, query)
     allowed = _allowed(snapshot, where)
     found, scores = _matching(snapshot, terms, allowed, k)
     if reach and found.size:
         seeds, _ = _winners(snapshot, found, scores, k)
-        found, scores = nearby.scored(snapshot, terms, seeds, reach)
+        found, scores = proximity.scored(snapshot, terms, seeds, reach)
         if allowed is not None:
             found, scores = found[allowed[found]], scores[allowed[found]]
     return Hits(_best(snapshot, found, scores, k))
@@ -101,7 +101,7 @@ def _scored(
     if able is None and allowed is not None:
         able = np.flatnonzero(allowed)
     reached = scores if able is None else scores[able]
-    least = top.kth_best(reached, k) if reached.size > k else 0
+    least = topk.kth_best(reached, k) if reached.size > k else 0
     picked = np.flatnonzero(reached >= max(1, least))
     return picked if able is None else able[picked], reached[picked]
 
@@ -170,7 +170,7 @@ def _able(
     reached = scores if able is None else scores[able]
     if allowed is not None:
         reached = np.where(allowed if able is None else allowed[able], reached, 0)
-    least = top.kth_best(reached, k) if reached.size > k else 0
+    least = topk.kth_best(reached, k) if reached.size > k else 0
     if least <= rest:
         return able
     # No row outside can reach the k-th best any more, not even a tie.
@@ -264,7 +264,7 @@ def _winners(
     snapshot: Snapshot, found: Places, scores: npt.NDArray[Any], k: int
 ) -> tuple[Places, npt.NDArray[Any]]:
     """Give the k best of the scored rows, in no order; what is equal is told apart by its place."""
-    picked = top.contenders(scores, k)
+    picked = topk.contenders(scores, k)
     found, scores = found[picked], scores[picked]
     if found.size <= k:
         return found, scores

@@ -8,18 +8,18 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from quire import merkle
+from quire.core import merkle
+from quire.core.lru import Recent
+from quire.core.types import Filter
 from quire.errors import StoreDamagedError
-from quire.lru import Recent
 from quire.store.postings import Posting
 from quire.store.sqlite import columns, segments
-from quire.store.sqlite.change import Space
+from quire.store.sqlite.access_mask import Readable, ReadableRows
 from quire.store.sqlite.columns import Columns
 from quire.store.sqlite.database import REPAIR, Connection
-from quire.store.sqlite.readable import Readable, ReadableRows
-from quire.store.sqlite.slots import Slots
+from quire.store.sqlite.transaction import Space
+from quire.store.sqlite.vectors import Slots
 from quire.store.vectors import Codes, Matrix
-from quire.values import Filter
 
 KEPT_NODES = 257
 """As many as one tree has, its top included."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quire.store import bm25, words
+from quire.store import analyzer, bm25
 from quire.store.sqlite.snapshot import Snapshot
 
 Places = npt.NDArray[np.int64]
@@ -71,7 +71,9 @@ class Term:
 
 def terms_of(snapshot: Snapshot, query: str) -> list[Term]:
     """Look up the words of a question, the rarest first."""
-    found = [(word, asked, *snapshot.posting(word)) for word, asked in words.asked(query).items()]
+    found = [
+        (word, asked, *snapshot.posting(word)) for word, asked in analyzer.asked(query).items()
+    ]
     found.sort(key=lambda term: (term[2].size, term[0]))
     return [
         Term(held, times, asked, bm25.rarity(snapshot.readable.chunks, held.size))
@@ -82,7 +84,7 @@ def terms_of(snapshot: Snapshot, query: str) -> list[Term]:
 
 def holding_all(snapshot: Snapshot, name: str) -> Places:
     """Give the readable rows that hold every word of a name."""
-    lists = [snapshot.posting(word)[0] for word in sorted(set(words.words(name)))]
+    lists = [snapshot.posting(word)[0] for word in sorted(set(analyzer.words(name)))]
     if not lists:
         return np.zeros(0, np.int64)
     held, *others = sorted(lists, key=lambda each: each.size)

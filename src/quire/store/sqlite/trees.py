@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from quire import hashes, merkle
-from quire.hashes import EMPTY
-from quire.merkle import FAN
+from quire.core import hashing, merkle
+from quire.core.hashing import EMPTY
+from quire.core.merkle import FAN
 from quire.store.sqlite.database import Connection
 
 Leaf = tuple[bytes, bytes | None]
@@ -135,7 +135,7 @@ class Trees:
         leaves = self._connection.rows(
             "SELECT key, content, vector FROM leaf "
             "WHERE space = ? AND class = ? AND key >= ? AND key <= ? ORDER BY key",
-            (self._space, access, low, low + b"\xff" * hashes.ID_BYTES),
+            (self._space, access, low, low + b"\xff" * hashing.ID_BYTES),
         )
         return (
             merkle.bucket_hash((key, content) for key, content, _ in leaves),

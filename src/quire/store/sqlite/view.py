@@ -9,13 +9,8 @@ from typing import Any
 
 import apsw
 
-from quire import merkle
-from quire.errors import InputError
-from quire.store.sqlite import outlines, rows, search
-from quire.store.sqlite.change import Space
-from quire.store.sqlite.database import Connection
-from quire.store.sqlite.snapshot import Children, Snapshot
-from quire.values import (
+from quire.core import merkle
+from quire.core.types import (
     NO_FILTER,
     TIMED,
     Chunk,
@@ -33,6 +28,11 @@ from quire.values import (
     Status,
     Viewer,
 )
+from quire.errors import InputError
+from quire.store.sqlite import outlines, rows, search
+from quire.store.sqlite.database import Connection
+from quire.store.sqlite.snapshot import Children, Snapshot
+from quire.store.sqlite.transaction import Space
 
 KEPT_CHUNKS = 2000
 """A view that goes through more than a question needs does not keep all of it."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from quire.core.types import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
 from quire.errors import InputError
-from quire.store.sqlite import records, rules, slots
-from quire.store.sqlite.change import Change
-from quire.values import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
+from quire.store.sqlite import records, rules
+from quire.store.sqlite import vectors as vector_table
+from quire.store.sqlite.transaction import Change
 
 
 class SqliteWriter:
@@ -46,11 +47,11 @@ class SqliteWriter:
 
     def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors by their key; the first ones set the space's model."""
-        slots.put(self._change, model, vectors)
+        vector_table.put(self._change, model, vectors)
 
     def drop_vectors(self) -> None:
         """Forget all vectors and the model."""
-        slots.drop(self._change)
+        vector_table.drop(self._change)
 
     def put_events(self, events: Iterable[Event]) -> None:
         """Add events; the same event twice is one event."""

@@ -1,0 +1,39 @@
+"""Which moment does a date stand for?"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+from time import time as clock
+
+from quire.core.types import Filter
+from quire.errors import InputError
+
+
+def now() -> int:
+    """Tell the time, in seconds since 1970."""
+    return int(clock())
+
+
+def seconds(flag: str, text: str, *, end: bool = False) -> int:
+    """Read a date or a date-time (UTC unless it says otherwise); a date may stand for its end."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            f"{flag} {text!r} is no date: write 2026-01-31 or 2026-01-31T12:00:00Z"
+        ) from None
+    if len(text) <= len("2026-01-31") and end:
+        moment = datetime.combine(moment.date(), time(23, 59, 59))
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def parse_filter(
+    kinds: tuple[str, ...], paths: tuple[str, ...], since: str | None, until: str | None
+) -> Filter:
+    """Build a filter whose bounds are written as dates."""
+    return Filter(
+        kinds=kinds,
+        paths=paths,
+        since=None if since is None else seconds("--since", since),
+        until=None if until is None else seconds("--until", until, end=True),
+    )

@@ -1,0 +1,199 @@
+"""What was learned, and by whom?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from quire.core.types.documents import Skipped
+
+Kept = TypeVar("Kept")
+
+OPEN = "open"
+"""The outcome of an experience that has none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Something that was worth remembering: a fact, a preference, a decision, an error."""
+
+    id: str
+    content: str
+    category: str
+    importance: int
+    """Thousandths: 0 to 1000."""
+    created: int
+    """Seconds since 1970, UTC."""
+    edited: int | None = None
+    author: str | None = None
+    """Who wrote it; None: the owner."""
+    acl: tuple[str, ...] | None = None
+    """Who may read it; None: the space's rules decide."""
+    supersedes: str | None = None
+    superseded_by: str | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as plain data, the form of JSON and of exports."""
+        return {
+            "id": self.id,
+            "content": self.content,
+            "category": self.category,
+            "importance": self.importance / 1000,
+            "created": written_moment(self.created),
+            "edited": written_moment(self.edited),
+            "author": self.author,
+            "share": None if self.acl is None else list(self.acl),
+            "supersedes": self.supersedes,
+            "superseded_by": self.superseded_by,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """What someone tried, what they expected of it, and how it ended."""
+
+    id: str
+    goal: str
+    domain: str
+    strategy: str
+    hypothesis: str = ""
+    action: str = ""
+    prediction: str = ""
+    outcome: str = OPEN
+    """`open`, then `confirmed`, `falsified` or `abandoned`."""
+    result: str = ""
+    surprise: str = ""
+    root_cause: str = ""
+    lesson: str = ""
+    tier: str = ""
+    """`gold`, `silver`, `bronze` or `abandoned`, by how it was resolved; empty while it is open."""
+    iterations: int = 1
+    started: int | None = None
+    updated: int | None = None
+    resolved: int | None = None
+    source: str = ""
+    """The file that it was imported from."""
+    digest: str = ""
+    """What that file said, as a hash."""
+    author: str | None = None
+    acl: tuple[str, ...] | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as plain data, the form of JSON."""
+        return {
+            "id": self.id,
+            "domain": self.domain,
+            "strategy": self.strategy,
+            "goal": self.goal,
+            "hypothesis": self.hypothesis,
+            "action": self.action,
+            "prediction": self.prediction,
+            "outcome": self.outcome,
+            "result": self.result,
+            "surprise": self.surprise,
+            "root_cause": self.root_cause,
+            "lesson": self.lesson,
+            "tier": self.tier,
+            "iterations": self.iterations,
+            "started": written_moment(self.started),
+            "updated": written_moment(self.updated),
+            "resolved": written_moment(self.resolved),
+            "source": self.source,
+            "author": self.author,
+            "share": None if self.acl is None else list(self.acl),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A principle that several experiences have in common."""
+
+    id: str
+    text: str
+    axis: str
+    """What the experiences are alike in: `full`, `strategy`, `surprise` or `root_cause`."""
+    cluster_id: str
+    """A hash of its members."""
+    size: int
+    similarity: int
+    """Of the experience that worded it to the middle of all members, in thousandths."""
+    members: tuple[str, ...]
+    """The ids of the experiences."""
+    worded_by: str = "lesson"
+    """Whose words the text is: a member's `lesson`, its `root_cause`, all on the `axis`, or those
+    of a language model, by its name."""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a language model worded it: none of its members said it so."""
+        return ":" in self.worded_by
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as plain data, the form of JSON."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "axis": self.axis,
+            "cluster_id": self.cluster_id,
+            "size": self.size,
+            "similarity": self.similarity / 1000,
+            "members": list(self.members),
+            "worded_by": self.worded_by,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What someone says of the pieces of a context: which helped, and which did not."""
+
+    id: str
+    useful: tuple[str, ...]
+    """The ids of records."""
+    useless: tuple[str, ...]
+    receipt: str
+    """The hash of the receipt that it is about."""
+    at: int
+    """Seconds since 1970, UTC."""
+    author: str | None = None
+    """Who says it; None: the owner."""
+    acl: tuple[str, ...] = ()
+    """Who may read it."""
+    shared: bool = False
+    """Whether it counts for all who may read it."""
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as plain data, the form of JSON."""
+        return {
+            "id": self.id,
+            "useful": list(self.useful),
+            "useless": list(self.useless),
+            "receipt": self.receipt,
+            "at": written_moment(self.at),
+            "author": self.author,
+            "share": list(self.acl) if self.shared else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Generic[Kept]):
+    """What was written down, and what its writer should know of it."""
+
+    kept: Kept
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What became of the things in a file or a folder that was imported."""
+
+    added: int
+    changed: int
+    unchanged: int
+    skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def written_moment(at: int | None) -> str | None:
+    """Write a moment as ISO 8601 in UTC."""
+    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat()

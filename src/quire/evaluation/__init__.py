@@ -1,0 +1,1 @@
+"""Measure how much gold evidence contexts hold."""

@@ -1,0 +1,1 @@
+"""Bring files and git history into a store."""

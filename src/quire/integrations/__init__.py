@@ -1,0 +1,1 @@
+"""Connect Quire to coding assistants and tools."""

@@ -1,0 +1,1 @@
+"""Requests to language models over HTTP or through the calling client."""

@@ -1,0 +1,91 @@
+"""How is it told which pieces of a context helped?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quire import receipts
+from quire.core.protocols import View
+from quire.core.types import Feedback, Filter, Viewer, Written
+from quire.errors import InputError
+from quire.memory import feedback
+from quire.memory.authoring import Noting, meant, put, refuse_others, signed
+from quire.store.access import refuse_text
+
+OWNER_ALONE: tuple[str, ...] = ()
+
+
+class Rating(Noting):
+    """What was said of contexts of an open store."""
+
+    def feedback(
+        self,
+        receipt: Mapping[str, Any],
+        *,
+        at: int,
+        useful: Sequence[str] = (),
+        useless: Sequence[str] = (),
+        share: Sequence[str] = (),
+        viewer: Viewer | str | None = None,
+    ) -> Written[Feedback]:
+        """Say which pieces of a receipt's context helped, by id or path. `at`: since 1970."""
+        receipts.check(receipt)
+        good, bad = _meant(receipt, useful), _meant(receipt, useless)
+        if not good and not bad:
+            raise InputError("nothing is said: name pieces that were useful, or useless")
+        if both := sorted({*good} & {*bad}):
+            raise InputError(f"{both[0]} is said to be both useful and useless: decide")
+        with self._noting(viewer) as (writer, view):
+            author, acl = signed(view.viewer, share)
+            _refuse_absent(view, [*good, *bad])
+            made = feedback.new(
+                good,
+                bad,
+                str(receipt["hash"]),
+                at=at,
+                author=author,
+                acl=OWNER_ALONE if acl is None else acl,
+                shared=bool(share),
+            )
+            put(writer, [feedback.document(made)])
+        return Written(made)
+
+    def feedback_given(self, *, viewer: Viewer | str | None = None) -> list[Feedback]:
+        """List the feedback that a viewer may read, the oldest first."""
+        with self._view(viewer) as view:
+            found = [
+                feedback.feedback_of(record)
+                for record in view.listing(Filter(kinds=(feedback.KIND,)))
+            ]
+        return sorted(found, key=lambda one: (one.at, one.id))
+
+    def forget_feedback(self, name: str, *, viewer: Viewer | str | None = None) -> None:
+        """Take feedback back."""
+        with self._noting(viewer) as (writer, view):
+            found = meant(view, feedback.KIND, name, "quire feedback --list")
+            refuse_others(view.viewer, "feedback", found.id, found.author)
+            writer.remove([found.id])
+
+
+def _refuse_absent(view: View, names: Sequence[str]) -> None:
+    """Refuse an opinion that could move nothing; what may not be read is not there."""
+    there = {record.id for record in view.records(names)}
+    for name in names:
+        if name not in there:
+            raise InputError(
+                f"there is no {name} that this viewer may read: the receipt is of another store, "
+                "or of an earlier state; assemble anew"
+            )
+
+
+def _meant(receipt: Mapping[str, Any], given: Sequence[str]) -> list[str]:
+    refuse_text(given)
+    found, unknown = feedback.named(given, receipt["sources"])
+    if unknown:
+        places = ", ".join(dict.fromkeys(source["path"] for source in receipt["sources"]))
+        raise InputError(
+            f"{unknown[0]!r} is no piece of this context: name one by its id or path; "
+            f"there are {places or 'none'}"
+        )
+    return found

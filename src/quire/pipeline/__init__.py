@@ -1,0 +1,1 @@
+"""Assemble a context: resolve the request, retrieve, rank, pack, render."""

@@ -1,0 +1,66 @@
+"""Who was given what?
+
+Where `[audit] file` names a file, each context that leaves the engine adds one line to it: when,
+who asked, which receipt, and the pieces that were in it. A context whose line cannot be written is
+not given. The file lies beside the store and is no part of its state.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from quire.core.types import Context, Viewer
+from quire.errors import InputError, StoreError
+
+OWNER = "(owner)"
+
+
+def write(file: Path, context: Context, viewer: Viewer, recipe: str) -> None:
+    """Add a line for a context that was given to someone."""
+    line = {
+        "at": int(time.time()),
+        "viewer": OWNER if viewer.owner else viewer.name,
+        "recipe": recipe,
+        "receipt": context.receipt["hash"],
+        "view_root": context.receipt["view_root"],
+        "tokens": context.tokens,
+        "pieces": [source.chunk_id for source in context.sources],
+        "records": sorted({source.record_id for source in context.sources}),
+    }
+    data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # One write to a file that is opened for appending: lines of several processes stay whole.
+        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            if os.write(handle, data) != len(data):
+                raise OSError("the disk is full")
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise StoreError(
+            f"the context is not given, because {file} cannot be written ({error}): make room, or "
+            "change [audit] file"
+        ) from error
+
+
+def read(file: Path, viewer: str | None = None) -> Iterator[Mapping[str, Any]]:
+    """Go through what was given, the first first; to one viewer, or to all."""
+    try:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    told = json.loads(line)
+                except ValueError as error:
+                    raise InputError(f"{file}, line {number} is no entry: {error}") from error
+                if viewer is None or told["viewer"] == viewer:
+                    yield told
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error}") from error

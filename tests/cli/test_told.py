@@ -1,0 +1,296 @@
+"""Is it told when a result holds less than was meant, in the words of who asked?"""
+
+from __future__ import annotations
+
+import json
+from contextlib import chdir
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from quire import Filter, Options
+from quire.cli.main import main
+from quire.errors import InputError, QuireError
+from quire.pipeline import notes as pipeline_notes
+
+from .test_streams import on_a_terminal
+
+if TYPE_CHECKING:
+    from tests.conftest import Tree
+
+FILES = {
+    "a.md": "# Anchor\n\nThe anchor holds in sand.\n",
+    "b.py": "def anchor():\n    return 'sand'\n",
+    "docs/c.md": "The anchor chain is long.\n",
+}
+RECENT = ("--prefer-recent", "10", "--as-of", "2024-06-01")
+DATED = "---\ndate: 2024-05-01\n---\n\nThe anchor was lost.\n"
+
+
+@pytest.fixture
+def indexed(tree: Tree) -> Tree:
+    tree.fill(FILES)
+    tree.index()
+    return tree
+
+
+def notes(tree: Tree, *arguments: str) -> list[str]:
+    done = tree.call(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    told: list[str] = json.loads(done.stdout)["notes"]
+    return [note for note in told if not note.startswith("semantic search is off")]
+
+
+@pytest.mark.parametrize("command", ["search", "assemble", "explain"])
+def test_a_kind_that_nothing_is_of(indexed: Tree, command: str) -> None:
+    assert notes(indexed, command, "anchor", "--kind", "Document", "--kind", "code") == [
+        "nothing is of the kind 'Document'; there are code, document"
+    ]
+    assert notes(indexed, command, "sand", "--kind", "document", "--kind", "code") == []
+    assert notes(indexed, command, "chain", "--kind", "code") == [], "it is there, but not found"
+    indexed.call("access", "allow", "*", "owner")
+    assert notes(indexed, command, "anchor", "--kind", "code", "--viewer", "eve") == [
+        "nothing is of the kind 'code'; there are none"
+    ]
+
+
+@pytest.mark.parametrize("command", ["search", "assemble"])
+@pytest.mark.parametrize("option", ["--since", "--until"])
+def test_dates_that_leave_out_what_has_none(
+    indexed: Tree, command: str, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (command, "anchor", option, "2020-01-01")
+    (note,) = notes(indexed, *asked)
+    assert note.startswith("3 records without a date are left out; ")
+    assert "use_mtime" in note
+    (note,) = notes(indexed, *asked, "--path", "docs/**")
+    assert note.startswith("1 records without a date")
+    monkeypatch.setattr(pipeline_notes, "COUNTED", 2)
+    (note,) = notes(indexed, *asked)
+    assert note.startswith("records without a date are left out; ")
+
+
+def test_dates_that_all_have(tree: Tree) -> None:
+    tree.write("d.md", DATED)
+    tree.index()
+    assert notes(tree, "search", "anchor", "--since", "2020-01-01") == []
+    assert notes(tree, "assemble", "anchor", *RECENT) == []
+
+
+def test_recency_where_nothing_has_a_date(indexed: Tree) -> None:
+    (note,) = notes(indexed, "assemble", "anchor", *RECENT)
+    assert note.startswith("nothing that was found has a date, so none is preferred as recent")
+    assert notes(indexed, "assemble", "zeppelin", *RECENT) == []
+    indexed.write("d.md", DATED)
+    indexed.index()
+    assert notes(indexed, "assemble", "anchor", *RECENT) == []
+    done = indexed.call("assemble", "anchor", "--prefer-recent", "10")
+    assert "name a date with --as-of" in done.stderr
+
+
+def test_a_stable_order_without_anything_to_keep(indexed: Tree) -> None:
+    done = indexed.call("assemble", "anchor", "--order", "stable")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("quire: --order stable needs --previous RECEIPT")
+    indexed.write("mine.toml", 'extends = "documents"\n[fit]\norder = "stable"\n')
+    assert notes(indexed, "assemble", "anchor", "--recipe", "mine.toml") == [
+        "there is no earlier context whose order could be kept"
+    ]
+    indexed.call("assemble", "anchor", "--receipt", "r.json")
+    kept = ("--recipe", "mine.toml", "--previous", "r.json")
+    assert notes(indexed, "assemble", "anchor", *kept) == []
+
+
+@pytest.mark.parametrize("command", ["search", "assemble", "explain"])
+def test_paths_that_only_leave_out(indexed: Tree, command: str) -> None:
+    done = indexed.call(command, "anchor", "--path", "!docs/**", "--path", "!*.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the paths '!docs/**', '!*.py' only leave out" in done.stderr
+    assert "'**'" in done.stderr
+    assert indexed.call(command, "anchor", "--path", "**", "--path", "!docs/**").returncode == 0
+
+
+def test_paths_that_only_leave_out_in_a_program(indexed: Tree) -> None:
+    with indexed.open() as opened:
+        for ask in (
+            lambda: opened.records(Filter(paths=("!*.py",))),
+            lambda: opened.why_not("anchor", "a.md", where=Filter(paths=("!*.py",))),
+        ):
+            with pytest.raises(InputError, match="only leave out"):
+                ask()
+
+
+def test_what_has_changed_on_disk_is_for_the_owner(
+    indexed: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for more in (("--viewer", "eve"), ()):
+        done = indexed.call("status", "--fresh", *more)
+        assert done.returncode == (2 if more else 0)
+    monkeypatch.setenv("QUIRE_VIEWER", "eve")
+    done = indexed.call("status", "--fresh")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "only the owner may know" in done.stderr
+
+
+# --- by the names that were typed ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "key", "written", "said"),
+    [
+        ("--dedup 1.5", "fit.dedup", "1.5", " is 1.5: it must be between 0 and 1"),
+        ("--pack x", "fit.pack", "'x'", ": 'x' is no way of packing; there are greedy"),
+        ("--order x", "fit.order", "'x'", ": 'x' is no order; there are auto"),
+        ("--overflow x", "budget.overflow", "'x'", ": 'x' is no overflow; there are"),
+        ("--format x", "render.format", "'x'", ": 'x' is no format; there are"),
+        ("--prefer-recent 9999", "rank.recent", "9999", " is 9999: it must be between"),
+        ("--per-document -1", "fit.per_document", "", " is -1: it must be at least 0"),
+    ],
+)
+def test_a_wrong_value_is_named_as_it_was_given(
+    indexed: Tree, typed: str, key: str, written: str, said: str
+) -> None:
+    flag, value = typed.split()
+    for command in (("assemble", "anchor"), ("explain", "anchor"), ("why-not", "anchor", "a.md")):
+        done = indexed.call(*command, flag, value)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"quire: {flag}{said}"), done.stderr
+    if written:
+        part, name = key.split(".")
+        indexed.write("mine.toml", f'extends = "documents"\n[{part}]\n{name} = {written}\n')
+        done = indexed.call("assemble", "anchor", "--recipe", "mine.toml")
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"quire: {key}{said}"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("search", "x", "--k", "0"), "--k is 0: ask for at least one result"),
+        (("search", "x", "--since", "soon"), "--since 'soon' is no date"),
+        (("assemble", "x", "--until", "soon"), "--until 'soon' is no date"),
+        (("assemble", "x", "--as-of", "soon"), "--as-of 'soon' is no date"),
+        (("assemble", "x", "--recipe", "agent", "--limit", "0"), "--limit is 0: ask for at least"),
+        (("premortem", "debugging", "--limit", "-1"), "--limit is -1: ask for at least one item"),
+        (("assemble", "x", "--limit", "3"), "--limit: the recipe 'documents' has no sections"),
+        (("assemble", "x", "--shares", "news=3"), "--shares: there is no 'news'"),
+        (("assemble", "x", "--system", "a.md"), "--system: the recipe 'documents' says no"),
+        (("memory", "import", "a.md"), "a.md, line 1 is no JSON"),
+        (("import", "blocks", "a.md"), "a.md, line 1 is no JSON"),
+        (("block", "put", "x", "--type", "news"), "the block: there is no type 'news'"),
+    ],
+)
+def test_other_options_are_named(indexed: Tree, arguments: tuple[str, ...], said: str) -> None:
+    done = indexed.call(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"quire: {said}")
+
+
+def test_a_budget_that_is_too_small_is_told_with_the_options_that_help(indexed: Tree) -> None:
+    done = indexed.call("assemble", "anchor", "--budget", "3", "--reserve", "none")
+    assert done.returncode == 1
+    assert "raise --budget to " in done.stderr
+    assert "let pieces be cut (--overflow cut)" in done.stderr
+    assert "allow an empty context (--allow-empty)" in done.stderr
+    budget = done.stderr.partition("raise --budget to ")[2].partition(",")[0]
+    done = indexed.call("assemble", "anchor", "--budget", budget, "--reserve", "none")
+    assert done.returncode == 0
+    more = ("--budget", "3", "--reserve", "none", "--allow-empty")
+    done = indexed.call("assemble", "anchor", *more)
+    assert "raise --budget to " in done.stderr
+
+
+def test_words_of_the_command_line_stay_there(indexed: Tree) -> None:
+    done = indexed.call("assemble", "anchor", "--budget", "500")
+    assert "raise --budget, or lower the reserves (--reserve none for none)" in done.stderr
+    wrong: tuple[Options, ...] = (
+        {"budget": 500},
+        {"types": ["code"]},
+        {"limit": 0, "recipe": "agent"},
+        {"system": "Be brief."},
+        {"shares": {"news": 3}},
+    )
+    with indexed.open() as quire:
+        for options in wrong:
+            with pytest.raises(QuireError) as met:
+                quire.assemble("anchor", **options)
+            assert "--" not in str(met.value)
+
+
+def test_a_place_counts_from_where_the_caller_stands(indexed: Tree) -> None:
+    def why_not(folder: Path, place: str) -> Any:
+        with chdir(folder):
+            return CliRunner().invoke(main, ["why-not", "anchor", place])
+
+    docs = indexed.root / "docs"
+    for folder, place in (
+        (docs, "c.md"),
+        (docs, "c.md:1"),
+        (docs, "./c.md"),
+        (docs, str(docs / "c.md")),
+        (indexed.root, "docs/c.md"),
+    ):
+        done = why_not(folder, place)
+        assert done.exit_code == 0, done.stderr
+        assert done.stdout == "docs/c.md:1-1 is in the context\n"
+    assert why_not(docs, "../a.md").stdout.startswith("a.md:1-3 ")
+    indexed.remove("docs/c.md")
+    assert why_not(docs, "c.md").exit_code == 0, "the store still holds it"
+    for place, said in (("a.md", "nothing at docs/a.md"), ("../..", "outside of")):
+        done = why_not(docs, place)
+        assert done.exit_code == 2
+        assert said in done.stderr
+
+
+# --- names that would steer a terminal -------------------------------------------------------------
+
+ODD = "red\x1b[31m\x07\x9b1mline\nbreak\u202egpj.md"
+SPELLED = r"red\x1b[31m\x07\x9b1mline\nbreak\u202egpj.md"
+
+
+@pytest.fixture
+def steering(tree: Tree) -> Tree:
+    tree.fill({ODD: "# Bell\x1b]0;title\x07\n\nThe bell\trings.\n", "a.md": "A bell, too.\n"})
+    (tree.root / f"link{ODD}").symlink_to("a.md")
+    tree.index()
+    return tree
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("index", "--no-embed"),
+        ("search", "bell rings"),
+        ("explain", "bell"),
+        ("why-not", "bell", ODD),
+        ("access", "check", "eve"),
+        ("access", "allow", ODD.replace("[", "\\["), "eve"),
+        ("access", "list"),
+        ("index", f"{ODD}-not-there"),
+        ("purge", ODD),
+    ],
+)
+def test_control_characters_are_spelled_out(steering: Tree, arguments: tuple[str, ...]) -> None:
+    if arguments[:2] == ("access", "list"):
+        steering.call("access", "allow", ODD.replace("[", "\\["), "eve")
+    done = steering.run(*arguments)
+    whole = done.stdout + done.stderr
+    assert SPELLED in whole.replace("\\\\", "\\").replace("\\[", "["), whole
+    assert not {char for char in whole if not char.isprintable()} - {"\n"}
+
+
+def test_control_characters_are_spelled_out_on_a_terminal(steering: Tree) -> None:
+    code, told = on_a_terminal(steering, "index", f"{ODD}-not-there", "--no-embed")
+    assert code == 2
+    assert f"{SPELLED}-not-there does not exist" in told
+    code, told = on_a_terminal(steering, "purge", "nothing\x1b[31m")
+    assert code == 1
+    assert "\x1b[31m" not in told
+
+
+def test_json_says_the_same_and_steers_nothing(steering: Tree) -> None:
+    done = steering.run("search", "bell", "--json")
+    assert {one["path"] for one in json.loads(done.stdout)["results"]} == {ODD, "a.md"}
+    assert not {char for char in done.stdout if not char.isprintable()} - {"\n"}

@@ -1,0 +1,189 @@
+"""Is it measured what contexts hold, and told where the rest was lost?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import quire
+from quire.engine import Quire
+from quire.errors import InputError
+from quire.evaluation.evaluate import Evaluation, Miss, evaluate, held
+from quire.evaluation.questions import Expected, read_questions
+
+LONG = "\n\n".join(
+    f"Paragraph {n} tells of rivers, of bridges and of the boats that pass below them each day."
+    for n in range(60)
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("shelf")
+    (root / "quire.toml").write_text('[access]\n"hidden/**" = ["alice"]\n')
+    (root / "rivers.md").write_text(f"# Rivers\n\n{LONG}\n")
+    (root / "twin.md").write_text("# Whales\n\nA whale is a mammal of the sea. It sings.\n")
+    (root / "twin2.md").write_text("# Whales\n\nA whale is a mammal of the sea. It sings.\n")
+    (root / "stars.md").write_text("# Stars\n\nSirius is the brightest star at night.\n")
+    (root / "hidden").mkdir()
+    (root / "hidden" / "plan.md").write_text("# Plan\n\nThe whale plan is secret.\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def shelf(folder: Path) -> Iterator[Quire]:
+    with quire.open(folder) as opened:
+        opened.index(embed=False)
+        yield opened
+
+
+def asked(shelf: Quire, *lines: dict[str, object], **more: object) -> Evaluation:
+    questions = read_questions("\n".join(json.dumps(line) for line in lines))
+    return evaluate(shelf, questions, **more)  # type: ignore[arg-type]  # whatever a test names
+
+
+def missed(found: Evaluation) -> Miss:
+    ((only,),) = [each.misses for each in found.measured]
+    return only
+
+
+def test_what_is_held_counts_whole(shelf: Quire) -> None:
+    found = asked(
+        shelf,
+        {"query": "brightest star", "expect": ["stars.md", "stars.md:3"]},
+        {"query": "mammal sea", "expect": {"excerpt": "A whale is a mammal\nof the sea."}},
+        budgets=[300],
+    )
+    (only,) = found.measured
+    assert (only.recall, only.complete, only.misses) == (1.0, 1.0, ())
+    assert found.questions == 2
+    assert 0 < only.tokens <= 300
+
+
+def test_more_budget_holds_more(shelf: Quire) -> None:
+    found = asked(
+        shelf, {"query": "rivers bridges boats", "expect": ["rivers.md:1-119"]}, budgets=[900, 200]
+    )
+    assert [each.budget for each in found.measured] == [200, 900]
+    small, large = found.measured
+    assert 0 < small.recall < large.recall < 1
+
+
+def test_lines_are_counted_by_what_is_shown(shelf: Quire) -> None:
+    context = shelf.assemble("brightest star", budget=300, reserve={})
+    pieces = shelf.pieces("stars.md")
+    assert held(context, Expected("stars.md", (1, 3)), pieces) == 1
+    assert held(context, Expected("stars.md", (1, 30)), pieces) == 0.1
+    named = shelf.assemble(
+        "brightest star", recipe="entities", budget=40, levels=["full", "outline"], content=False
+    )
+    assert held(named, Expected("stars.md", (3, 3)), pieces) < 1 or "Sirius" in named.text
+    assert held(context, Expected("rivers.md")) == 0
+    half = Expected(excerpt="Sirius is the brightest star at night. It is a dog.")
+    assert 0.5 < held(context, half) < 0.9
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "more", "told"),
+    [
+        ("whale", "stars.md", {}, "not retrieved: no word of the question"),
+        ("whale", "nowhere.md", {}, "not indexed: may read"),
+        ("whale", "hidden/plan.md", {"viewer": "bob"}, "not indexed: may read"),
+        ("whale sings", "twin2.md", {}, "duplicate: twin.md"),
+        ("rivers boats", "rivers.md:1-119", {"budgets": [120]}, "did not fit: fit"),
+    ],
+)
+def test_a_miss_says_where_it_was_lost(
+    shelf: Quire, query: str, expected: str, more: dict[str, object], told: str
+) -> None:
+    cause, words = told.split(": ")
+    miss = missed(asked(shelf, {"query": query, "expect": expected}, **{"budgets": [2000], **more}))
+    assert (miss.cause, miss.expected) == (cause, expected)
+    assert words in miss.detail
+
+
+def test_a_budget_for_nothing_is_a_miss_and_no_failure(shelf: Quire) -> None:
+    miss = missed(asked(shelf, {"query": "whale", "expect": "twin.md"}, budgets=[2]))
+    assert miss.cause == "did not fit"
+
+
+def test_what_is_ranked_too_low_says_at_which_place(shelf: Quire, tmp_path: Path) -> None:
+    (tmp_path / "short.toml").write_text('extends = "documents"\n[rank]\ntop = 1\ndeeper = 0\n')
+    found = asked(
+        shelf,
+        {"query": "rivers of boats", "expect": "rivers.md:1-119"},
+        recipes=[str(tmp_path / "short.toml")],
+        budgets=[4000],
+    )
+    assert missed(found).cause == "ranked too low"
+    assert "only the first 1 go on" in missed(found).detail
+
+
+def test_two_recipes_are_compared_question_by_question(shelf: Quire, tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text('extends = "documents"\n[rank]\ntop = 1\ndeeper = 0\n')
+    lines: list[dict[str, object]] = [
+        {"query": f"paragraph {n} rivers", "expect": "rivers.md:1-119", "id": f"q{n}"}
+        for n in range(6)
+    ]
+    found = asked(shelf, *lines, recipes=[str(tmp_path / "one.toml"), "documents"], budgets=[2000])
+    (only,) = found.compared
+    assert only.better == 6
+    assert only.worse == 0
+    assert 0 < only.low <= only.difference <= only.high
+    again = asked(shelf, *lines, recipes=["documents", "documents"], budgets=[2000])
+    assert (again.compared[0].low, again.compared[0].high) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "there is no question in "),
+        ("{", "line 1 is not JSON"),
+        ("[]", '"query"'),
+        ('{"query": " ", "expect": "a"}', '"query" must be'),
+        ('{"query": "a"}', '"expect" must name'),
+        ('{"query": "a", "expect": []}', '"expect" must name'),
+        ('{"query": "a", "expect": [7]}', "path:12-30"),
+        ('{"query": "a", "expect": [{"file": "x"}]}', "path, lines or excerpt"),
+        ('{"query": "a", "expect": [{"lines": [1, 2]}]}', 'need a "path"'),
+        ('{"query": "a", "expect": [{"path": "x", "lines": [2, 1]}]}', "are no lines"),
+        ('{"query": "a", "expect": [{"excerpt": " "}]}', '"excerpt" must be'),
+        ('{"query": "a", "expect": "x", "budget": 3}', "there is no 'budget'"),
+        ('{"query": "a", "expect": "x", "viewer": 3}', '"viewer" must be'),
+    ],
+)
+def test_what_is_no_question_is_refused_by_its_line(line: str, words: str) -> None:
+    with pytest.raises(InputError, match="the questions") as caught:
+        read_questions(line)
+    assert words in str(caught.value)
+
+
+def run(folder: Path, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("quire")), "eval", *words],
+        cwd=folder,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_on_the_command_line(folder: Path, shelf: Quire) -> None:
+    lines = '{"query": "star", "expect": "stars.md"}\n{"query": "whale", "expect": "stars.md"}\n'
+    done = run(folder, "-", "--budgets", "300,1000", "--json", given=lines)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [each["recall"] for each in told["measured"]] == [0.5, 0.5]
+    assert told["causes"] == {"not retrieved": 2}
+    shown = run(folder, "-", "--budgets", "300", "--compare", "documents", "entities", given=lines)
+    assert "lost: 2 not retrieved" in shown.stdout
+    assert "at 300:" in shown.stdout
+    for wrong in (["--budgets", "x"], ["--recipe", "documents", "--compare", "a", "b"]):
+        assert run(folder, "-", *wrong, given=lines).returncode == 2
+    assert run(folder, "nowhere.jsonl").returncode == 2

@@ -1,0 +1,175 @@
+"""Is what clients say understood, and are they answered in their own form?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quire.errors import InputError
+from quire.integrations.clients import CLIENTS, EVENTS, HOOKED, POST_TOOL, SESSION_START
+from quire.integrations.hooks import payloads
+from quire.integrations.hooks.pages import CUT, MOST, shortened
+from quire.integrations.hooks.payloads import HookEvent
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+ANY = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3), max_leaves=8
+)  # fmt: skip
+
+
+def told(said: Any) -> HookEvent:
+    return payloads.parse(json.dumps(said).encode())
+
+
+def test_claude_code() -> None:
+    failed = told(
+        {
+            "session_id": "abc123",
+            "transcript_path": "/home/ann/.claude/projects/p/abc123.jsonl",
+            "cwd": "/home/ann/p",
+            "permission_mode": "default",
+            "hook_event_name": "PostToolUseFailure",
+            "tool_name": "Bash",
+            "tool_input": {"command": "npm test", "description": "Run test suite"},
+            "tool_use_id": "toolu_01ABC123",
+            "error": "Command exited with non-zero status code 1",
+            "is_interrupt": False,
+        }
+    )
+    assert failed == HookEvent(
+        event="PostToolUseFailure",
+        session="abc123",
+        place="/home/ann/p",
+        command="npm test",
+        output="Command exited with non-zero status code 1",
+        failed=True,
+    )
+    passed = told(
+        {
+            "session_id": "abc123",
+            "hook_event_name": "PostToolUse",
+            "tool_input": {"command": "pytest | tail"},
+            "tool_response": {"stdout": "1 failed", "stderr": "w", "interrupted": True},
+        }
+    )
+    assert (passed.output, passed.code, passed.failed) == ("1 failed\nw", None, False)
+    assert passed.interrupted
+
+
+def test_codex() -> None:
+    said = told(
+        {
+            "session_id": "s",
+            "turn_id": "t",
+            "cwd": "/p",
+            "hook_event_name": "PostToolUse",
+            "model": "o9",
+            "permission_mode": "default",
+            "tool_name": "Bash",
+            "tool_input": {"command": "cargo test"},
+            "tool_response": "test result: FAILED. 1 failed",
+            "tool_use_id": "c",
+            "transcript_path": None,
+        }
+    )
+    assert (said.command, said.output) == ("cargo test", "test result: FAILED. 1 failed")
+
+
+def test_cursor() -> None:
+    said = told(
+        {
+            "conversation_id": "c-1",
+            "generation_id": "g",
+            "hook_event_name": "postToolUse",
+            "workspace_roots": ["/home/ann/p", "/home/ann/q"],
+            "tool_name": "Shell",
+            "tool_input": {"command": "go test ./..."},
+            "tool_output": '{"exitCode": 1, "stdout": "FAIL", "stderr": ""}',
+        }
+    )
+    assert (said.session, said.place, said.code, said.output) == ("c-1", "/home/ann/p", 1, "FAIL")
+
+
+def test_vscode() -> None:
+    said = told(
+        {
+            "timestamp": "2026-02-09T10:30:00.000Z",
+            "cwd": "/p",
+            "sessionId": "v-1",
+            "hookEventName": "PostToolUse",
+            "tool_name": "runTerminalCommand",
+            "tool_input": {"command": ["npm", "test"]},
+            "tool_response": "npm ERR! Test failed.",
+        }
+    )
+    assert (said.event, said.session, said.command) == ("PostToolUse", "v-1", "npm test")
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["session_id", "cwd", "prompt", "tool_input", "tool_response", "tool_output", "workspace_roots", "error", "hook_event_name"]),
+        ANY,
+    )
+)  # fmt: skip
+def test_any_object_is_understood(said: dict[str, Any]) -> None:
+    result = told(said)
+    for text in (result.session, result.place, result.prompt, result.command, result.output):
+        assert isinstance(text, str)
+        text.encode()
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'"x"', b"\xff{}", b"[" * 100_000, b"null"])
+def test_what_is_no_object_is_refused(data: bytes) -> None:
+    with pytest.raises(InputError, match="standard input is"):
+        payloads.parse(data)
+
+
+@pytest.mark.parametrize("name", HOOKED)
+def test_answers(name: str) -> None:
+    hooks = CLIENTS[name].hooks
+    assert hooks is not None
+    for event in EVENTS:
+        if event not in hooks.names:
+            continue
+        assert payloads.answer(hooks, event, HookEvent(), "") == {}
+        said = payloads.answer(hooks, event, HookEvent(event="made up"), "page")
+        if name == "cursor":
+            assert said == {"additional_context": "page"}
+        else:
+            inner = {"hookEventName": hooks.names[event][0], "additionalContext": "page"}
+            assert said == {"hookSpecificOutput": inner}
+
+
+def test_the_answer_names_the_event_that_was_told() -> None:
+    hooks = CLIENTS["claude-code"].hooks
+    assert hooks is not None
+    for event, name in ((POST_TOOL, "PostToolUseFailure"), (SESSION_START, "SessionStart")):
+        said = payloads.answer(hooks, event, HookEvent(event=name), "page")
+        assert said["hookSpecificOutput"]["hookEventName"] == name
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+@given(st.text("ab \n😀é\u0301", max_size=300), st.integers(100, 200))
+def test_a_page_is_cut_and_says_so(text: str, most: int) -> None:
+    short = shortened(text, most)
+    assert units(short) <= most
+    assert (short == text) is (units(text) <= most)
+    if short != text:
+        assert short.endswith(CUT)
+        assert text.startswith(short.removesuffix(CUT))
+
+
+def test_a_page_is_cut_between_paragraphs() -> None:
+    page = "\n\n".join(["word " * 99 + "word"] * 40)
+    short = shortened(page)
+    assert len(short) <= MOST
+    kept = short.removesuffix(CUT)
+    assert page.startswith(f"{kept}\n\n")
+    assert len(short) > MOST - 600

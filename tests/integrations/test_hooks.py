@@ -1,0 +1,448 @@
+"""Does a hook tell what it should, and is it never in the way?
+
+Hooks run as processes of their own, as assistants start them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from quire.integrations.hooks import sessions
+from quire.integrations.hooks.command import LONGEST
+from quire.integrations.hooks.pages import CUT, MOST
+from tests.serving import VARIABLE, Reply, served
+
+if TYPE_CHECKING:
+    from tests.conftest import Forest, Tree
+
+COMMAND = (sys.executable, "-m", "quire")
+PATIENT = ("--timeout", "60")
+"""For what is to be told in full, however busy the machine is."""
+SLACK = 20
+"""Seconds on top of the deadline: a busy machine is slow to start a process."""
+FILES = {
+    "docs/crash.md": "# Crashes\n\nAfter a crash the journal is replayed.\n",
+    "secret/plan.md": "# Plan\n\nThe merger with Heron is set for May.\n",
+    "src/ledger.py": "def total(cents):\n    return sum(cents)\n",
+    "src/ledger.context.md": "---\nmetadata: {name: Ledger}\nbehavior_rules:\n"
+    "  - {trigger: a sum changes, action: add a test}\n---\nAmounts are whole cents.\n",
+    "AGENTS.md": "# Agents\n\nRun make check.\n",
+    "CLAUDE.md": "# Claude\n\nBe brief.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """A project with rules, memories and experiences, which no test changes."""
+    from tests.conftest import Tree
+
+    tree = Tree(tmp_path_factory.mktemp("hooks") / "project")
+    tree.fill(FILES)
+    tree.index()
+    with tree.open() as quire:
+        quire.set_rules([_rule("secret/**", "owner"), _rule("**/memory/**", "public")])
+        quire.remember("The staging host is named heron.", at=1, importance=0.9)
+        quire.remember("Lunch is at noon.", at=2, importance=0.1)
+        quire.remember("The vault's code is in the safe.", at=3, importance=1.0, share=["owner"])
+        for domain, cause in (("debugging", "A stale cache"), ("data", "The schema was older")):
+            made = quire.start_experience(
+                f"Make the tests of {domain} pass",
+                at=4,
+                domain=domain,
+                hypothesis="It is the import",
+            )
+            quire.resolve_experience(
+                made.kept.id,
+                "falsified",
+                at=5,
+                result="It was not",
+                root_cause=cause,
+                lesson="Look",
+            )
+    return tree
+
+
+def _rule(glob: str, *principals: str) -> Any:
+    from quire import AccessRule
+
+    return AccessRule(glob, principals)
+
+
+def asked(tree: Tree, event: str, said: Any, *options: str, env: Any = None) -> dict[str, Any]:
+    """Run a hook; it must end with 0 and one JSON object, and nothing else."""
+    return told(run(tree, event, said, *options, env=env))
+
+
+def run(
+    tree: Tree, event: str, said: Any, *options: str, env: Any = None
+) -> subprocess.CompletedProcess[str]:
+    data = said if isinstance(said, bytes) else json.dumps(said).encode()
+    return tree.run("hook", event, *options, stdin=data, command=COMMAND, env=env)
+
+
+def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1
+    answer = json.loads(done.stdout)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def page(answer: dict[str, Any]) -> str:
+    text = answer["hookSpecificOutput"]["additionalContext"]
+    assert isinstance(text, str)
+    return text
+
+
+def payload(tree: Tree, event: str, **more: Any) -> dict[str, Any]:
+    """What Claude Code says."""
+    return {
+        "session_id": "00893aaf-19fa-41d2-8238-13269b9b3ca0",
+        "transcript_path": "/home/ann/.claude/projects/p/00893aaf.jsonl",
+        "cwd": str(tree.root),
+        "permission_mode": "default",
+        "hook_event_name": event,
+        **more,
+    }
+
+
+def failing(tree: Tree, **more: Any) -> dict[str, Any]:
+    said = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "npm test", "description": "Run test suite"},
+        "tool_use_id": "toolu_01ABC123",
+        "error": "Command exited with non-zero status code 1",
+        "is_interrupt": False,
+    }
+    return payload(tree, "PostToolUseFailure", **{**said, **more})
+
+
+# --- what is told --------------------------------------------------------------------------------
+
+
+def test_session_start(filled: Tree) -> None:
+    said = payload(filled, "SessionStart", source="startup", cwd=str(filled.root / "src"))
+    text = page(asked(filled, "session-start", said, *PATIENT))
+    assert "Amounts are whole cents." in text
+    assert "a sum changes: add a test" in text
+    assert "Run make check." in text
+    assert "Be brief." not in text, "Claude Code reads CLAUDE.md itself"
+    vault, heron, lunch = (text.index(word) for word in ("vault", "heron", "Lunch"))
+    assert vault < heron < lunch, "the most important first"
+
+
+def test_session_start_elsewhere_and_as_someone_else(filled: Tree) -> None:
+    said = {
+        "conversation_id": "c",
+        "workspace_roots": [str(filled.root)],
+        "is_background_agent": False,
+    }
+    options = ("--client", "cursor", "--viewer", "bob", *PATIENT)
+    text = asked(filled, "session-start", said, *options)["additional_context"]
+    assert "Amounts are whole cents." not in text, "that holds below src"
+    assert "Be brief." in text
+    assert "Run make check." not in text, "Cursor reads AGENTS.md itself"
+    assert "heron" in text
+    assert "vault" not in text
+
+
+def test_prompt(filled: Tree) -> None:
+    said = payload(
+        filled, "UserPromptSubmit", prompt="what is the merger with Heron, the staging host"
+    )
+    answer = asked(filled, "prompt", said, *PATIENT)
+    assert answer["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert "The staging host is named heron." in page(answer)
+
+
+def test_prompt_that_nothing_is_known_of(filled: Tree) -> None:
+    done = run(filled, "prompt", payload(filled, "UserPromptSubmit", prompt="zzz qqq"), *PATIENT)
+    assert told(done) == {}
+    assert done.stderr == ""
+
+
+def test_huge_prompt(filled: Tree) -> None:
+    """A pasted megabyte with the question at its end."""
+    pasted = "lorem ipsum dolor\n" * 60_000 + "so how is the staging host named?"
+    said = payload(filled, "UserPromptSubmit", prompt=pasted)
+    assert "heron" in page(asked(filled, "prompt", said, *PATIENT))
+
+
+def test_much_is_cut(plant: Forest) -> None:
+    tree = plant("much", {"quire.toml": '[embed]\nprovider = "none"\n'})
+    with tree.open() as quire:
+        for number in range(25):
+            quire.remember(f"{number:02} " + "😀" * 400, at=number + 1, importance=0.5)
+    text = page(asked(tree, "session-start", payload(tree, "SessionStart"), *PATIENT))
+    assert MOST - 700 < len(text.encode("utf-16-le")) // 2 <= MOST
+    assert text.endswith(f"… (fact){CUT}"), "cut between two memories"
+
+
+def test_the_first_failure_of_a_session(plant: Forest, filled: Tree) -> None:
+    first = asked(filled, "post-tool", failing(filled, session_id="one"), *PATIENT)
+    assert first["hookSpecificOutput"]["hookEventName"] == "PostToolUseFailure"
+    assert "# Premortem: debugging" in page(first)
+    assert "A stale cache" in page(first)
+    assert asked(filled, "post-tool", failing(filled, session_id="one"), *PATIENT) == {}
+    passed = {"tool_response": {"stdout": "2 passed in 0.1s"}, "tool_input": {"command": "pytest"}}
+    said = payload(filled, "PostToolUse", session_id="two", **passed)
+    assert asked(filled, "post-tool", said, *PATIENT) == {}
+    piped = {"stdout": "no such table: users\n==== 1 failed in 0.1s ====", "stderr": ""}
+    more = {"tool_response": piped, "tool_input": {"command": "pytest 2>&1 | tail -3"}}
+    said = payload(filled, "PostToolUse", session_id="two", **more)
+    second = asked(filled, "post-tool", said, *PATIENT)
+    assert second["hookSpecificOutput"]["hookEventName"] == "PostToolUse"
+    assert "The schema was older" in page(second)
+
+
+def test_a_domain_without_experience_falls_back_to_debugging(filled: Tree) -> None:
+    said = failing(filled, session_id="ssl", error="ssl.SSLError: certificate verify failed")
+    assert "# Premortem: debugging" in page(asked(filled, "post-tool", said, *PATIENT))
+
+
+def test_at_the_same_time_one_is_the_first(filled: Tree) -> None:
+    started = [
+        subprocess.Popen(
+            [*COMMAND, "hook", "post-tool", *PATIENT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=filled.root,
+        )
+        for _ in range(3)
+    ]
+    said = json.dumps(failing(filled, session_id="together")).encode()
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write(said)
+        process.stdin.close()
+    answers = []
+    for process in started:
+        assert process.stdout is not None
+        answers.append(process.stdout.read().strip())
+        process.stdout.close()
+        assert process.wait(60) == 0
+    assert sorted(answer == b"{}" for answer in answers) == [False, True, True]
+
+
+def test_sessions_are_forgotten(tmp_path: Path) -> None:
+    for number in range(sessions.KEPT + 10):
+        assert sessions.is_first(tmp_path, str(number))
+        file = max((tmp_path / sessions.FOLDER).iterdir(), key=lambda one: one.stat().st_mtime_ns)
+        os.utime(file, (number, number))
+    assert len(list((tmp_path / sessions.FOLDER).iterdir())) == sessions.KEPT
+    assert not sessions.is_first(tmp_path, str(sessions.KEPT + 9))
+    assert sessions.is_first(tmp_path, "0")
+
+
+def test_nothing_of_a_prompt_or_command_is_kept(plant: Forest) -> None:
+    tree = plant("quiet", FILES)
+    tree.index()
+    before = tree.content_root()
+    secret = "the-very-secret-word"
+    asked(tree, "prompt", payload(tree, "UserPromptSubmit", prompt=f"journal {secret}"), *PATIENT)
+    said = failing(tree, session_id=secret, tool_input={"command": f"make {secret}"})
+    asked(tree, "post-tool", said, *PATIENT)
+    assert tree.content_root() == before
+    kept = [path for path in tree.root.rglob("*") if path.is_file()]
+    assert any(path.parent.name == "hooks" for path in kept)
+    for path in kept:
+        assert secret.encode() not in path.read_bytes()
+        assert secret not in path.name
+
+
+@pytest.mark.parametrize(
+    ("client", "said"),
+    [
+        (
+            "codex",
+            {"tool_name": "Bash", "tool_response": "test result: FAILED. 0 passed; 1 failed"},
+        ),
+        ("cursor", {"tool_name": "Shell", "tool_output": '{"exitCode":101,"stdout":""}'}),
+        ("vscode", {"tool_name": "runInTerminal", "tool_response": "error: could not compile"}),
+    ],
+)
+def test_other_clients(filled: Tree, client: str, said: dict[str, Any]) -> None:
+    names = {"codex": "session_id", "cursor": "conversation_id", "vscode": "sessionId"}
+    event = "postToolUse" if client == "cursor" else "PostToolUse"
+    key = "hookEventName" if client == "vscode" else "hook_event_name"
+    said = {
+        **said,
+        names[client]: f"of {client}",
+        key: event,
+        "cwd": str(filled.root),
+        "tool_input": {"command": "cargo test"},
+    }
+    answer = asked(filled, "post-tool", said, "--client", client, *PATIENT)
+    text = answer["additional_context"] if client == "cursor" else page(answer)
+    assert "# Premortem: debugging" in text
+
+
+# --- what never happens --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock() -> Iterator[list[float]]:
+    """Seconds that a hook may take, deadline and all."""
+    limit = [2.0]
+    start = time.monotonic()
+    yield limit
+    assert time.monotonic() - start < limit[0] + SLACK
+
+
+def nothing(done: subprocess.CompletedProcess[str], reason: str) -> None:
+    assert told(done) == {}
+    assert done.stderr.count("\n") == 1
+    assert re.match(f"quire hook: .*{reason}", done.stderr), done.stderr
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (b"", "standard input is no JSON"),
+        (b'{"prompt": "x', "standard input is no JSON"),
+        (b"\xff\xfe", "standard input is no JSON"),
+        (b"[1]", "not an object"),
+        (b"{}" + b" " * LONGEST, "more than"),
+    ],
+)
+def test_bad_input(filled: Tree, said: bytes, reason: str) -> None:
+    nothing(run(filled, "prompt", said), reason)
+
+
+@pytest.mark.usefixtures("clock")
+def test_no_store(plant: Forest) -> None:
+    tree = plant("empty")
+    nothing(run(tree, "prompt", payload(tree, "UserPromptSubmit", prompt="hello")), "no store at")
+    nothing(run(tree, "post-tool", failing(tree)), "no store at")
+    assert list((tree.root / ".quire").iterdir()) == [], "nothing is left where nothing is used"
+
+
+@pytest.mark.usefixtures("clock")
+def test_no_such_folder(tree: Tree) -> None:
+    said = payload(tree, "SessionStart", cwd=str(tree.root / "gone"))
+    nothing(run(tree, "session-start", said), "no store at")
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_broken_store(tree: Tree) -> None:
+    tree.store.write_bytes(b"no database at all" * 100)
+    done = run(tree, "prompt", payload(tree, "UserPromptSubmit", prompt="hello"), "--timeout", "9")
+    nothing(done, "is no Quire store")
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_locked_store(plant: Forest) -> None:
+    tree = plant("locked", FILES)
+    tree.index()
+    with sqlite3.connect(tree.store, isolation_level=None) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        said = payload(tree, "UserPromptSubmit", prompt="what is replayed")
+        nothing(run(tree, "prompt", said, "--timeout", "1"), "")
+        other.execute("ROLLBACK")
+    other.close()
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_hanging_endpoint(plant: Forest) -> None:
+    tree = plant("hanging", FILES)
+    vector = [1.0] + [0.0] * 31
+
+    def usual(question: dict[str, Any]) -> Reply:
+        data = [{"index": at, "embedding": vector} for at, _ in enumerate(question["input"])]
+        return Reply({"data": data})
+
+    with served(usual) as endpoint:
+        tree.write(
+            "quire.toml",
+            f'[embed]\nprovider = "http"\nurl = "{endpoint.url}"\nmodel = "m"\n'
+            f'key_env = "{VARIABLE}"\nretries = 0\n',
+        )
+        tree.index(embed=True)
+        endpoint.usual = Reply({}, held=True)
+        said = payload(tree, "UserPromptSubmit", prompt="total of the cents in the ledger")
+        done = run(tree, "prompt", said, "--embed", "--timeout", "3")
+        nothing(done, "nothing within 3 seconds")
+        count = len(endpoint.questions)
+        assert "total" in page(asked(tree, "prompt", said, *PATIENT))
+        assert len(endpoint.questions) == count, "by words alone nobody is asked"
+
+
+@pytest.mark.usefixtures("clock")
+def test_input_that_never_ends(filled: Tree) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "hook", "prompt", "--timeout", "0.5"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=filled.root,
+    ) as process:
+        assert process.wait(SLACK) == 0
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read() == b"{}\n"
+        assert process.stderr.read() == b"quire hook: nothing within 0.5 seconds\n"
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("way", ["fast", "whole"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nonsense",),
+        (),
+        ("prompt", "--timeout", "soon"),
+        ("prompt", "--client", "zed"),
+        ("prompt", "-x"),
+    ],
+)
+def test_wrong_options(filled: Tree, arguments: tuple[str, ...], way: str) -> None:
+    """An assistant takes 2 for a refusal: what is typed wrongly must not end with it."""
+    if way == "fast":
+        nothing(filled.run("hook", *arguments, command=COMMAND), "")
+    else:
+        nothing(filled.call("hook", *arguments), "")
+
+
+def test_an_event_without_a_place_for_a_context(filled: Tree) -> None:
+    said = {"conversation_id": "c", "prompt": "staging host"}
+    done = run(filled, "prompt", said, "--client", "cursor")
+    nothing(done, "Cursor takes no context at prompt")
+
+
+def test_a_failure_without_a_session(filled: Tree) -> None:
+    nothing(run(filled, "post-tool", failing(filled, session_id=None)), "names no session")
+
+
+def test_broken_settings(plant: Forest) -> None:
+    tree = plant("settings", {"quire.toml": "[embed\n"})
+    done = run(tree, "prompt", payload(tree, "UserPromptSubmit", prompt="hello"), *PATIENT)
+    nothing(done, r".*quire\.toml")
+
+
+def test_other_commands_are_passed_over_without_the_engine(filled: Tree) -> None:
+    """After most tools nothing is looked up: that must cost next to nothing."""
+    code = (
+        "import sys; sys.argv = ['quire', 'hook', 'post-tool']\n"
+        "import os; os._exit = lambda code: (print(sorted(sys.modules), file=sys.stderr), sys.exit(code))\n"
+        "from quire.cli.start import main; main()"
+    )
+    said = payload(
+        filled, "PostToolUse", tool_input={"command": "ls"}, tool_response={"stdout": ""}
+    )
+    done = filled.run("-c", code, command=(sys.executable,), stdin=json.dumps(said))
+    assert done.stdout == "{}\n"
+    for heavy in ("numpy", "apsw", "quire.engine", "quire.core.types", "rich", "asyncio"):
+        assert f"'{heavy}'" not in done.stderr

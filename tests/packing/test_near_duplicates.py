@@ -1,0 +1,131 @@
+"""Is nearly the same found to be the same, and what differs in what matters kept apart?"""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quire.core.types import Candidate, Chunk
+from quire.packing import alike, dedup
+
+TEXT = (
+    "The session cache keeps every session for one hour after its last use. When memory runs "
+    "short, the sessions that were used least are dropped first. A login that finds no session "
+    "asks the database, which is slow in the morning. Operators see the size of the cache on the "
+    "board beside the door."
+)
+SHORT = "The staging host of the session cache is named heron and stands in the cellar."
+OTHERS = ("quickly", "often", "perhaps", "mostly")
+
+
+def candidate(number: int, text: str, record: str = "") -> Candidate:
+    chunk = Chunk(
+        f"{number:032x}", record or f"r{number}", "memory", f"p{number}", "", 0, 0, 0, (0, 0), text
+    )
+    return Candidate(chunk, 1000 - number, {})
+
+
+def merged(one: str, other: str, *, record: str = "") -> bool:
+    """Tell whether the second of two is left out, as on a page."""
+    kept, dropped = dedup(
+        [candidate(0, one, record), candidate(1, other, record)], 0.9, within=False
+    )
+    kept, similar = alike(kept, 0.9)
+    assert len(kept) + len(dropped) + len(similar) == 2
+    return bool(dropped or similar)
+
+
+def edited(rng: Random, text: str, count: int) -> str:
+    words = text.split()
+    for at in rng.sample(range(len(words)), count):
+        words[at] = rng.choice(OTHERS)
+    return " ".join(words)
+
+
+def planted(rng: Random, text: str) -> list[str]:
+    """Give near-duplicates of a text."""
+    sentences = re.split(r"(?<=\.) ", text)
+    rng.shuffle(sentences)
+    words = len(text.split())
+    return [
+        edited(rng, text, max(1, words * 5 // 100)),
+        " ".join(sentences),
+        text.upper(),
+        text.lower(),
+        re.sub(" ", lambda _: rng.choice([" ", "\n", "  ", "\t"]), text),
+        edited(rng, " ".join(sentences).lower(), max(1, words * 3 // 100)),
+        text + " So it is.",
+    ]
+
+
+@pytest.mark.parametrize("text", [TEXT, SHORT])
+def test_edits_moves_case_and_white_space_make_nothing_new(text: str) -> None:
+    rng = Random(5)
+    tried = [one for _ in range(40) for one in planted(rng, text)]
+    found = sum(merged(text, one) for one in tried)
+    assert found > len(tried) * 9 // 10
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (SHORT, SHORT.replace("is named", "is not named")),
+        (SHORT + " Its port is 8080.", SHORT + " Its port is 9090."),
+        (SHORT + " Call open_session.", SHORT + " Call close_session."),
+        (SHORT + " Call openSession.", SHORT + " Call closeSession."),
+        (SHORT + " Logins wait.", SHORT + " Logins don't wait."),
+        (SHORT, "The production host of the payment queue is called crane, up in the attic."),
+        ("one two three", "one two four"),
+        ("", "?"),
+    ],
+)
+def test_a_number_a_name_or_a_denial_makes_a_difference(one: str, other: str) -> None:
+    assert not merged(one, other)
+    assert not merged(other, one)
+
+
+def test_two_functions_of_a_file_are_two() -> None:
+    code = "def get():\n    '''Give the value of the session from the cache, or of the store.'''\n"
+    assert merged(code + "# one", code + "# two three")
+    assert not merged(code + "# one", code + "# two three", record="same")
+
+
+def test_the_better_one_stays_and_is_named() -> None:
+    kept, dropped = alike(
+        [candidate(0, TEXT), candidate(1, SHORT), candidate(2, TEXT.upper())], 0.9
+    )
+    assert [one.chunk.path for one in kept] == ["p0", "p1"]
+    assert [(one.candidate.chunk.path, one.of.chunk.path, one.percent) for one in dropped] == [
+        ("p2", "p0", 100)
+    ]
+
+
+WORDS = st.lists(st.sampled_from(["not", "7", "x_y", *"abcdefgh"]), max_size=14).map(" ".join)
+
+
+@settings(max_examples=300)
+@given(st.lists(WORDS, max_size=12), st.sampled_from([0.0, 0.5, 0.8, 0.9, 1.0]))
+def test_what_is_found_by_index_is_what_comparing_all_finds(
+    texts: list[str], threshold: float
+) -> None:
+    """The definition in plain words: nobody better shares more, of those with the same numbers."""
+    kept, dropped = alike([candidate(at, text) for at, text in enumerate(texts)], threshold)
+    stay: list[str] = []
+    for text in texts:
+        own = text.split()
+        marks = sorted(word for word in own if word in {"not", "7", "x_y"})
+        shares = [
+            2
+            * sum(min(own.count(word), other.count(word)) for word in set(own))
+            / (len(own) + len(other))
+            for other in (each.split() for each in stay)
+            if marks == sorted(word for word in other if word in {"not", "7", "x_y"}) and own
+        ]
+        if not any(share > threshold for share in shares):
+            stay.append(text)
+    assert [one.chunk.text for one in kept] == stay
+    assert len(kept) + len(dropped) == len(texts)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quire.core.types import FusionStats, Hit, Hits, RankSpec, SourceSpec
+from quire.errors import InputError
+from quire.ranking import FUSIONS, fuse
+from quire.ranking.fusion import SHARE
+
+SUM = RankSpec(fusion="sum")
+RRF = RankSpec(fusion="rrf")
+NOTHING_ELSE = FusionStats()
+
+
+def listed(**scores: int) -> Hits:
+    hits = (Hit(name, score, f"{name}.md", 0, 0) for name, score in scores.items())
+    return Hits(tuple(sorted(hits, key=lambda hit: hit.order)))
+
+
+def shown(
+    found: dict[str, Hits],
+    weights: dict[str, int],
+    spec: RankSpec = SUM,
+    bearing: FusionStats = NOTHING_ELSE,
+) -> dict[str, int]:
+    return {one.hit.id: one.hit.score for one in fuse(found, weighing(weights), spec, bearing)}
+
+
+def weighing(weights: dict[str, int]) -> dict[str, SourceSpec]:
+    return {name: SourceSpec(weight=weight) for name, weight in weights.items()}
+
+
+def test_a_score_counts_as_a_share_of_the_best_one() -> None:
+    found = {"lexical": listed(a=900, b=300, c=1)}
+    assert shown(found, {"lexical": 2}) == {"a": 2 * SHARE, "b": 2 * 333_333, "c": 2 * 1111}
+
+
+def test_similarities_are_counted_from_the_last_one_on() -> None:
+    found = {"semantic": listed(a=9_100, b=9_050, c=9_001)}
+    assert shown(found, {"semantic": 1}) == {"a": SHARE, "b": SHARE // 2, "c": SHARE // 100}
+    below = {"semantic": listed(a=-5, b=-14)}
+    assert shown(below, {"semantic": 1}) == {"a": SHARE, "b": SHARE // 10}
+    alone = {"semantic": listed(a=-5)}
+    assert shown(alone, {"semantic": 1}) == {"a": SHARE}
+
+
+def test_a_list_that_was_cut_is_counted_from_its_last_one_on() -> None:
+    """What just missed the list has nothing; what just made it must not have nearly all."""
+    found = {"lexical": listed(a=1000, b=950, c=901)}
+    cut = FusionStats(cut=frozenset({"lexical"}))
+    assert shown(found, {"lexical": 1}, SUM, cut) == {
+        "a": SHARE,
+        "b": SHARE // 2,
+        "c": SHARE // 100,
+    }
+    assert shown(found, {"lexical": 1}) == {"a": SHARE, "b": 950_000, "c": 901_000}
+    assert shown(found, {"lexical": 1}, RRF, cut) == shown(found, {"lexical": 1}, RRF)
+
+
+def test_what_two_sources_find_is_added_and_each_signal_is_told() -> None:
+    found = {"lexical": listed(a=10, b=5), "linked": listed(b=4, c=2)}
+    weights = {"lexical": 5, "linked": 4}
+    one, two, three = fuse(found, weighing(weights), SUM)
+    assert (one.hit.id, one.hit.score) == ("b", 5 * SHARE // 2 + 4 * SHARE)
+    assert (two.hit.id, two.hit.score) == ("a", 5 * SHARE)
+    assert (three.hit.id, three.hit.score) == ("c", 2 * SHARE)
+    assert one.signals == {"lexical": 5, "linked": 4}
+    assert two.signals == {"lexical": 10}
+
+
+def test_a_clear_first_place_outweighs_two_poor_ones_only_where_scores_are_added() -> None:
+    """The trap of deep lists: what is poor in both beats what is best in one."""
+    many = {f"m{number}": 100 - number for number in range(60)}
+    found = {
+        "lexical": listed(best=1000, **many, poor=2),
+        "semantic": listed(**{name: 8000 + score for name, score in many.items()}, poor=8000),
+    }
+    weights = {"lexical": 1, "semantic": 1}
+    added, placed = shown(found, weights, SUM), shown(found, weights, RRF)
+    assert added["best"] > added["poor"]
+    assert placed["best"] < placed["poor"]
+
+
+def test_places_are_inverted() -> None:
+    found = {"lexical": listed(a=3, b=2), "semantic": listed(b=9)}
+    scores = shown(found, {"lexical": 1, "semantic": 2}, RRF)
+    assert scores == {"a": 10**9 // 61, "b": 10**9 // 62 + 2 * (10**9 // 61)}
+
+
+def test_an_unknown_fusion_is_refused() -> None:
+    with pytest.raises(InputError, match="'max' is no fusion; there are sum, rrf"):
+        fuse({}, {}, RankSpec(fusion="max"))
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["lexical", "semantic", "linked"]),
+        st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 50)),
+    ),
+    st.sampled_from(sorted(FUSIONS)),
+)
+def test_the_order_is_total_and_no_source_lowers_what_it_finds(
+    given_scores: dict[str, dict[str, int]], fusion: str
+) -> None:
+    spec = RankSpec(fusion=fusion)
+    found = {name: listed(**scores) for name, scores in given_scores.items()}
+    weights = dict.fromkeys(found, 3)
+    fused = fuse(found, weighing(weights), spec)
+    assert [one.hit for one in fused] == sorted((one.hit for one in fused), key=lambda h: h.order)
+    assert {one.hit.id for one in fused} == {h.id for hits in found.values() for h in hits.hits}
+    turned = {name: found[name] for name in reversed(list(found))}
+    assert fuse(turned, weighing(weights), spec) == fused
+    for one in fused:
+        assert one.hit.score >= 0
+        assert one.signals == {
+            name: scores[one.hit.id]
+            for name, scores in given_scores.items()
+            if one.hit.id in scores
+        }

@@ -1,0 +1,89 @@
+"""Do premortems read well? Golden pages of a few post-mortems, and the shape of many real ones.
+
+`QUIRE_GOLDEN=write pytest tests/agent/test_premortems.py` writes the golden pages anew; then read
+them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quire import Quire
+from quire.core.types import Context
+from tests.conftest import Tree
+from tests.pipeline.conftest import opened
+from tests.pipeline.holding import count
+from tests.recipes.parsed import seen
+
+HERE = Path(__file__).parent
+DOMAINS = ("security", "deployment", "data")
+SECTIONS = ["Common Failures", "Unexpected Outcomes", "Root Causes to Watch", "Relevant Principles"]
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quire]:
+    """A store that has read the post-mortems; small vectors, the same on every machine."""
+    tree = Tree(Path(tmp_path_factory.mktemp("taught")) / "project")
+    with opened(tree) as quire:
+        told = quire.import_postmortems(HERE / "postmortems")
+        assert (told.added, told.skipped) == (11, ())
+        quire.index()
+        quire.refresh_values()
+        quire.index()
+        yield quire
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_premortem_is_as_it_was_read(taught: Quire, domain: str) -> None:
+    page = taught.premortem(domain)
+    file = HERE / "golden" / f"{domain}.md"
+    if os.environ.get("QUIRE_GOLDEN") == "write":
+        file.write_text(page.text + "\n", "utf-8")
+    assert page.text + "\n" == file.read_text("utf-8")
+    reads_well(page, domain)
+
+
+def reads_well(page: Context, domain: str) -> None:
+    """Check what a reader would stumble over."""
+    told = seen(page.text)
+    assert told.title == f"Premortem: {domain}"
+    assert [title for title in SECTIONS if title in told.sections] == list(told.sections)
+    assert page.tokens == count("o200k", page.text) <= 1500
+    experiences = {item.record_id for item in page.items if item.kind == "experience"}
+    assert told.footer == f"*Based on {len(experiences)} past experiences*"
+    for item in page.items:
+        lines = [line for line in item.text.splitlines() if line.startswith("- ")]
+        said = [re.sub(r"^- \*\*[\w ]+\*\*: ", "", line) for line in lines]
+        assert len(set(said)) == len(said), "nothing is said twice"
+        assert "unstated" not in item.text
+        if item.kind == "experience":
+            assert item.about["domain"] == domain
+            assert lines, "an item says something"
+    for section in {item.section for item in page.items}:
+        texts = [item.text for item in page.items if item.section == section]
+        assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.bench_data
+@pytest.mark.skipif("BENCH_DATA" not in os.environ, reason="BENCH_DATA is not set")
+def test_premortems_of_real_postmortems(tmp_path: Path) -> None:
+    from bench import data
+
+    tree = Tree(tmp_path / "real")
+    for number, (_, text) in enumerate(data.documents("ws_postmortems")):
+        tree.write(f"pages/{number:04d}.md", text)
+    with opened(tree) as quire:
+        assert quire.import_postmortems(tree.root / "pages").added > 150
+        quire.index([tree.root / "pages" / "0000.md"])
+        for domain in DOMAINS:
+            page = quire.premortem(domain)
+            reads_well(page, domain)
+            assert next(iter(seen(page.text).sections)) == "Common Failures"
+            assert len(page.items) >= 8
+            assert page.tokens > 1350, "the budget is used"
+            assert quire.replay(page.receipt)[1] == []

@@ -1,0 +1,141 @@
+"""Whatever a client answers, is each sentence judged by what was said of it, or told to be open?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quire.core.types import JudgeSettings
+from quire.errors import UnansweredError
+from quire.llm import callback
+from quire.llm.callback import Said
+from quire.llm.prompt import Prompt
+from quire.rules import asked_back, open_judge
+
+SENTENCES = ["it rains", 'it "snows"', "it is late"]
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+ENTRY = st.fixed_dictionaries(
+    {"number": st.integers(0, 4) | PLAIN, "applies": st.booleans() | PLAIN}
+)
+
+
+@dataclass
+class Someone:
+    """A caller that says what it is told to say."""
+
+    says: Any
+    has_model: bool = True
+    has_user: bool = True
+    client: str = "c 1"
+    viewer: str = "owner"
+    asked: list[Any] = field(default_factory=list)
+
+    def generate(self, prompt: Prompt, seconds: float) -> Said:
+        self.asked.append((prompt, seconds))
+        return Said(self._said(), "m")
+
+    def fill_in(self, message: str, fields: Mapping[str, Any], seconds: float) -> Any:
+        self.asked.append((message, fields, seconds))
+        return self._said()
+
+    def _said(self) -> Any:
+        if isinstance(self.says, Exception):
+            raise self.says
+        return self.says
+
+
+def judged(someone: Someone) -> list[bool | None]:
+    judge = open_judge(JudgeSettings(provider="mcp", timeout=3), lambda: None)
+    with callback.called_by(someone):
+        verdicts = judge.judge(SENTENCES, {"weather": "bad"})
+    assert len(verdicts) == len(SENTENCES)
+    assert all(one.reason for one in verdicts)
+    assert len(someone.asked) <= 1
+    return [one.applies for one in verdicts]
+
+
+@given(st.permutations([1, 2, 3]), st.lists(st.booleans(), min_size=3, max_size=3))
+def test_a_model_answers_in_any_order(order: list[int], held: list[bool]) -> None:
+    text = json.dumps(
+        {"verdicts": [{"number": one, "applies": held[one - 1]} for one in order]}, indent=1
+    )
+    assert judged(Someone(text)) == held
+    assert judged(Someone(f"```json\n{text}\n```\n")) == held
+
+
+@given(
+    st.text()
+    | PLAIN.map(json.dumps)
+    | st.lists(ENTRY).map(lambda one: json.dumps({"verdicts": one}))
+)
+def test_a_model_says_anything(text: str) -> None:
+    found = judged(Someone(text))
+    if found == [None] * 3:
+        return
+    entries = json.loads(text)["verdicts"]
+    for number, held in enumerate(found, start=1):
+        said = [one["applies"] for one in entries if one["number"] == number]
+        assert said == [held] if held is not None else [*map(type, said)] != [bool]
+
+
+@given(
+    st.dictionaries(st.sampled_from([f"statement_{n}" for n in range(5)]), st.booleans() | PLAIN)
+)
+def test_a_user_fills_in_anything(filled: dict[str, Any]) -> None:
+    expected = [filled.get(f"statement_{number}") for number in (1, 2, 3)]
+    found = judged(Someone(filled, has_model=False))
+    assert found == [one if isinstance(one, bool) else None for one in expected]
+
+
+def test_who_gives_no_answer_is_told() -> None:
+    judge = open_judge(JudgeSettings(provider="mcp"), lambda: None)
+    with callback.called_by(Someone(UnansweredError("c 1 hung up"))):
+        (verdict,) = judge.judge(["it rains"], {})
+    assert (verdict.applies, verdict.reason) == (None, "c 1 hung up")
+
+
+@given(*[st.text(max_size=5)] * 4)
+def test_no_client_is_taken_for_another_viewers(
+    client: str, viewer: str, other: str, another: str
+) -> None:
+    names = set()
+    judge = open_judge(JudgeSettings(provider="mcp"), lambda: None)
+    for one, who in {(client, viewer), (other, another)}:
+        for model, user in ((True, True), (False, True), (False, False)):
+            with callback.called_by(Someone("", model, user, one, who)):
+                names.add((judge.name, asked_back(JudgeSettings(provider="mcp"))))
+                assert asked_back(JudgeSettings()) == ""
+    assert len({name for name, _ in names}) == len({whom for _, whom in names}) == len(names)
+    assert len(names) == 3 * len({(client, viewer), (other, another)})
+    assert judge.name == "mcp:nobody/1.1"
+
+
+def test_it_needs_no_endpoint() -> None:
+    """What speaks HTTP is an extra of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_HTTP], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no client to ask" in done.stdout
+
+
+WITHOUT_HTTP = """
+import sys
+
+sys.modules["httpx"] = None
+from quire.rules import open_judge
+from quire.core.types import JudgeSettings
+
+print(open_judge(JudgeSettings(provider="mcp"), lambda: None).judge(["it rains"], {}))
+"""

@@ -1,0 +1,106 @@
+"""Is the semantic judge right as often as the guide says?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from quire.core.types import EmbedSettings, JudgeSettings
+from quire.embed.local import LocalEmbedder
+from quire.errors import ConfigError
+from quire.rules.semantic_judge import ORDINARY, SemanticJudge, similarity
+from tests.rules.calibrate import Pair, best, measured, pairs, scores
+
+THRESHOLD = round(JudgeSettings().threshold * 1000)
+
+
+class Counting:
+    """An embedder of two dimensions that remembers what it was given."""
+
+    model = "counting"
+    dims = 2
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        self.texts += texts
+        return [bytes([100, 0]) if "rain" in text else bytes([60, 80]) for text in texts]
+
+    def embed_query(self, text: str) -> bytes:
+        return self.embed([text])[0]
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_sentence_holds_if_it_is_nearer_than_ordinary_ones() -> None:
+    judge = SemanticJudge(Counting(), 0.3)
+    near, far = judge.judge(["it rains", "a plan"], {"intent": "take the umbrella, rain is near"})
+    assert (near.applies, far.applies) == (True, False)
+    assert near.reason == "semantic: 0.400 >= 0.300"
+    assert far.reason == "semantic: 0.000 < 0.300"
+
+
+def test_sentences_are_embedded_once() -> None:
+    embedder = Counting()
+    judge = SemanticJudge(embedder, 0.3)
+    judge.judge(["it rains"], {"intent": "a"})
+    judge.judge(["it rains", "it snows"], {"intent": "b"})
+    assert sorted(embedder.texts) == sorted(["a", "b", *ORDINARY, "it rains", "it snows"])
+
+
+def test_of_a_situation_that_says_nothing_nothing_holds() -> None:
+    embedder = Counting()
+    verdicts = SemanticJudge(embedder, 0).judge(["x", "y"], {"time": 5, "params": {}})
+    assert [one.applies for one in verdicts] == [False, False]
+    assert embedder.texts == []
+
+
+def test_the_name_stands_for_model_and_threshold() -> None:
+    names = {SemanticJudge(Counting(), at).name for at in (0.1, 0.2)}
+    assert len(names) == 2
+    assert all("counting" in name for name in names)
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -0.1, 3])
+def test_a_threshold_that_cannot_be(threshold: float) -> None:
+    with pytest.raises(ConfigError, match=r"judge\.threshold"):
+        SemanticJudge(Counting(), threshold)
+
+
+def test_similarity_is_a_cosine() -> None:
+    assert similarity(bytes([3, 4]), bytes([6, 8])) == 1000
+    assert similarity(bytes([100, 0]), bytes([0, 100])) == 0
+    assert similarity(bytes([0, 0]), bytes([1, 1])) == 0
+    assert similarity(bytes([100, 0]), bytes([156, 0])) == -1000  # int8 -100
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[LocalEmbedder]:
+    embedder = LocalEmbedder(EmbedSettings())
+    yield embedder
+    embedder.close()
+
+
+def _wrong(embedder: LocalEmbedder, cases: list[list[Pair]]) -> tuple[int, int]:
+    """Count the wrong yes; the last pair of each condition is on its topic, and does not apply."""
+    far = scores(embedder, [[one for one in case[:-1] if not one.applies] for case in cases])
+    near = scores(embedder, [case[-1:] for case in cases])
+    return sum(at >= THRESHOLD for at, _ in far), sum(at >= THRESHOLD for at, _ in near)
+
+
+@pytest.mark.model
+def test_the_threshold_is_the_best_of_one_half_and_holds_on_the_rest(
+    shipped: LocalEmbedder,
+) -> None:
+    cases, unseen = pairs("judged.json"), pairs("unseen.json")
+    assert sum(map(len, cases)) == 280
+    assert best(scores(shipped, cases[::2])) == THRESHOLD
+    other = measured(scores(shipped, cases[1::2]), THRESHOLD)
+    assert (round(other.precision, 2), round(other.recall, 2)) == (0.84, 0.93)
+    assert _wrong(shipped, cases[1::2]) == (1, 10), "on other topics, and on the same one"
+    assert _wrong(shipped, unseen) == (0, 8)
+    new = measured(scores(shipped, unseen), THRESHOLD)
+    assert (new.pairs, round(new.precision, 2), round(new.recall, 2)) == (60, 0.75, 1.0)

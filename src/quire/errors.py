@@ -1,40 +1,102 @@
-"""What can go wrong, and whose fault it is.
+"""The errors that Quire raises on purpose.
 
 ::
 
     QuireError
-    ├── CallerError            the caller asked for something that cannot be (exit 2)
-    │   ├── ConfigError        a setting is wrong; says which, where and what was expected
-    │   ├── InputError         an argument is wrong: a path, a query, a filter, a principal
-    │   │   └── InvalidContextTypeError   a part of a page that there is none of
-    │   ├── BudgetError        a budget that contradicts itself: negative, absurd, all reserved
-    │   ├── NoStoreError       there is no store at that place yet, or no such space in it
+    ├── CallerError            the caller asked for something impossible (exit 2)
+    │   ├── ConfigError        a setting is wrong
+    │   ├── InputError         an argument is wrong: a path, a query, a filter, a viewer
+    │   │   └── InvalidContextTypeError   an unknown section of a page
+    │   ├── BudgetError        a budget contradicts itself: negative, absurd, all reserved
+    │   ├── NoStoreError       the store, or the space in it, does not exist yet
     │   └── MissingExtraError  a feature needs an extra that is not installed
     ├── StoreError             the store could not do it (exit 1)
     │   ├── StoreBusyError     another writer holds the store
     │   ├── StoreFullError     the disk is full; nothing was lost
     │   ├── StoreVersionError  the store was written by a newer Quire
     │   └── StoreDamagedError  the file is not a store, or it is damaged
-    ├── BudgetTooSmallError    a budget that cannot hold even one piece (exit 1)
-    ├── UnansweredError        whoever called was asked back, and gave no answer (exit 1)
-    └── EmbedError             a model could not be used, for vectors mostly (exit 1)
-        ├── ModelError         the model file is missing or is not the one expected
-        └── EndpointError      an embedder's, judge's or writer's endpoint failed
+    ├── BudgetTooSmallError    the budget cannot hold even one piece (exit 1)
+    ├── UnansweredError        the client was asked back and gave no answer (exit 1)
+    └── EmbedError             a model could not be used (exit 1)
+        ├── ModelError         the model file is missing or is not the expected one
+        └── EndpointError      the endpoint of an embedder, a judge or a writer failed
 
-Every message says what was wrong, where, and what to do.
+An error carries its facts, and an interface words them: the command line names the flag that was
+typed where Python names the argument.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any, Self
+
+_OPTION = re.compile(r"\{([a-z_.]+)\}")
+
 
 class QuireError(Exception):
-    """Anything that Quire raises on purpose."""
+    """Base class of everything that Quire raises on purpose.
+
+    Args:
+        message: What was wrong, in lower case and without a full stop.
+        field: The argument, option or setting that it is about: `budget`, `fit.dedup`.
+        value: The value that was refused.
+        allowed: The values that would have been accepted.
+        hint: What to do. `{budget}` stands for an option, which each interface names in its way.
+        place: Where the value stands: a file, a line, a block.
+    """
 
     exit_code = 1
 
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        field: str = "",
+        value: Any = None,
+        allowed: Iterable[str] = (),
+        hint: str = "",
+        place: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.value = value
+        self.allowed = tuple(allowed)
+        self.hint = hint
+        self.place = place
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def describe(self, name: Callable[[str], str] = str) -> str:
+        """Word the error as one sentence; `name` says how an option or a setting is called."""
+        parts = (self.place, name(self.field) if self.field else "", self.message)
+        text = ": ".join(part for part in parts if part)
+        if self.allowed:
+            near = get_close_matches(str(self.value), self.allowed, n=1)
+            suggestion = f"did you mean {near[0]!r}? " if near else ""
+            text += f"; {suggestion}choose from {', '.join(self.allowed)}"
+        if self.hint:
+            text += f"; {_OPTION.sub(lambda option: name(option[1]), self.hint)}"
+        return text
+
+    def within(self, place: str) -> Self:
+        """Return the same error with the place that it stands in put before its own."""
+        inside = f"{place}, {self.place}" if self.place else place
+        return type(self)(
+            self.message,
+            field=self.field,
+            value=self.value,
+            allowed=self.allowed,
+            hint=self.hint,
+            place=inside,
+        )
+
 
 class CallerError(QuireError):
-    """The caller asked for something that cannot be."""
+    """The caller asked for something impossible."""
 
     exit_code = 2
 
@@ -48,7 +110,7 @@ class InputError(CallerError):
 
 
 class InvalidContextTypeError(InputError):
-    """A page has no such part."""
+    """A page has no section of that name."""
 
 
 class BudgetError(CallerError):
@@ -56,7 +118,7 @@ class BudgetError(CallerError):
 
 
 class NoStoreError(CallerError):
-    """There is no store at that place yet, or no such space in it."""
+    """The store, or the space in it, does not exist yet."""
 
 
 class MissingExtraError(CallerError):
@@ -88,16 +150,25 @@ class BudgetTooSmallError(QuireError):
 
 
 class UnansweredError(QuireError):
-    """Whoever called was asked back, and gave no answer."""
+    """The client was asked back and gave no answer."""
 
 
 class EmbedError(QuireError):
-    """A model could not be used: mostly, text could not be turned into a vector."""
+    """A model could not be used."""
 
 
 class ModelError(EmbedError):
-    """The model file is missing, or it is not the one that was expected."""
+    """The model file is missing or is not the expected one."""
 
 
 class EndpointError(EmbedError):
     """The endpoint of an embedder, a judge or a writer failed after its retries."""
+
+
+def unknown(
+    what: str, value: Any, allowed: Iterable[str], *, field: str = "", place: str = ""
+) -> InputError:
+    """Return the error for a name that does not exist, with the names that do."""
+    return InputError(
+        f"unknown {what} {value!r}", field=field, value=value, allowed=allowed, place=place
+    )

@@ -17,9 +17,9 @@
     │   └── StoreDamagedError  the file is not a store, or it is damaged
     ├── BudgetTooSmallError    the budget cannot hold even one piece (exit 1)
     ├── UnansweredError        the client was asked back and gave no answer (exit 1)
-    └── EmbedError             a model could not be used (exit 1)
-        ├── ModelError         the model file is missing or is not the expected one
-        └── EndpointError      the endpoint of an embedder, a judge or a writer failed
+    ├── EndpointError          the endpoint of an embedder, a judge or a writer failed (exit 1)
+    └── EmbedError             an embedding model could not be used (exit 1)
+        └── ModelError         the model file is missing or is not the expected one
 
 An error carries its facts, and an interface words them: the command line names the flag that was
 typed where Python names the argument.
@@ -153,16 +153,16 @@ class UnansweredError(QuireError):
     """The client was asked back and gave no answer."""
 
 
+class EndpointError(QuireError):
+    """The endpoint of an embedder, a judge or a writer failed after its retries."""
+
+
 class EmbedError(QuireError):
-    """A model could not be used."""
+    """An embedding model could not be used."""
 
 
 class ModelError(EmbedError):
     """The model file is missing or is not the expected one."""
-
-
-class EndpointError(EmbedError):
-    """The endpoint of an embedder, a judge or a writer failed after its retries."""
 
 
 def unknown(

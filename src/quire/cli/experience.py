@@ -7,8 +7,8 @@ import click
 from quire.cli import output
 from quire.cli.naming import as_typed
 from quire.cli.options import CONTEXT, Command, common, opened, sharing, viewed, writing
+from quire.clock import now
 from quire.core import serialize
-from quire.core.dates import now
 from quire.core.types import Experience, Written
 
 TITLE_LENGTH = 80

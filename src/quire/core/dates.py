@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time
-from time import time as clock
 
 from quire.core.types import Filter
 from quire.errors import InputError
-
-
-def now() -> int:
-    """Tell the time, in seconds since 1970."""
-    return int(clock())
 
 
 def seconds(flag: str, text: str, *, end: bool = False) -> int:

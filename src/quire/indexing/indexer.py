@@ -18,6 +18,7 @@ from quire.core.types import ALL, OWNER, Failure, IndexResult, Progress, Skipped
 from quire.errors import (
     ConfigError,
     EmbedError,
+    EndpointError,
     InputError,
     MissingExtraError,
     QuireError,
@@ -35,7 +36,7 @@ from quire.ingest.paths import relative_paths
 Report = Callable[[Progress], None]
 
 EMBEDDED_BY = "embedded_by"
-MAY_PASS: tuple[type[QuireError], ...] = (EmbedError, StoreBusyError, StoreFullError)
+MAY_PASS: tuple[type[QuireError], ...] = (EmbedError, EndpointError, StoreBusyError, StoreFullError)
 """What a watch waits out: it may be over by the next change."""
 MAY_BE_MENDED = (*MAY_PASS, ConfigError, StoreError)
 """What it waits out once it runs: settings that were well before are being edited."""

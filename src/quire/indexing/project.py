@@ -36,7 +36,14 @@ from quire.core.types import (
     Viewer,
 )
 from quire.embed import open_embedder
-from quire.errors import ConfigError, EmbedError, InputError, MissingExtraError, NoStoreError
+from quire.errors import (
+    ConfigError,
+    EmbedError,
+    EndpointError,
+    InputError,
+    MissingExtraError,
+    NoStoreError,
+)
 from quire.indexing import files as indexing_files
 from quire.indexing import git_history
 from quire.ingest.paths import relative_paths
@@ -202,7 +209,7 @@ class Project:
         try:
             embedder = self.embedder()
             model = None if embedder is None else embedder.model
-        except EmbedError as error:
+        except (EmbedError, EndpointError) as error:
             return [*problems, Problem("model", str(error))]
         except MissingExtraError as error:
             return problems if held is None else [*problems, Problem("model", str(error))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from quire.core.dates import now
+from quire.clock import now
 from quire.errors import InputError
 from quire.mcp.session import Answer, Given, Session, Step
 

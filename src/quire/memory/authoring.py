@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from quire.config import Config
 from quire.core.protocols import Embedder, Store, TextWriter, View, Writer
 from quire.core.types import Chunk, Document, Filter, Record, Viewer
-from quire.errors import EmbedError, InputError, MissingExtraError
+from quire.errors import EmbedError, EndpointError, InputError, MissingExtraError
 from quire.ingest import secrets
 from quire.ingest.text import cut
 from quire.store.access import access_list
@@ -100,7 +100,7 @@ class Noting(ABC):
             return (LATER,)
         try:
             embedder = self.embedder()
-        except (EmbedError, MissingExtraError) as error:
+        except (EmbedError, EndpointError, MissingExtraError) as error:
             return (f"found by words alone: {error}",)
         if embedder is None or self.store.model(space) not in {None, embedder.model}:
             return (LATER,)

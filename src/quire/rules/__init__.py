@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from quire.core.protocols import Embedder, Judge
 from quire.core.types import JudgeSettings
-from quire.errors import ConfigError, EmbedError, MissingExtraError
+from quire.errors import ConfigError, EmbedError, EndpointError, MissingExtraError
 from quire.rules.client_judge import ClientJudge, whom
 from quire.rules.discovery import ENDINGS, PLAIN, candidates, form_of
 from quire.rules.expression_eval import checked, parse, told
@@ -69,7 +69,7 @@ def _semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) 
 
     try:
         opened = embedder()
-    except (EmbedError, MissingExtraError) as error:
+    except (EmbedError, EndpointError, MissingExtraError) as error:
         return NoJudge(str(error))
     if opened is None:
         return NoJudge("judge.provider is `semantic`, but embed.provider is `none`")

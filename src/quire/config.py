@@ -144,7 +144,7 @@ def _user_file(env: Mapping[str, str]) -> Path | None:
     if env.get("QUIRE_CONFIG"):
         named = Path(env["QUIRE_CONFIG"])
         if not named.is_file():
-            raise ConfigError(f"QUIRE_CONFIG is {named}: there is no such file")
+            raise ConfigError(f"{named} does not exist", value=str(named), place="QUIRE_CONFIG")
         return named
     home = env.get("XDG_CONFIG_HOME") or (env.get("HOME", "") and str(Path(env["HOME"], ".config")))
     return Path(home, "quire", "config.toml") if home else None

@@ -106,22 +106,22 @@ def test_the_path_of_a_new_store_may_be_wrong_without_making_one(tree: Tree) -> 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ("[ingest\n", ("is not valid TOML", "line 1")),
+        ("[ingest\n", ("not valid TOML", "line 1")),
         ("[ingest]\nmax_byte = 3\n", ("[ingest]", "'max_byte'", "did you mean 'max_bytes'?")),
         ("[embd]\n", ("'embd'", "did you mean 'embed'?")),
-        ("colour = 'red'\n", ("'colour'", "there are store")),
+        ("colour = 'red'\n", ("'colour'", "choose from store")),
         ("[ingest]\nmax_bytes = 'many'\n", ("[ingest] max_bytes", "'many'", "a whole number")),
-        ("[ingest]\nmax_bytes = -1\n", ("[ingest] max_bytes", "must not be negative")),
-        ("[ingest]\nsecrets = 1\n", ("[ingest] secrets", "true or false")),
+        ("[ingest]\nmax_bytes = -1\n", ("[ingest] max_bytes: must be at least 0, not -1",)),
+        ("[ingest]\nsecrets = 1\n", ("[ingest] secrets: expected true or false, not 1",)),
         ("[ingest]\nignore = '*.lock'\n", ("[ingest] ignore", "a list of texts")),
         ("[embed]\ntimeout = 'long'\n", ("[embed] timeout", "a number")),
         ("[embed]\nmodel = 3\n", ("[embed] model", "a text")),
         ("ingest = 3\n", ("ingest", "expected a table")),
-        ("store = 3\n", ("store is 3", "expected a text")),
+        ("store = 3\n", ("store: expected a text that is not empty, not 3",)),
         ("[access]\n'*.md' = 3\n", ("[access] '*.md'", "a list of names")),
         ("[access]\n'*.md' = 'a b'\n", ("[access]", "'a b' is no principal")),
         ("[groups]\ncrew = 'a b'\n", ("no principal",)),
-        ("\x00", ("is not valid TOML",)),
+        ("\x00", ("not valid TOML",)),
     ],
 )
 def test_wrong_settings_are_named_with_their_file(
@@ -134,7 +134,7 @@ def test_wrong_settings_are_named_with_their_file(
 
 def test_settings_that_are_not_text(indexed: Tree) -> None:
     place = indexed.write("quire.toml", b"\xff\xfe\x00")
-    refused(indexed, "search", "anchor", code=2, said=(str(place), "cannot be read"))
+    refused(indexed, "search", "anchor", code=2, said=(str(place), "not UTF-8 text"))
 
 
 def test_settings_written_by_an_editor_that_marks_its_files(indexed: Tree) -> None:
@@ -145,11 +145,11 @@ def test_settings_written_by_an_editor_that_marks_its_files(indexed: Tree) -> No
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
-        ("QUIRE_INGEST_WHOLE", "much", "QUIRE_INGEST_WHOLE is 'much': expected a whole number"),
+        ("QUIRE_INGEST_WHOLE", "much", "QUIRE_INGEST_WHOLE: expected a whole number, not 'much'"),
         (
             "QUIRE_INGEST_SECRETS",
             "maybe",
-            "QUIRE_INGEST_SECRETS is 'maybe': expected true or false",
+            "QUIRE_INGEST_SECRETS: expected true or false, not 'maybe'",
         ),
         ("QUIRE_CONFIG", "/nowhere/config.toml", "/nowhere/config.toml"),
     ],

@@ -260,7 +260,7 @@ def test_broken_settings_do_not_end_it(tree: Tree, watching: Callable[..., Watch
     tree.fill({"a.md": "alpha\n", "quire.toml": '[ingest]\nignore = ["quire.toml"]\n'})
     run = watching()
     (tree.root / "quire.toml").write_text("[ingest\n")
-    run.tells(f"FAILED: {tree.root / 'quire.toml'} is not valid TOML")
+    run.tells(f"FAILED: {tree.root / 'quire.toml'}: not valid TOML")
     told = run.said().count("FAILED")
     (tree.root / "b.md").write_text("beta\n")
     until(lambda: run.said().count("FAILED") > told, "another try", run.process)

@@ -73,7 +73,7 @@ def test_settings(three: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.write_text('[ingest]\nhistory = "some"\n')
     told = three.tree.call("index", "--no-embed")
     assert told.returncode == 2
-    assert "history is 'some': expected a whole number or \"all\"" in told.stderr
+    assert "history: expected a whole number or \"all\", not 'some'" in told.stderr
     settings.write_text("")
     monkeypatch.setenv("QUIRE_INGEST_HISTORY", "2")
     three.index()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,12 +26,16 @@ def read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
+        raise ConfigError(f"not valid TOML: {error}", place=str(path)) from error
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror or error}", place=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"not UTF-8 text: {error}", place=str(path), hint="save it as UTF-8"
+        ) from error
     except (ValueError, RecursionError) as error:
-        told = "nested too deep" if isinstance(error, RecursionError) else error
-        raise ConfigError(f"{path} is not valid TOML: {told}") from error
+        reason = "nested too deep" if isinstance(error, RecursionError) else error
+        raise ConfigError(f"not valid TOML: {reason}", place=str(path)) from error
 
 
 def filled(place: str, target: Filled, table: Any) -> Filled:
@@ -70,7 +73,7 @@ def checked(place: str, kind: str, value: Any) -> Any:
         "bool": "true or false",
         "tuple[str, ...]": "a list of texts",
     }.get(kind, "a text")
-    raise ConfigError(f"{place} is {value!r}: expected {wanted}")
+    raise _unexpected(place, value, wanted)
 
 
 def _number(place: str, kind: str, value: Any) -> int | float | None:
@@ -81,7 +84,7 @@ def _number(place: str, kind: str, value: Any) -> int | float | None:
     if not right or isinstance(value, bool):
         return None
     if value < 0:
-        raise ConfigError(f"{place} is {value}: it must not be negative")
+        raise ConfigError(f"must be at least 0, not {value}", value=value, place=place)
     found: int | float = value
     return found
 
@@ -90,27 +93,28 @@ def listed(place: str, value: Any) -> tuple[str, ...]:
     """Read a list of names; a single one may stand for itself."""
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise ConfigError(f"{place} is {value!r}: expected a list of names")
+        raise _unexpected(place, value, "a list of names")
     return tuple(found)
 
 
 def mapping(place: str, value: Any) -> Mapping[str, Any]:
     """Read a table."""
     if not isinstance(value, dict):
-        raise ConfigError(f"{place} is {value!r}: expected a table")
+        raise _unexpected(place, value, "a table")
     return value
 
 
 def text(place: str, value: Any) -> str:
     """Read a text that is not empty."""
     if not isinstance(value, str) or not value:
-        raise ConfigError(f"{place} is {value!r}: expected a text")
+        raise _unexpected(place, value, "a text that is not empty")
     return value
 
 
 def refused(place: str, key: str, known: Iterable[str]) -> str:
-    """Refuse a key that does not exist; a near one is suggested."""
-    names = list(known)
-    near = get_close_matches(key, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
-    raise ConfigError(f"{place}: there is no setting {key!r}; {hint}")
+    """Refuse a key that does not exist; the error suggests the nearest one."""
+    raise ConfigError(f"unknown setting {key!r}", value=key, allowed=known, place=place)
+
+
+def _unexpected(place: str, value: Any, expected: str) -> ConfigError:
+    return ConfigError(f"expected {expected}, not {value!r}", value=value, place=place)

@@ -15,10 +15,10 @@ from quire.core import hashing, merkle
 from quire.core.protocols import Store, View
 from quire.core.types import OWNER, Chunk, Proof, Viewer
 from quire.store import open_store
-from tests.store.definitions import Tree
-from tests.store.reference import ReferenceStore
-from tests.store.samples import ALICE, BOB, VIEWERS, document, fill
-from tests.store.worlds import NAMES, any_document, any_event
+from .definitions import Tree
+from .reference import ReferenceStore
+from .samples import ALICE, BOB, VIEWERS, document, fill
+from .worlds import NAMES, any_document, any_event
 
 DOCUMENTS = [
     document(

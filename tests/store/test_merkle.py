@@ -15,6 +15,7 @@ from quire.core import hashing, merkle
 from quire.core.protocols import Store, View
 from quire.core.types import OWNER, Chunk, Proof, Viewer
 from quire.store import open_store
+
 from .definitions import Tree
 from .reference import ReferenceStore
 from .samples import ALICE, BOB, VIEWERS, document, fill

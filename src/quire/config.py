@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from quire import platform
 from quire.core import toml
 from quire.core.types import (
     MAIN,
@@ -146,8 +147,8 @@ def _user_file(env: Mapping[str, str]) -> Path | None:
         if not named.is_file():
             raise ConfigError(f"{named} does not exist", value=str(named), place="QUIRE_CONFIG")
         return named
-    home = env.get("XDG_CONFIG_HOME") or (env.get("HOME", "") and str(Path(env["HOME"], ".config")))
-    return Path(home, "quire", "config.toml") if home else None
+    folder = platform.user_config_folder(env)
+    return folder / "quire" / "config.toml" if folder else None
 
 
 def _apply(config: Config, path: Path, table: Mapping[str, Any]) -> Config:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
+from quire import platform
 from quire.core import hashing
 from quire.core.types import Chunk, Document, FoundFile, IngestSettings, Record, Skipped
 from quire.ingest import secrets
@@ -18,15 +19,6 @@ from quire.ingest.formats import format_of_path, format_of_text, id_of_path, is_
 from quire.ingest.links import links_of
 from quire.ingest.types import Reading, Source, Unreadable, clean_title, without_blank_pieces
 from quire.ingest.walk import DEFAULTS, too_large
-
-# A file that has become a pipe or a link since it was found must neither block nor be followed.
-OPEN_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_BINARY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-)
 
 
 def read(found: FoundFile, settings: IngestSettings = DEFAULTS) -> tuple[Document, str] | Skipped:
@@ -126,7 +118,8 @@ def chunks_of(record: Record, reading: Reading) -> tuple[Chunk, ...]:
 
 def _bytes_of(found: FoundFile, limit: int | None = None) -> bytes:
     try:
-        descriptor = os.open(found.location, OPEN_FLAGS)
+        # It may have become a pipe or a link since it was found.
+        descriptor = platform.open_without_following(found.location)
     except FileNotFoundError as error:
         raise Unreadable("vanished before it could be read") from error
     except OSError as error:

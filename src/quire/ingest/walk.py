@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from quire import platform
 from quire.core import globs
 from quire.core.types import FoundFile, IngestSettings, Skipped
 from quire.errors import InputError
@@ -18,7 +19,6 @@ from quire.ingest import secrets
 NEVER_ENTERED = frozenset({".git", ".hg", ".quire", ".svn"})
 IGNORE_FILES = (".gitignore", ".quireignore")
 DEFAULTS = IngestSettings()
-EFFECTIVE_IDS = os.access in os.supports_effective_ids
 
 Chain: TypeAlias = "tuple[tuple[int, globs.Rules], ...]"
 """Ignore rules, the ones with the last word first, each with the length of its folder's path."""
@@ -189,7 +189,7 @@ def _refusal(
         return reason
     if status.st_size > settings.max_bytes:
         return too_large(status.st_size, settings.max_bytes)
-    if not os.access(entry.path, os.R_OK, effective_ids=EFFECTIVE_IDS):
+    if not platform.is_readable(entry.path):
         return "cannot be read: permission denied"
     return None
 

@@ -8,7 +8,6 @@ client goes away, and how it ends is how this ends.
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import threading
@@ -18,6 +17,7 @@ from io import FileIO
 from types import FrameType
 from typing import IO
 
+from quire import platform
 from quire.errors import InputError
 from quire.mcp import log
 from quire.mcp.jsonrpc import calls, cancelled, with_items
@@ -112,7 +112,7 @@ def _stop(child: Child, busy: Callable[[], bool]) -> None:
     """Wait for a server without a client to end; see to it where it does not."""
     until = time.monotonic() + GRACE
     while child.poll() is None:
-        if _reader_is_gone() or (time.monotonic() > until and not busy()):
+        if platform.is_reader_gone(1) or (time.monotonic() > until and not busy()):
             _end(child)
         time.sleep(LOOK)
 
@@ -125,17 +125,10 @@ def _end(child: Child) -> None:
         child.kill()
 
 
-def _reader_is_gone() -> bool:
-    """Tell whether nobody reads standard output any more."""
-    polled = select.poll()
-    polled.register(1, 0)
-    return any(what & (select.POLLERR | select.POLLHUP) for _, what in polled.poll(0))
-
-
 def _passing_on(child: Child) -> Callable[[int, FrameType | None], None]:
     def handle(number: int, _: FrameType | None) -> None:
         if child.poll() is None:
-            child.send_signal(number)
+            platform.forward_signal(child, number)
             threading.Thread(target=_stop, args=(child, lambda: False), daemon=True).start()
 
     return handle

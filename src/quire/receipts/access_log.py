@@ -8,12 +8,12 @@ not given. The file lies beside the store and is no part of its state.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from quire import platform
 from quire.core.types import Context, Viewer
 from quire.errors import InputError, StoreError
 
@@ -35,13 +35,7 @@ def write(file: Path, context: Context, viewer: Viewer, recipe: str) -> None:
     data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # One write to a file that is opened for appending: lines of several processes stay whole.
-        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            if os.write(handle, data) != len(data):
-                raise OSError("the disk is full")
-        finally:
-            os.close(handle)
+        platform.append(file, data)  # in one write: lines of several processes stay whole
     except OSError as error:
         raise StoreError(
             f"the context is not given, because {file} cannot be written ({error}): make room, or "

@@ -1,0 +1,107 @@
+"""The calls that differ between systems, and what stands in for them where they are missing."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from quire import platform
+
+
+@pytest.mark.parametrize("flag", [platform._NO_FOLLOW, 0], ids=["flag", "check"])
+def test_a_link_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flag: int) -> None:
+    monkeypatch.setattr(platform, "_NO_FOLLOW", flag)
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(b"text")
+    link.symlink_to(file)
+    descriptor = platform.open_without_following(str(file))
+    try:
+        assert os.read(descriptor, 9) == b"text"
+    finally:
+        os.close(descriptor)
+    with pytest.raises(OSError, match="symbolic link"):
+        platform.open_without_following(str(link))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    descriptor = platform.open_without_following(str(tmp_path / "pipe"))
+    os.close(descriptor)
+
+
+@pytest.mark.parametrize("effective", [platform._EFFECTIVE_IDS, False])
+def test_a_file_that_is_not_there_is_not_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effective: bool
+) -> None:
+    monkeypatch.setattr(platform, "_EFFECTIVE_IDS", effective)
+    (tmp_path / "file").write_bytes(b"")
+    assert platform.is_readable(str(tmp_path / "file"))
+    assert not platform.is_readable(str(tmp_path / "other"))
+
+
+def test_an_append_goes_to_the_end_of_a_private_file(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    platform.append(file, b"one\r\n")
+    platform.append(file, b"two\n")
+    assert file.read_bytes() == b"one\r\ntwo\n"
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
+
+
+def test_a_write_that_is_cut_short_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "write", lambda _, data: len(data) - 1)
+    with pytest.raises(OSError, match="No space left"):
+        platform.append(tmp_path / "log", b"line\n")
+
+
+def test_a_pipe_without_a_reader_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    try:
+        assert not platform.is_reader_gone(writer)
+        os.close(reader)
+        if hasattr(select, "poll"):
+            assert platform.is_reader_gone(writer)
+        monkeypatch.delattr(select, "poll", raising=False)
+        assert not platform.is_reader_gone(writer)
+    finally:
+        os.close(writer)
+
+
+def test_an_unknown_signal_terminates(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        send, sent = process.send_signal, list[int]()
+
+        def windows(number: int) -> None:
+            sent.append(number)
+            if number != signal.SIGTERM:
+                raise ValueError(f"Unsupported signal: {number}")
+            send(number)
+
+        monkeypatch.setattr(process, "send_signal", windows)
+        platform.forward_signal(process, signal.SIGINT)
+        assert process.wait(30) != 0
+    assert sent == [signal.SIGINT, signal.SIGTERM]
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"XDG_CONFIG_HOME": "/x", "HOME": "/h"}, Path("/x")),
+        ({"XDG_CONFIG_HOME": "", "HOME": "/h", "APPDATA": "/a"}, Path("/h/.config")),
+        ({"APPDATA": "/a"}, Path("/a")),
+        ({"HOME": ""}, None),
+    ],
+)
+def test_where_a_user_keeps_settings(environment: dict[str, str], folder: Path | None) -> None:
+    assert platform.user_config_folder(environment) == folder

@@ -37,7 +37,7 @@ SETTINGS = IngestSettings()
 
 def agent_store(sizes: dict[str, int]) -> tuple[Path, dict[str, Any]]:
     """Give the store, and what making it cost."""
-    made_from = hashing.name(
+    made_from = hashing.identifier(
         "agent store",
         analyzer.ANALYZER,
         MIGRATIONS,
@@ -103,7 +103,7 @@ def experience(number: int) -> Experience:
     at = NOW - number * HOUR
     said: dict[str, Any] = {name: _said(random, 14) for name in experiences.SAID}
     return Experience(
-        id=hashing.name("bench experience", number),
+        id=hashing.identifier("bench experience", number),
         domain=vocabulary.DOMAINS[number % len(vocabulary.DOMAINS)],
         strategy=vocabulary.STRATEGIES[number % len(vocabulary.STRATEGIES)],
         outcome=outcome,
@@ -128,7 +128,7 @@ def commit(number: int) -> Document:
     random = _random(4, number)
     files = sorted({int(each) for each in random.integers(0, 5000, 1 + number % 3)})
     made = Commit(
-        sha=hashing.name("bench commit", number) + "00000000",
+        sha=hashing.identifier("bench commit", number) + "00000000",
         parents=1,
         author=f"Author {number % 40}",
         time=NOW - number * HOUR // 4,

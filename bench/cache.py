@@ -42,7 +42,7 @@ def embedded(embedder: Embedder, texts: Sequence[str], *, asked: bool) -> npt.ND
     parts = []
     for at in range(0, len(texts), EMBED_PART):
         part = list(texts[at : at + EMBED_PART])
-        name = hashing.name("bench", embedder.model, int(asked), tuple(part))
+        name = hashing.identifier("bench", embedder.model, int(asked), tuple(part))
         file = folder() / f"vectors-{name}.npy"
         if not file.exists():
             made = [embedder.embed_query(text) for text in part] if asked else embedder.embed(part)

@@ -145,7 +145,7 @@ def _project() -> tuple[Path, str]:
     """Give a project of this repository's own sources and commits, indexed with vectors."""
     sources = REPOSITORY / "src"
     texts = [file.read_bytes() for file in sorted(sources.rglob("*.py"))]
-    folder = cache.folder() / f"protocol-{hashing.name('bench protocol', *texts)[:8]}"
+    folder = cache.folder() / f"protocol-{hashing.identifier('bench protocol', *texts)[:8]}"
     done = folder / "indexed"
     if not done.exists():
         print(f"making {folder.name} (vectors, some minutes) …", flush=True)

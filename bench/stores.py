@@ -30,7 +30,7 @@ VECTORS_PER_COMMIT = 50_000
 
 def ours(chunks: int) -> tuple[Path, dict[str, Any]]:
     """Give a store of made-up text and vectors, and what making it cost."""
-    made_from = hashing.name(
+    made_from = hashing.identifier(
         "bench store",
         analyzer.ANALYZER,
         MIGRATIONS,

@@ -126,7 +126,7 @@ def _real(count: int) -> Iterator[Table]:
 
 
 def _real_store(model: str, passages: list[str], matrix: npt.NDArray[np.int8]) -> Store:
-    name = hashing.name("bench real vectors", model, tuple(passages))[:8]
+    name = hashing.identifier("bench real vectors", model, tuple(passages))[:8]
     path = cache.folder() / f"quire-real-vectors-{name}.db"
     if path.exists():
         return open_store(path)

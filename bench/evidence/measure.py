@@ -102,7 +102,7 @@ class Driven:
 
 def half(query: str) -> str:
     """Tell whether a question may be looked at while tuning; half of them may not."""
-    return KEPT_BACK if int(hashing.name("half", query)[:2], 16) % 2 else SEEN
+    return KEPT_BACK if int(hashing.identifier("half", query)[:2], 16) % 2 else SEEN
 
 
 def chosen(

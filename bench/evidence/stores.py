@@ -31,7 +31,7 @@ BATCH = 256
 def opened(task: str, corpus: str, documents: Iterable[Any], *, embed: bool) -> Iterator[Any]:
     """Open the store of a corpus; it is made when it is not there."""
     home = cache.folder() / "evidence" / f"{task}-{_code()}-{'vectors' if embed else 'words'}"
-    folder = home / hashing.name("corpus", corpus)[:16]
+    folder = home / hashing.identifier("corpus", corpus)[:16]
     done = folder.with_suffix(".done")
     if not done.exists():
         for document in documents:
@@ -95,4 +95,4 @@ def _code() -> str:
         for name in MADE_BY
         for file in ([home / name] if name.endswith(".py") else (home / name).rglob("*.py"))
     )
-    return hashing.name("code", *(file.read_text("utf-8") for file in files))[:12]
+    return hashing.identifier("code", *(file.read_text("utf-8") for file in files))[:12]

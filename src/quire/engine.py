@@ -17,7 +17,7 @@ from typing import Any, Unpack
 from quire import config, receipts, rules, tokens
 from quire.config import Config
 from quire.core.aio import waiting
-from quire.core.lru import Recent
+from quire.core.lru import LRUCache
 from quire.core.protocols import View
 from quire.core.types import (
     NO_FILTER,
@@ -67,7 +67,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
             lambda: rules.open_judge(self.config.judge, self.embedder),
             lambda: (self.config.judge, self.config.embed),
         )
-        self._contexts: Recent[tuple[object, ...], Context] = Recent(KEPT_CONTEXTS)
+        self._contexts: LRUCache[tuple[object, ...], Context] = LRUCache(KEPT_CONTEXTS)
 
     def close(self) -> None:
         """Close the store and let go of models."""

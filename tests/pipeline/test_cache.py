@@ -187,7 +187,7 @@ def test_a_recipe_without_meaning_asks_no_model(project: Quire, tree: Tree) -> N
 
 def test_kept_contexts_are_bounded(project: Quire, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: Any = project._contexts
-    monkeypatch.setattr(kept, "_most", 3)
+    monkeypatch.setattr(kept, "_max_items", 3)
     first = project.assemble(QUERY, budget=2000)
     for budget in (2001, 2002):
         project.assemble(QUERY, budget=budget)
@@ -198,7 +198,7 @@ def test_kept_contexts_are_bounded(project: Quire, monkeypatch: pytest.MonkeyPat
     for budget in (2005, 2006, 2007):
         project.assemble(QUERY, budget=budget)
     assert project.assemble(QUERY, budget=2000) is not first
-    assert len(kept._kept) == 3
+    assert len(kept._items) == 3
 
 
 def test_a_repeat_takes_next_to_no_time(library: Quire) -> None:

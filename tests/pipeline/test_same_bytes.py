@@ -49,8 +49,8 @@ def test_processes_and_hash_seeds(library: Quire, library_tree: Tree, seed: str)
 def test_cache_on_or_off(library: Quire, expected: list[str]) -> None:
     for (query, options), text in zip(requests(), expected, strict=True):
         assert plain(library.assemble(query, **options)) == text
-    library._contexts._kept.clear()
-    library._vectors._kept._kept.clear()
+    library._contexts._items.clear()
+    library._vectors._kept._items.clear()
     for (query, options), text in zip(requests(), expected, strict=True):
         assert plain(library.assemble(query, **options)) == text
         assert library.verify_determinism(query, **options)
@@ -66,7 +66,7 @@ def test_another_opening_of_the_same_store(library_tree: Tree, expected: list[st
 def test_many_threads_over_one_object(library: Quire, expected: list[str], fresh: bool) -> None:
     def assembled(asked: tuple[str, Options]) -> str:
         if fresh:
-            library._contexts._kept.clear()
+            library._contexts._items.clear()
         query, options = asked
         return plain(library.assemble(query, **options))
 
@@ -76,7 +76,7 @@ def test_many_threads_over_one_object(library: Quire, expected: list[str], fresh
 
 
 def test_async_equals_sync(library: Quire, expected: list[str]) -> None:
-    library._contexts._kept.clear()
+    library._contexts._items.clear()
 
     async def all_at_once() -> list[Context]:
         return await asyncio.gather(
@@ -106,7 +106,7 @@ def test_async_alone_and_its_errors(library: Quire) -> None:
 
 
 def test_async_does_not_hold_up_the_loop(library: Quire) -> None:
-    library._contexts._kept.clear()
+    library._contexts._items.clear()
 
     async def ticking() -> int:
         ticks = 0

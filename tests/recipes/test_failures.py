@@ -195,7 +195,7 @@ def test_late_answers_harm_nobody_who_asks_afterwards(own_shop: Tree) -> None:
             quire.store = plain
             threading.Timer(0.01 * turn, hang.free.set).start()
             for _ in range(3):
-                quire._contexts._kept.clear()
+                quire._contexts._items.clear()
                 assert quire.assemble(QUERY, recipe=impatient(timeout=60_000)).text == expected
             hang.free.set()
             wait_until_nobody_asks()

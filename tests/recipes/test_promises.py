@@ -69,13 +69,13 @@ def test_whoever_answers_first_the_page_is_the_same(
             run(self)
 
         monkeypatch.setattr(concurrent._Asking, "run", late)
-        shop._contexts._kept.clear()
+        shop._contexts._items.clear()
         assert [plain(page) for page in pages(shop)] == expected
 
 
 def test_many_threads_over_one_object(shop: Quire) -> None:
     expected = [plain(page) for page in pages(shop)]
-    shop._contexts._kept.clear()
+    shop._contexts._items.clear()
     found: dict[int, list[str]] = {}
 
     def work(number: int) -> None:

@@ -100,7 +100,7 @@ def test_vector_packing_through_a_store(tree: Tree) -> None:
 def test_vector_determinism(library: Quire) -> None:
     query = "quorum vote"
     runs = [library.assemble(query, budget=2000) for _ in range(2)]
-    library._contexts._kept.clear()
+    library._contexts._items.clear()
     runs.append(library.assemble(query, budget=2000))
     assert runs[0] is not runs[2]
     for run in runs:

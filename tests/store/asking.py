@@ -98,7 +98,7 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
             for reach in (1, 3)
         ],
         "holding": [
-            told(view.holding, asked.queries, most, where)
+            told(view.match_all, asked.queries, most, where)
             for where in asked.filters
             for most in (0, 2, 100)
         ],
@@ -110,7 +110,7 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
             for exact in (False, True)
         ],
         "chunks": told(view.chunks, pieces),
-        "undivided": told(lambda: sorted(view.undivided(pieces))),
+        "undivided": told(lambda: sorted(view.single_chunks(pieces))),
         "records": told(view.records, names),
         "listing": [told(listed, where) for where in asked.filters],
         "children": told(view.children, names),
@@ -120,7 +120,7 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
         "outlines": told(view.outlines, names),
         "definitions": told(view.definitions, asked.names),
         "references": told(view.references, asked.names),
-        "newest": told(view.newest),
+        "newest": told(view.latest_activity),
         "events": told(view.events),
         "own events": [told(view.events, actor=actor, limit=2) for actor in ("alice", "bob")],
         "proofs": [told(view.prove, name) for name in pieces],
@@ -129,7 +129,7 @@ def everything(view: View, asked: Questions) -> dict[str, Any]:
             told(view.lexical, "alpha", 1, Filter(paths=(" ",))),
             told(view.lexical, "alpha", 1, reach=4),
             told(view.lexical, "alpha", 1, reach=-1),
-            told(view.holding, ["alpha"], 1, Filter(paths=(" ",))),
+            told(view.match_all, ["alpha"], 1, Filter(paths=(" ",))),
             told(view.semantic, b"\1", 1),
             told(view.semantic, bytes(8), -1),
             told(view.semantic, bytes(8), 1, Filter(paths=("",))),

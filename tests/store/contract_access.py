@@ -248,7 +248,7 @@ class TestAccess:
         name = secret.chunks[0].id
         with store.view(ALICE) as view:
             assert view.chunks([name]) == []
-            assert view.undivided([name]) == frozenset()
+            assert view.single_chunks([name]) == frozenset()
             with pytest.raises(InputError) as hidden:
                 view.prove(name)
             with pytest.raises(InputError) as absent:

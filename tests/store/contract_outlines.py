@@ -201,7 +201,7 @@ class TestPaths:
 class TestNewest:
     def test_nothing_has_happened_in_an_empty_store(self, store: Store) -> None:
         with store.view(OWNER) as view:
-            assert view.newest() is None
+            assert view.latest_activity() is None
 
     def test_commits_and_events_count_and_claims_do_not(self, store: Store) -> None:
         fill(
@@ -211,12 +211,12 @@ class TestNewest:
             document("second", "x", kind="commit", modified=30, acl=("alice",)),
         )
         with store.view(BOB) as view:
-            assert view.newest() == 10
+            assert view.latest_activity() == 10
         with store.view(ALICE) as view:
-            assert view.newest() == 30
+            assert view.latest_activity() == 30
         with store.write() as writer:
             writer.put_events([Event("bob", "view", "note", 20), Event("alice", "edit", "note", 5)])
         with store.view(BOB) as view:
-            assert view.newest() == 20
+            assert view.latest_activity() == 20
         with store.view(ALICE) as view:
-            assert view.newest() == 30
+            assert view.latest_activity() == 30

@@ -128,7 +128,7 @@ class TestRecords:
     def test_a_record_is_dated_and_stays_what_it_was(self, store: Store) -> None:
         fill(store, FULL, document("other", "x"), embed=True)
         with store.write() as writer:
-            writer.date({"full": 5, "other": 6, "absent": 7})
+            writer.set_modified({"full": 5, "other": 6, "absent": 7})
         with store.view(OWNER) as view:
             assert view.records(["full"]) == [replace(FULL.record, modified=5)]
             assert view.chunks_of("full") == list(FULL.chunks)
@@ -139,12 +139,12 @@ class TestRecords:
             writer.put(replace(FULL.record, modified=5), FULL.chunks, FULL.links)
         assert root(store) == dated, "links to what is not there were kept as well"
         with store.write() as writer:
-            writer.date({"full": FULL.record.modified, "other": None})
+            writer.set_modified({"full": FULL.record.modified, "other": None})
         assert store.check() == []
         fill(store, FULL, document("other", "x"))
         before = root(store)
         with store.write() as writer:
-            writer.date({"full": FULL.record.modified})
+            writer.set_modified({"full": FULL.record.modified})
         assert root(store) == before
 
     def test_a_record_needs_no_chunks(self, store: Store) -> None:
@@ -203,12 +203,14 @@ class TestRecords:
         fill(store, a, b)
         names = [chunk.id for chunk in (*a.chunks, *b.chunks)]
         with store.view(OWNER) as view:
-            assert view.undivided([*names, names[0], "0" * 32, "no id"]) == {names[0]}
-            assert view.undivided([]) == frozenset()
+            assert view.single_chunks([*names, names[0], "0" * 32, "no id"]) == {names[0]}
+            assert view.single_chunks([]) == frozenset()
         cut, joined = document("a", "one", "more"), document("b", "one")
         fill(store, cut, joined)
         with store.view(OWNER) as view:
-            assert view.undivided([cut.chunks[0].id, joined.chunks[0].id]) == {joined.chunks[0].id}
+            assert view.single_chunks([cut.chunks[0].id, joined.chunks[0].id]) == {
+                joined.chunks[0].id
+            }
 
     def test_only_the_exact_id_finds_a_chunk(self, store: Store) -> None:
         a = document("a", "one")

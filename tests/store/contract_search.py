@@ -277,11 +277,11 @@ class TestHolding:
             document("c", "herons, all of them grey", "heron"),
         )
         with store.view(OWNER) as view:
-            both, grey, none, empty = view.holding(["Grey Heron", "grey", "swan", "!?"], 9)
+            both, grey, none, empty = view.match_all(["Grey Heron", "grey", "swan", "!?"], 9)
             assert [hit.path for hit in both] == ["a.md", "c.md"]
             assert [hit.path for hit in grey] == ["a.md", "b.md", "c.md"]
             assert (none, empty) == ((), ())
             assert both[0].score > grey[0].score, "the rarer name weighs more"
-            assert view.holding(["grey", "Grey Heron"], 2) == [(), both]
-            assert view.holding(["grey"], 9, Filter(paths=("b*",))) == [grey[1:2]]
-            assert view.holding([], 9) == []
+            assert view.match_all(["grey", "Grey Heron"], 2) == [(), both]
+            assert view.match_all(["grey"], 9, Filter(paths=("b*",))) == [grey[1:2]]
+            assert view.match_all([], 9) == []

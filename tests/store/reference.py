@@ -154,7 +154,7 @@ class ReferenceView:
                 )
         return Hits(self._best(around, k, where))
 
-    def holding(
+    def match_all(
         self, names: Sequence[str], most: int, where: Filter = NO_FILTER
     ) -> list[tuple[Hit, ...]]:
         check_filter(where)
@@ -243,7 +243,7 @@ class ReferenceView:
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         return [self._chunks[name] for name in ids if name in self._chunks]
 
-    def undivided(self, ids: Sequence[str]) -> frozenset[str]:
+    def single_chunks(self, ids: Sequence[str]) -> frozenset[str]:
         return frozenset(
             chunk.id
             for chunk in self.chunks(ids)
@@ -337,7 +337,7 @@ class ReferenceView:
             ),
         )
 
-    def newest(self) -> int | None:
+    def latest_activity(self) -> int | None:
         times = [event.at for event in self.events(limit=1)]
         timed = (record for record in self._records.values() if record.kind in TIMED)
         times += [record.modified for record in timed if record.modified is not None]
@@ -410,7 +410,7 @@ class ReferenceWriter:
             self._space.outlines[record.id] = outline
         self._space.carry(before)
 
-    def date(self, times: Mapping[str, int | None]) -> None:
+    def set_modified(self, times: Mapping[str, int | None]) -> None:
         check_texts(*times)
         check_numbers(*(time for time in times.values() if time is not None))
         for name, modified in times.items():

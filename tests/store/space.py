@@ -10,7 +10,7 @@ from quire.core.types import AccessRule, Chunk, Event, Link, Outline, Record, St
 
 from .definitions import ORIGINS, OWNER_ONLY, PUBLIC, Acl, Leaves, Tree, blake, joint, matches
 
-Reach = Acl | tuple[Acl, ...]
+Audience = Acl | tuple[Acl, ...]
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class Deed:
     """Who may know what someone did: they themselves, if they may read what they did it to."""
 
     actor: str
-    acl: Reach
+    acl: Audience
 
 
-Class = Reach | Deed
+Class = Audience | Deed
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Space:
         default_factory=lambda: {origin: {} for origin in ORIGINS}
     )
     default: Acl = PUBLIC
-    vectors: dict[tuple[Reach, str], bytes] = field(default_factory=dict)
+    vectors: dict[tuple[Audience, str], bytes] = field(default_factory=dict)
     """By access list and key: what was embedded for others does not show."""
     model: str | None = None
     dims: int = 0
@@ -64,7 +64,7 @@ class Space:
             dict(self.notes),
         )
 
-    def acl(self, record: Record) -> Reach:
+    def acl(self, record: Record) -> Audience:
         """Tell who may read a record: its own list, else the last rule that matches.
 
         What names paths is for those who may read all of them.
@@ -84,7 +84,7 @@ class Space:
         acl = self.acl(self.records[chunk.record_id])
         return self.vectors.get((acl, chunk.vector_key))
 
-    def wanted(self) -> set[tuple[Reach, str]]:
+    def wanted(self) -> set[tuple[Audience, str]]:
         """Tell which vectors there are chunks for."""
         return {
             (self.acl(record), chunk.vector_key)

@@ -185,7 +185,7 @@ def test_restored_as_a_new_writing(plan: Quire) -> None:
     plan.put_blocks(gone, at=500)
     assert plan.export_blocks() == everything
     with plan.store.view(OWNER) as view:
-        assert view.newest() == 500
+        assert view.latest_activity() == 500
 
 
 def test_only_what_was_done_to_them_is_put_back(plan: Quire) -> None:

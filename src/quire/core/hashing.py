@@ -1,8 +1,8 @@
-"""How is a value named by its content?
+"""Content hashes: how values are identified and proved.
 
-One hash (BLAKE3) and one encoding for everything that is identified or proved: a tag, then
-each field with its length before it, so that no two different lists of fields ever give the
-same bytes. Nothing here depends on the platform, the locale or the order of a dictionary.
+There is one hash function (BLAKE3) and one encoding for everything that is identified or proved:
+a tag, then each field preceded by its length, so that no two different lists of fields encode to
+the same bytes. Nothing here depends on the platform, the locale or the order of a dictionary.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ Field: TypeAlias = "str | int | bytes | tuple[Field, ...] | Mapping[str, Field] 
 DIGEST_BYTES = 32
 ID_BYTES = 16
 EMPTY = bytes(DIGEST_BYTES)
+"""The hash of an empty tree or subtree."""
 
 
 def digest(tag: str, *fields: Field) -> bytes:
@@ -24,7 +25,7 @@ def digest(tag: str, *fields: Field) -> bytes:
     return blake3(_encode((tag, *fields))).digest()
 
 
-def name(tag: str, *fields: Field) -> str:
+def identifier(tag: str, *fields: Field) -> str:
     """Hash a tagged list of fields into a short identifier of 32 hexadecimal digits."""
     return digest(tag, *fields)[:ID_BYTES].hex()
 
@@ -40,21 +41,21 @@ def text_hash(text: str) -> bytes:
 
 
 def record_id(kind: str, path: str) -> str:
-    """Name a record by what it is and where it stands."""
-    return name("record", kind, path)
+    """Return the id of a record: a hash of its kind and its path."""
+    return identifier("record", kind, path)
 
 
 def chunk_id(record: str, sequence: int, text: str) -> str:
-    """Name a chunk by its record, its place and its text."""
-    return name("chunk", record, sequence, text)
+    """Return the id of a chunk: a hash of its record, its position and its text."""
+    return identifier("chunk", record, sequence, text)
 
 
 def vector_key(title: str, text: str) -> str:
-    """Name a vector by the text that it stands for, and by nothing else.
+    """Return the key of a vector: a hash of the embedded text alone.
 
-    The path takes no part: a renamed file keeps its vectors.
+    The path is not part of it, so that a renamed file keeps its vectors.
     """
-    return name("vector", title, text)
+    return identifier("vector", title, text)
 
 
 def _encode(field: Field) -> bytes:
@@ -63,16 +64,16 @@ def _encode(field: Field) -> bytes:
     if isinstance(field, bytes):
         return b"b%d:" % len(field) + field
     if isinstance(field, str):
-        # `surrogatepass`: a file name that is not UTF-8 still has one name.
+        # `surrogatepass`: a file name that is not valid UTF-8 has an identifier, too.
         data = field.encode("utf-8", "surrogatepass")
         return b"s%d:" % len(data) + data
     if isinstance(field, int):
         return b"i%d;" % field
     if isinstance(field, Mapping):
-        return _listed(b"m", (_encode((key, field[key])) for key in sorted(field)))
-    return _listed(b"t", (_encode(item) for item in field))
+        return _encode_items(b"m", (_encode((key, field[key])) for key in sorted(field)))
+    return _encode_items(b"t", (_encode(item) for item in field))
 
 
-def _listed(mark: bytes, parts: Iterable[bytes]) -> bytes:
+def _encode_items(mark: bytes, parts: Iterable[bytes]) -> bytes:
     items = list(parts)
     return mark + b"%d:" % len(items) + b"".join(items)

@@ -1,4 +1,4 @@
-"""What was asked a moment ago?"""
+"""A small cache that forgets what was used least recently."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Recent(Generic[Key, Value]):
-    """Keeps what was used last, up to a number; safe to share between threads."""
+class LRUCache(Generic[Key, Value]):
+    """A cache of at most `max_items` values, safe to share between threads."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[Key, Value] = OrderedDict()
+    def __init__(self, max_items: int) -> None:
+        self._max_items = max_items
+        self._items: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Key) -> Value | None:
-        """Give what is kept under a key, if anything is."""
+        """Return the value of a key, or None if it is not cached."""
         with self._lock:
-            if key not in self._kept:
+            if key not in self._items:
                 return None
-            self._kept.move_to_end(key)
-            return self._kept[key]
+            self._items.move_to_end(key)
+            return self._items[key]
 
     def put(self, key: Key, value: Value) -> None:
-        """Keep something; what was not used for longest goes."""
+        """Add a value and evict the least recently used one if the cache is full."""
         with self._lock:
-            self._kept[key] = value
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._items[key] = value
+            self._items.move_to_end(key)
+            while len(self._items) > self._max_items:
+                self._items.popitem(last=False)

@@ -130,7 +130,7 @@ class View(Protocol):
         away. Code stands alone.
         """
 
-    def holding(
+    def match_all(
         self, names: Sequence[str], most: int, where: Filter = NO_FILTER
     ) -> list[tuple[Hit, ...]]:
         """Find for each name the chunks that hold all its words; none if more than `most` do."""
@@ -143,7 +143,7 @@ class View(Protocol):
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Fetch chunks by id, in that order; what is absent or not readable is left out."""
 
-    def undivided(self, ids: Sequence[str]) -> frozenset[str]:
+    def single_chunks(self, ids: Sequence[str]) -> frozenset[str]:
         """Tell which of these chunks are all that their record has; no unreadable ones."""
 
     def records(self, ids: Sequence[str]) -> list[Record]:
@@ -179,7 +179,7 @@ class View(Protocol):
     def references(self, names: Sequence[str]) -> list[Mention]:
         """Find who uses these names, in the order of name, path and place."""
 
-    def newest(self) -> int | None:
+    def latest_activity(self) -> int | None:
         """Tell when the last event, commit, memory or experience was that this viewer may read."""
 
     def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
@@ -201,7 +201,7 @@ class Writer(Protocol):
     ) -> None:
         """Add a record with its chunks, outgoing links and outline, or replace it."""
 
-    def date(self, times: Mapping[str, int | None]) -> None:
+    def set_modified(self, times: Mapping[str, int | None]) -> None:
         """Say when these records were modified; all else of them stays, absent ones are passed."""
 
     def remove(self, ids: Iterable[str]) -> int:

@@ -57,7 +57,7 @@ class ModelFiles:
 
     def full_name(self, dims: int) -> str:
         """Name the vectors: another model, tokenizer, pooling, limit or rounding, another name."""
-        fingerprint = hashing.name(
+        fingerprint = hashing.identifier(
             "embedder",
             self.model.sha256,
             self.tokenizer.sha256,

@@ -237,7 +237,7 @@ def _lost(
 
 def _cut_by(settings: IngestSettings) -> str:
     """Name what decides how a file is read; each stamp begins with the name that held for it."""
-    return hashing.name(
+    return hashing.identifier(
         "ingest",
         VERSION,
         missing_grammars(),

@@ -141,7 +141,7 @@ def _follow_times(
 def _times_of(found: git.Repository | None, known: _Times) -> _Times:
     if found is None:
         return _Times() if known.head else known
-    view = hashing.name("view", found.folder, tuple(sorted(found.boundary)))
+    view = hashing.identifier("view", found.folder, tuple(sorted(found.boundary)))
     if (known.head, known.view) == (found.head, view):
         return known
     touched: dict[str, int] = {}
@@ -171,7 +171,7 @@ def _date(
             if settings.use_mtime and stamp.path not in times:
                 writer.stamp([replace(stamp, mtime=-1)])  # the disk's time holds: look at it again
             else:
-                writer.date({stamp.record_id: times.get(stamp.path)})
+                writer.set_modified({stamp.record_id: times.get(stamp.path)})
 
 
 # --- what was committed? -----------------------------------------------------------------------
@@ -186,8 +186,12 @@ def _follow_commits(
     report: Report,
     past: Past,
 ) -> None:
-    cut = hashing.name("commit", VERSION, settings.whole, settings.target, settings.secrets)[:8]
-    state = "" if found is None else hashing.name("commits", found.state, settings.history, cut)
+    cut = hashing.identifier("commit", VERSION, settings.whole, settings.target, settings.secrets)[
+        :8
+    ]
+    state = (
+        "" if found is None else hashing.identifier("commits", found.state, settings.history, cut)
+    )
     if json.loads(store.note(COMMITS, space) or "{}").get("state", "") == state:
         return
     known = store.stamps(space, commits.FOLDER)
@@ -262,7 +266,7 @@ class _Bringing:
                         raise git.NoHistoryError(f"git told nothing of commit {sha}")
                     record = commits.record_of(commit)
                 record, links = self._names.follow(record)
-                linked = hashing.name("links", tuple(link.target for link in links))
+                linked = hashing.identifier("links", tuple(link.target for link in links))
                 stamp = Stamp(record.path, 0, 0, f"{self._cut}{linked}", record.id)
                 if commit is not None:
                     document = commits.document_of(record, commit, self._settings)

@@ -253,7 +253,7 @@ class Project:
         """Let the rules of quire.toml take effect, if they are not in force already."""
         space, wanted = self.config.space, self.config
         rules = tuple((rule.glob, rule.principals) for rule in wanted.rules)
-        named = hashing.name("access", wanted.access_default, rules, wanted.groups)
+        named = hashing.identifier("access", wanted.access_default, rules, wanted.groups)
         told = self.store.note(DEFAULT_ACCESS, space) is not None
         if told and self.store.note(ACCESS, space) == named:
             return  # who only reads must not wait for a writer

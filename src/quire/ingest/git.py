@@ -79,7 +79,7 @@ class Repository:
     @property
     def state(self) -> str:
         """Name all that the history depends on."""
-        return hashing.name("history", self.head, self.folder, tuple(sorted(self.boundary)))
+        return hashing.identifier("history", self.head, self.folder, tuple(sorted(self.boundary)))
 
 
 @dataclass(frozen=True, slots=True)

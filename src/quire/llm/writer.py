@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quire.core import hashing
-from quire.core.lru import Recent
+from quire.core.lru import LRUCache
 from quire.core.protocols import TextWriter
 from quire.core.types import PRINCIPLE, SUMMARY, WriteResult, WriterSettings, WriteTask
 from quire.errors import ConfigError, EndpointError, MissingExtraError
@@ -76,7 +76,7 @@ class LlmWriter:
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
-        self._kept: Recent[str, WriteResult] = Recent(KEPT)
+        self._kept: LRUCache[str, WriteResult] = LRUCache(KEPT)
 
     @property
     def name(self) -> str:
@@ -138,4 +138,4 @@ def _told(number: int, order: WriteTask) -> str:
 
 
 def _key(order: WriteTask) -> str:
-    return hashing.name("order", order.task, order.about, order.tokens, order.texts)
+    return hashing.identifier("order", order.task, order.about, order.tokens, order.texts)

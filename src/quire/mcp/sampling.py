@@ -114,7 +114,7 @@ class Client:
         return given.content or {}
 
     def _answer(self, asked: Asked, kind: type[Answer], seconds: float) -> Answer:
-        key = hashing.name("asked", asked.model_dump_json(exclude_none=True))
+        key = hashing.identifier("asked", asked.model_dump_json(exclude_none=True))
         if key not in self._met:
             if self._comes_again:
                 raise AnswerNeededError(key, asked)

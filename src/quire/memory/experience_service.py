@@ -306,7 +306,7 @@ class Learning(Noting):
         rules = Rules([rule for each in listed.values() for rule in each], self.access_default())
         found: dict[str, list[Record]] = {}
         for record in records:
-            found.setdefault(canonical(rules.reach(record)), []).append(record)
+            found.setdefault(canonical(rules.audience(record)), []).append(record)
         return [found[reach] for reach in sorted(found)]
 
     # --- what both need ------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def start(
 ) -> Experience:
     """Begin an experience: goal, domain and strategy, and whatever of the attempt is known."""
     said = _cleaned({name: told.get(name, "") for name in CHANGED}, "goal")
-    name = hashing.name("experience", at, author, acl, said)
+    name = hashing.identifier("experience", at, author, acl, said)
     return Experience(id=name, started=at, updated=at, author=author, acl=acl, **said)
 
 

@@ -34,7 +34,7 @@ def new(
 ) -> Feedback:
     """Make an opinion, named by all that it says."""
     told = (tuple(sorted(set(useful))), tuple(sorted(set(useless))))
-    name = hashing.name("feedback", *told, receipt, at, author, acl)
+    name = hashing.identifier("feedback", *told, receipt, at, author, acl)
     return Feedback(name, *told, receipt, at, author, acl, shared)
 
 

@@ -37,7 +37,9 @@ def new(
 ) -> Memory:
     """Make a memory, named by all that it says and by whom and when it was said."""
     content = chunking.said("memory", content)
-    name = hashing.name("memory", content, category, importance, created, author, acl, supersedes)
+    name = hashing.identifier(
+        "memory", content, category, importance, created, author, acl, supersedes
+    )
     return Memory(
         name,
         content,

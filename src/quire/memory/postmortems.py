@@ -171,7 +171,7 @@ def read(
     begun, ended = _moment(page, BEGUN), _moment(page, ENDED)
     resolved = begun if ended is None else ended
     made = Experience(
-        id=hashing.name("experience", "postmortem", author, source),
+        id=hashing.identifier("experience", "postmortem", author, source),
         domain=domain(page, told["result"]),
         strategy=UNSTATED,
         outcome=experiences.FALSIFIED,
@@ -196,7 +196,7 @@ def read(
 
 def digest(page: Page) -> str:
     """Name what a page says, and how it is read; its path takes no part."""
-    return hashing.name(
+    return hashing.identifier(
         "postmortem",
         VERSION,
         page.title,

@@ -85,9 +85,9 @@ def value(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Val
     ]
     worded_by, text = told[0] if told else ("axis", experiences.axis_text(nearest[0], axis))
     named = tuple(sorted(cluster.members))
-    cluster_id = hashing.name("cluster", named)
+    cluster_id = hashing.identifier("cluster", named)
     return Value(
-        id=hashing.name("value", axis, cluster_id),
+        id=hashing.identifier("value", axis, cluster_id),
         text=text,
         axis=axis,
         cluster_id=cluster_id,

@@ -257,7 +257,7 @@ def _taken_in(
             name = memory.id
             if name and (name not in known or known[name].author != author):
                 # An id that is not theirs may be someone else's, unseen: it is never taken over.
-                name = hashing.name("memory", "import", author, name)
+                name = hashing.identifier("memory", "import", author, name)
             memory = replace(memory, id=name, author=author, acl=acl)
         if not memory.id:
             memory = replace(memory, id=_named(memory))

@@ -246,7 +246,7 @@ def _body(draft: Draft, candidate: Candidate) -> str:
 
 def named(text: str) -> str:
     """Name a text, so that what was written of it is found again."""
-    return hashing.name("shown", text)
+    return hashing.identifier("shown", text)
 
 
 def cut_short(draft: Draft) -> dict[str, int]:

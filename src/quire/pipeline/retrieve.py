@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from quire import embed, ranking, rendering, retrieval
-from quire.core.lru import Recent
+from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder, View
 from quire.core.types import (
     FULL,
@@ -80,7 +80,7 @@ class QueryVectors:
     ) -> None:
         self._embedder = embedder
         self._wanted = wanted
-        self._kept: Recent[tuple[str, str], bytes] = Recent(KEPT_VECTORS)
+        self._kept: LRUCache[tuple[str, str], bytes] = LRUCache(KEPT_VECTORS)
 
     def plan(self, query: str, coverage: Coverage) -> tuple[MakeVector | None, list[str]]:
         """Say how a question's vector is made, if there is anything to compare it with."""
@@ -125,7 +125,7 @@ def gather(
     makes, notes = _vectors(parts, recipe, coverage, recorded, vectors)
     as_of = request.as_of
     if is_timely(recipe) and as_of is None:
-        as_of = view.newest()
+        as_of = view.latest_activity()
         if as_of is None and recipe.rank.recent:
             notes = [*notes, NO_TIME]
     held = (
@@ -341,7 +341,9 @@ def _bearing(view: View, part: Part, recipe: Recipe, found: Mapping[str, Hits]) 
     if len(answering) > 1 and any(
         ranking.WHOLE in recipe.sources[name].options for name in answering
     ):
-        whole = view.undivided(sorted({hit.id for name in answering for hit in found[name].hits}))
+        whole = view.single_chunks(
+            sorted({hit.id for name in answering for hit in found[name].hits})
+        )
     return FusionStats(cut, whole, len(analyzer.asked(part.query)))
 
 

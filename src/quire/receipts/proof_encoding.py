@@ -28,7 +28,7 @@ def write(proofs: Sequence[Proof]) -> str:
     root = ""
     for proof in proofs:
         if not (alone and root):  # else all are in the one class that there is
-            top = merkle.whole_top(proof)
+            top = merkle.top_nodes(proof)
             root = merkle.node_hash(top).hex()
             tops[root] = _pairs((place, top[place].hex()) for place in sorted(top))
         bucket = ",".join([f'["{name}","{value}"]' for name, value in proof.bucket])

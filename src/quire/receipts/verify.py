@@ -105,14 +105,14 @@ _LEAF = ("id", "record_id", "kind", "path", "title", "sequence", "start", "end",
 def _proofs(receipt: Mapping[str, Any]) -> Iterator[str]:
     for source in receipt["sources"]:
         chunk = {**source["chunk"], "lines": tuple(source["chunk"]["lines"])}
-        leaf = merkle.leaf_of(
+        leaf = merkle.chunk_leaf_hash(
             tuple(chunk[name] for name in _LEAF), bytes.fromhex(chunk["text_hash"])
         )
         proof = proof_encoding.proof_of(receipt, chunk["id"])
         key = bytes.fromhex(chunk["id"])
         if not merkle.verify_leaf(proof, key, leaf, receipt["content_root"]):
             yield f"{source['path']}: not shown to be under the root {receipt['content_root']}"
-        elif merkle.whole_top(proof) != proof_encoding.top_of(receipt, chunk["id"]):
+        elif merkle.top_nodes(proof) != proof_encoding.top_of(receipt, chunk["id"]):
             yield f"{source['path']}: the nodes above it are not those of its proof"
 
 

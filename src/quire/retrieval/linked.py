@@ -59,7 +59,7 @@ def follow(
         if chunk.kind == CODE or not any(name <= held for name in wanted):
             continue
         found = dict.fromkeys(name for name in names(chunk.text) if not _words(name) <= asked)
-        for holding in view.holding(list(islice(found, MOST_NAMES)), most, where):
+        for holding in view.match_all(list(islice(found, MOST_NAMES)), most, where):
             for hit in holding:
                 worth = score * hit.score >> RARITY_BITS
                 known = best.get(hit.id)

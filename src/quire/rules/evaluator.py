@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from quire import rules
-from quire.core.lru import Recent
+from quire.core.lru import LRUCache
 from quire.core.protocols import Judge, View
 from quire.core.types import (
     ContextFile,
@@ -74,7 +74,7 @@ class RuleEvaluator:
         self._opened: Judge | None = None
         self._opened_by: Hashable = None
         self._opening = threading.Lock()
-        self._contexts: Recent[str, Contexts] = Recent(KEPT_STATES)
+        self._contexts: LRUCache[str, Contexts] = LRUCache(KEPT_STATES)
         self._verdicts: dict[str, Verdict] = {}
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from quire.core import hashing
-from quire.core.lru import Recent
+from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder
 from quire.core.types import Situation, Verdict
 from quire.errors import ConfigError
@@ -50,12 +50,12 @@ class SemanticJudge:
             raise ConfigError(f"judge.threshold is {threshold}; it must be from 0 to 2")
         self._embedder = embedder
         self._threshold = round(threshold * 1000)
-        self._vectors: Recent[str, bytes] = Recent(KEPT_SENTENCES)
+        self._vectors: LRUCache[str, bytes] = LRUCache(KEPT_SENTENCES)
 
     @property
     def name(self) -> str:
         """The name that stands for these very verdicts."""
-        wording = hashing.name("ordinary", ORDINARY)[:8]
+        wording = hashing.identifier("ordinary", ORDINARY)[:8]
         return f"semantic:{self._embedder.model}/{self._threshold}/{wording}"
 
     def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:

@@ -33,7 +33,7 @@ class NoJudge:
 
 def key(sentence: str, situation: Situation, judge: str) -> str:
     """Name a verdict by all that it depends on."""
-    return hashing.name("verdict", sentence, canonical(lasting(situation)), judge)
+    return hashing.identifier("verdict", sentence, canonical(lasting(situation)), judge)
 
 
 def judged(

@@ -20,7 +20,7 @@ from quire.core.types import PUBLIC, AccessRule, Record, Viewer
 from quire.errors import InputError
 
 Acl = tuple[str, ...]
-Reach = Acl | tuple[Acl, ...]
+Audience = Acl | tuple[Acl, ...]
 """Who may read: whoever is on the list; of several lists, whoever is on each of them."""
 
 OWNER_ONLY: Acl = ()
@@ -62,7 +62,7 @@ def access_list(principals: Iterable[str]) -> tuple[str, ...]:
     return (PUBLIC,) if PUBLIC in named else tuple(sorted(named))
 
 
-def joint(acls: Iterable[Acl]) -> Reach:
+def joint(acls: Iterable[Acl]) -> Audience:
     """Give access to those who are on every one of these lists, in its one canonical form."""
     asked = {access_list(acl) for acl in acls} - {(PUBLIC,)}
     if OWNER_ONLY in asked:
@@ -71,7 +71,7 @@ def joint(acls: Iterable[Acl]) -> Reach:
     return (lists[0] if len(lists) == 1 else lists) if lists else (PUBLIC,)
 
 
-def canonical(reach: Reach) -> str:
+def canonical(reach: Audience) -> str:
     """Write who may read as text that is equal exactly if they are the same lists."""
     first = next(iter(reach), "")
     if isinstance(first, tuple):
@@ -118,7 +118,7 @@ class Rules:
                 return acl
         return self._default
 
-    def reach(self, record: Record) -> Reach:
+    def audience(self, record: Record) -> Audience:
         """Tell who may read a record: by its own list, else by its path, or by all that it names.
 
         Who may not read one of the paths that it tells of may not read it.

@@ -52,9 +52,9 @@ class Bringing(Workspace):
         spoken_of = self._spoken_of(place)
         with self._shaping(viewer) as shaping:
             author, acl = signed(shaping.view.viewer, share)
-            source = hashing.name("import", form, spoken_of, author)[:16]
+            source = hashing.identifier("import", form, spoken_of, author)[:16]
             laid = build_tree.lay(
-                pages, lambda *place: f"b-{hashing.name('block', source, *place)}"
+                pages, lambda *place: f"b-{hashing.identifier('block', source, *place)}"
             )
             before = _held(shaping.whole, source, author)
             after = {

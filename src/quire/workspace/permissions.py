@@ -73,7 +73,7 @@ def taken_in(
 def _named(block: Block, viewer: Viewer, at: int, number: int) -> str:
     """Name a block without an id by all that it says, and by whom and when it was said."""
     said = (block.type, block.text, block.parent, block.position, repr(block.plain()))
-    return f"b-{hashing.name('block', *said, viewer.actor, at, number)}"
+    return f"b-{hashing.identifier('block', *said, viewer.actor, at, number)}"
 
 
 def refuse_taken(shaping: BlockTransaction, name: str) -> None:

@@ -20,7 +20,7 @@ def is_first(root: Path, session: str) -> bool:
     folder = root / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        (folder / hashing.name("session", session)).touch(exist_ok=False)
+        (folder / hashing.identifier("session", session)).touch(exist_ok=False)
     except FileExistsError:
         return False
     _forget(folder)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quire.core.lru import Recent
+from quire.core.lru import LRUCache
 from quire.store import bm25
 from quire.store.sqlite.columns import ACCESS, LENGTH, SLOT, Columns
 
@@ -34,7 +34,7 @@ class ReadableRows:
     """Computes readable rows, and keeps those of the viewers who asked last."""
 
     def __init__(self) -> None:
-        self._kept: Recent[tuple[int, int, frozenset[int]], Readable] = Recent(KEPT)
+        self._kept: LRUCache[tuple[int, int, frozenset[int]], Readable] = LRUCache(KEPT)
 
     def of(self, space: int, columns: Columns, classes: frozenset[int]) -> Readable:
         """Give the rows of these access classes."""

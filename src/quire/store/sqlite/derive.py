@@ -124,7 +124,7 @@ def _rebuild_records(change: Change) -> dict[str, int]:
         (change.space.id,),
     ):
         record = rows.record_of(row)
-        reach = change.rules.reach(record)
+        reach = change.rules.audience(record)
         classes[record.id] = change.access_class(reach)
         if classes[record.id] != held:
             change.connection.execute(

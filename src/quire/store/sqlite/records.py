@@ -28,7 +28,7 @@ def put(
     """Add a record with its chunks, outgoing links and outline, or replace it."""
     _check(record, chunks, links)
     outlines.check(record, outline)
-    reach = change.rules.reach(record)
+    reach = change.rules.audience(record)
     new = change.access_class(reach)
     known = change.connection.row(
         "SELECT number, class, own_acl IS NULL FROM record WHERE space = ? AND id = ?",
@@ -53,7 +53,7 @@ def put(
     _put_chunks(change, number, chunks, old, new)
 
 
-def date(change: Change, times: Mapping[str, int | None]) -> None:
+def set_modified(change: Change, times: Mapping[str, int | None]) -> None:
     """Say when records were modified; what is not there is passed over."""
     for record_id, modified in times.items():
         rows.check_values(f"record {record_id!r}", (record_id, modified))
@@ -69,7 +69,7 @@ def date(change: Change, times: Mapping[str, int | None]) -> None:
             "UPDATE record SET modified = ? WHERE number = ?", (modified, number)
         )
         outline = outlines.held(change, number)
-        change.trees.set(held, *merkle.record_leaf(record, change.rules.reach(record), outline))
+        change.trees.set(held, *merkle.record_leaf(record, change.rules.audience(record), outline))
 
 
 def remove(change: Change, ids: Iterable[str]) -> int:
@@ -93,7 +93,7 @@ def remove(change: Change, ids: Iterable[str]) -> int:
     return removed
 
 
-def reclass(change: Change, number: int, record: Record, reach: access.Reach, old: int) -> None:
+def reclass(change: Change, number: int, record: Record, reach: access.Audience, old: int) -> None:
     """Move a record with all that belongs to it to the class of those who may read it."""
     new = change.access_class(reach)
     if new == old:

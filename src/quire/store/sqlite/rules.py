@@ -113,4 +113,4 @@ def _apply(change: Change) -> None:
     )
     for *row, number, held in found:
         record = rows.record_of(row)
-        records.reclass(change, number, record, change.rules.reach(record), held)
+        records.reclass(change, number, record, change.rules.audience(record), held)

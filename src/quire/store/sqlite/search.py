@@ -50,7 +50,7 @@ def lexical(snapshot: Snapshot, query: str, k: int, where: Filter, reach: int = 
     return Hits(_best(snapshot, found, scores, k))
 
 
-def holding(
+def match_all(
     snapshot: Snapshot, names: Sequence[str], most: int, where: Filter
 ) -> list[tuple[Hit, ...]]:
     """Find for each name the chunks that hold all its words; none if more than `most` do."""

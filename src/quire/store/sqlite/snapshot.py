@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.core import merkle
-from quire.core.lru import Recent
+from quire.core.lru import LRUCache
 from quire.core.types import Filter
 from quire.errors import StoreDamagedError
 from quire.store.postings import Posting
@@ -34,7 +34,7 @@ class Caches:
     def __init__(self) -> None:
         self.lists = segments.Lists()
         self.readable = ReadableRows()
-        self.nodes: Recent[tuple[int, int, int, int | None], Children] = Recent(KEPT_NODES)
+        self.nodes: LRUCache[tuple[int, int, int, int | None], Children] = LRUCache(KEPT_NODES)
         self._lock = threading.Lock()
         self._columns: dict[int, Columns] = {}
         self._slots: dict[int, Slots] = {}
@@ -70,7 +70,7 @@ class Caches:
             self._columns.clear()
             self._slots.clear()
         self.lists.clear()
-        self.nodes = Recent(KEPT_NODES)
+        self.nodes = LRUCache(KEPT_NODES)
 
 
 class Snapshot:

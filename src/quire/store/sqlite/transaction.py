@@ -57,7 +57,7 @@ class Change:
         self.rules = self.read_rules()
         self._numbers: dict[tuple[str, str], int] = {}
 
-    def access_class(self, reach: access.Reach) -> int:
+    def access_class(self, reach: access.Audience) -> int:
         """Give the number of an access class; a new one is made when needed."""
         return self._number("class", "acl", access.canonical(reach))
 

@@ -93,12 +93,12 @@ class SqliteView:
         with self._search() as snapshot:
             return search.lexical(snapshot, query, k, where, reach)
 
-    def holding(
+    def match_all(
         self, names: Sequence[str], most: int, where: Filter = NO_FILTER
     ) -> list[tuple[Hit, ...]]:
         """Find for each name the chunks that hold all its words; none if more than `most` do."""
         with self._search() as snapshot:
-            return search.holding(snapshot, names, most, where)
+            return search.match_all(snapshot, names, most, where)
 
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
@@ -129,7 +129,7 @@ class SqliteView:
             known.update((chunk.id, chunk) for chunk in map(rows.chunk_of, fetched))
         return [known[name] for name in ids if name in known]
 
-    def undivided(self, ids: Sequence[str]) -> frozenset[str]:
+    def single_chunks(self, ids: Sequence[str]) -> frozenset[str]:
         """Tell which of these chunks are all that their record has; no unreadable ones."""
         wanted = tuple({bytes.fromhex(name) for name in ids if rows.ID.fullmatch(name)})
         if not wanted:
@@ -268,7 +268,7 @@ class SqliteView:
             )
         ]
 
-    def newest(self) -> int | None:
+    def latest_activity(self) -> int | None:
         """Tell when the last thing happened that this viewer may read, and that tells its time."""
         row = self._connection.row(
             "SELECT max(modified) FROM record WHERE space = ? "

@@ -37,9 +37,9 @@ class SqliteWriter:
         """Add a record with its chunks, outgoing links and outline, or replace it."""
         records.put(self._change, record, chunks, links, outline)
 
-    def date(self, times: Mapping[str, int | None]) -> None:
+    def set_modified(self, times: Mapping[str, int | None]) -> None:
         """Say when these records were modified; all else of them stays, absent ones are passed."""
-        records.date(self._change, times)
+        records.set_modified(self._change, times)
 
     def remove(self, ids: Iterable[str]) -> int:
         """Remove records with all that belongs to them; gives how many there were."""

@@ -19,7 +19,7 @@ from quire.core.types import IngestSettings
 from quire.ingest.grammar import read
 from quire.ingest.grammar.languages import grammar_name
 from quire.ingest.grammar.parse import LONGEST, loaded
-from quire.ingest.types import Source
+from quire.ingest.types import SourceFile
 
 REPOSITORY = Path(__file__).parent.parent
 LANGUAGES = {
@@ -54,7 +54,7 @@ def tables() -> Iterator[Table]:
     yield table
 
 
-def _seconds(sources: list[Source], language: object) -> tuple[float, float]:
+def _seconds(sources: list[SourceFile], language: object) -> tuple[float, float]:
     from tree_sitter import Language, Parser
 
     assert isinstance(language, Language)
@@ -80,7 +80,7 @@ def _best(run: Callable[[], None]) -> float:
     return min(seconds)
 
 
-def _corpora() -> Iterator[tuple[str, list[Source]]]:
+def _corpora() -> Iterator[tuple[str, list[SourceFile]]]:
     if "BENCH_CODE" in os.environ:
         yield from _trees(Path(os.environ["BENCH_CODE"]))
         return
@@ -97,8 +97,8 @@ def _corpora() -> Iterator[tuple[str, list[Source]]]:
         yield f"{file.stem}, repeated", [_source(file.stem, repeated)] * 20
 
 
-def _trees(folder: Path) -> Iterator[tuple[str, list[Source]]]:
-    found: dict[str, list[Source]] = {}
+def _trees(folder: Path) -> Iterator[tuple[str, list[SourceFile]]]:
+    found: dict[str, list[SourceFile]] = {}
     for path in sorted(folder.rglob("*.*")):
         if path.suffix[1:] in LANGUAGES and path.is_file() and not path.is_symlink():
             source = _source(path.name, path.read_text(encoding="utf-8", errors="replace"))
@@ -107,6 +107,6 @@ def _trees(folder: Path) -> Iterator[tuple[str, list[Source]]]:
     yield from sorted(found.items())
 
 
-def _source(path: str, text: str) -> Source:
+def _source(path: str, text: str) -> SourceFile:
     language = LANGUAGES[path.rpartition(".")[2]]
-    return Source(text, text.encode(), language, path)
+    return SourceFile(text, text.encode(), language, path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quire.core.types import OWNER, IngestSettings, Skipped
-from quire.ingest import commits, git, id_of_path
+from quire.ingest import commits, compute_record_id, git
 
 if TYPE_CHECKING:
     from .conftest import Repository
@@ -252,7 +252,7 @@ def test_names_are_followed_from_the_newest_commit_back() -> None:
 
     def targets(*changes: git.Change) -> set[str]:
         record, links = names.follow(commits.record_of(git.Commit("1", 1, "A", 7, "", changes)))
-        known = {id_of_path(path): path for path in record.paths}
+        known = {compute_record_id(path): path for path in record.paths}
         return {known[link.target] for link in links}
 
     assert targets(git.Change("d.md", 0, 0, "b.md"), git.Change("x.md", 1, 0)) == {"d.md", "x.md"}

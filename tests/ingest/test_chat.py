@@ -14,7 +14,7 @@ from quire.core.types import Document, Entity, IngestSettings
 from quire.ingest.chat_formats import moment
 from quire.ingest.decode import NotText
 from quire.ingest.read import document_of
-from quire.ingest.types import Unreadable
+from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL, check_outline, read_text
 from .test_work import work
@@ -543,7 +543,7 @@ def test_any_damage_is_survived(damage: str, at: int) -> None:
     damaged = (text[:at] + damage + text[at:]).encode("utf-8", "replace")
     try:
         document = document_of("a.jsonl", damaged, SMALL)
-    except (NotText, Unreadable):
+    except (NotText, UnreadableFile):
         return
     check(document)
 

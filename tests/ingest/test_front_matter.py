@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.ingest import front_matter
-from quire.ingest.front_matter import moment_of
+from quire.ingest.front_matter import parse_timestamp
 
 from .reading import read_text
 
@@ -56,7 +56,7 @@ def test_front_matter_describes_the_record_and_stays_in_the_text() -> None:
     ],
 )
 def test_dates_are_seconds_utc(value: str, moment: int | None) -> None:
-    assert moment_of(value) == moment
+    assert parse_timestamp(value) == moment
 
 
 def test_a_rule_at_the_top_is_no_front_matter() -> None:

@@ -14,7 +14,7 @@ from quire.ingest.decode import NotText, text_of
 from quire.ingest.grammar.languages import GRAMMARS
 from quire.ingest.grammar.parse import LARGEST_STEP, LONGEST, loaded, tree_of
 from quire.ingest.read import document_of
-from quire.ingest.types import Source
+from quire.ingest.types import SourceFile
 
 from .reading import check_outline, outlined
 
@@ -93,8 +93,8 @@ def test_the_same_text_is_read_the_same_twice() -> None:
 def test_a_text_without_order_is_left_to_its_lines(language: str, unit: str) -> None:
     text = unit * (100_000 // len(unit))
     # What was promised is a bound, not that every grammar gives up on every unit.
-    reading = grammar.read(Source(text, b"", language, "a"), CUT)
-    assert reading is None or reading.pieces[-1].end == len(text)
+    reading = grammar.read(SourceFile(text, b"", language, "a"), CUT)
+    assert reading is None or reading.spans[-1].end == len(text)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_the_parser_is_stopped(language: str, unit: str) -> None:
 
 def test_a_file_that_is_too_long_is_left_to_its_lines() -> None:
     text = "def f():\n    return 1\n\n\n" * (LONGEST // 23 + 1)
-    assert grammar.read(Source(text, b"", "python", "a.py"), CUT) is None
+    assert grammar.read(SourceFile(text, b"", "python", "a.py"), CUT) is None
     document = document_of("a.py", text.encode(), IngestSettings())
     assert len(outlined(document).entities) == 1 + text.count("def ")
     assert "".join(chunk.text for chunk in document.chunks) == text

@@ -6,7 +6,7 @@ import pytest
 
 from quire.core import hashing
 from quire.core.types import IngestSettings
-from quire.ingest.types import Unreadable
+from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL, chunks, read_text
 
@@ -88,11 +88,11 @@ def test_a_heading_in_a_layout_table_is_a_heading() -> None:
 def test_a_page_that_is_nested_too_deeply_is_refused_before_it_is_parsed() -> None:
     assert chunks("a.html", "<div>" * 900 + "text")[0].text == "text"
     assert chunks("a.html", "<p>text<br>" * 5000)[0].text.startswith("text\n\ntext")
-    with pytest.raises(Unreadable, match="more than 1000 elements"):
+    with pytest.raises(UnreadableFile, match="more than 1000 elements"):
         read_text("a.html", "<div>" * 1100 + "text")
 
 
 def test_without_the_extra_the_reason_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "selectolax.lexbor", None)
-    with pytest.raises(Unreadable, match=r"pip install 'quire\[docs\]'"):
+    with pytest.raises(UnreadableFile, match=r"pip install 'quire\[docs\]'"):
         read_text("a.html", "<p>x", SMALL)

@@ -7,7 +7,7 @@ import pytest
 
 from quire.core.types import Document, IngestSettings
 from quire.ingest.read import document_of
-from quire.ingest.types import Unreadable
+from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL
 
@@ -119,22 +119,22 @@ def test_a_title_that_is_not_there_is_the_files_name() -> None:
     ids=["scanned", "encrypted", "none", "empty", "cut"],
 )
 def test_a_pdf_that_cannot_be_read_says_why(data: bytes, reason: str) -> None:
-    with pytest.raises(Unreadable, match=reason):
+    with pytest.raises(UnreadableFile, match=reason):
         read_pdf(data)
 
 
 def test_a_pdf_that_unfolds_beyond_the_limit_is_refused() -> None:
-    with pytest.raises(Unreadable, match=r"over the limit of 50 \(\[ingest\] max_bytes\)"):
+    with pytest.raises(UnreadableFile, match=r"over the limit of 50 \(\[ingest\] max_bytes\)"):
         read_pdf(pdf(["word " * 20]), IngestSettings(max_bytes=50))
 
 
 def test_without_the_extra_the_reason_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
-    with pytest.raises(Unreadable, match=r"pip install 'quire\[docs\]'"):
+    with pytest.raises(UnreadableFile, match=r"pip install 'quire\[docs\]'"):
         read_pdf(pdf(["text"]))
 
 
 def test_a_secret_inside_a_pdf_is_found() -> None:
     data = pdf(["The key is", "AKIAIOSFODNN7QXMPLE5"])
-    with pytest.raises(Unreadable, match="looks like"):
+    with pytest.raises(UnreadableFile, match="looks like"):
         read_pdf(data)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from quire.core.graphemes import may_cut
 from quire.core.types import IngestSettings
 from quire.ingest import prose_splitter
-from quire.ingest.line_splitter import cut_lines
+from quire.ingest.line_splitter import split_lines
 
 from .reading import chunks
 
@@ -46,8 +46,8 @@ def test_cuts_lose_nothing_and_respect_the_sizes(text: str, size: int) -> None:
         return
     for parts in (
         prose_splitter.split(text, 0, len(text), size),
-        prose_splitter.cut_anywhere(text, 0, len(text), size),
-        cut_lines(text, 0, len(text), size),
+        prose_splitter.split_anywhere(text, 0, len(text), size),
+        split_lines(text, 0, len(text), size),
         list(prose_splitter.paragraphs(text, 0, len(text))),
     ):
         assert covers(parts, len(text))
@@ -64,7 +64,7 @@ def test_what_a_reader_sees_as_one_sign_is_never_cut(sign: str, size: int) -> No
     edges = {number * len(sign) for number in range(31)}
     for start, end in prose_splitter.split(text, 0, len(text), size):
         assert {start, end} <= edges
-    for start, end in cut_lines(text, 0, len(text), size):
+    for start, end in split_lines(text, 0, len(text), size):
         assert {start, end} <= edges
 
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import quire.ingest as room
-from quire.ingest.formats import TABLE, kind_of_path
+from quire.ingest.formats import FORMAT_TABLE, detect_kind
 
 HEAVY = ["tree_sitter", "selectolax", "pypdfium2", "markdown_it", "numpy"]
 
@@ -12,9 +12,9 @@ HEAVY = ["tree_sitter", "selectolax", "pypdfium2", "markdown_it", "numpy"]
 def test_the_public_names() -> None:
     assert room.__all__ == [
         "VERSION",
+        "compute_record_id",
         "digest_of",
-        "formats",
-        "id_of_path",
+        "format_names",
         "missing_grammars",
         "plain_text",
         "read",
@@ -32,7 +32,7 @@ def test_importing_the_room_loads_no_heavy_library() -> None:
 
 
 def test_the_readers_have_names() -> None:
-    assert room.formats() == (
+    assert room.format_names() == (
         "code",
         "gherkin",
         "html",
@@ -46,7 +46,7 @@ def test_the_readers_have_names() -> None:
 
 
 def test_no_ending_has_two_rows() -> None:
-    endings = [ending for _, _, endings in TABLE for ending in endings.split()]
+    endings = [ending for _, _, endings in FORMAT_TABLE for ending in endings.split()]
     assert len(endings) == len(set(endings))
     assert all(ending == ending.lower() for ending in endings)
 
@@ -65,5 +65,5 @@ def test_the_kind_follows_from_the_path_alone() -> None:
         "x.txt",
         "",
     ]
-    assert {kind_of_path(path) for path in code} == {"code"}
-    assert {kind_of_path(path) for path in documents} == {"document"}
+    assert {detect_kind(path) for path in code} == {"code"}
+    assert {detect_kind(path) for path in documents} == {"document"}

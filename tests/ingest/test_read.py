@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from quire.core import hashing
 from quire.core.types import Document, FoundFile, IngestSettings, Skipped
-from quire.ingest import digest_of, id_of_path, read, walk
+from quire.ingest import compute_record_id, digest_of, read, walk
 from quire.ingest.decode import NotText
-from quire.ingest.formats import BINARY, TABLE
+from quire.ingest.formats import BINARY_SUFFIXES, FORMAT_TABLE
 from quire.ingest.read import document_of
-from quire.ingest.types import Unreadable
+from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL, read_text
 
-ENDINGS = [*sorted({endings.split()[0] for _, _, endings in TABLE}), ".unknown", ""]
+ENDINGS = [*sorted({endings.split()[0] for _, _, endings in FORMAT_TABLE}), ".unknown", ""]
 TEXT_ENDINGS = [".md", ".rst", ".txt", ".json", ".py", ".js", ".go", ".rs", ".java", ".c", ".rb", ".sh", ".sql", ".css", ""]  # fmt: skip
 SIZES = st.builds(
     IngestSettings, whole=st.integers(0, 60), target=st.integers(0, 60), code_max=st.integers(0, 60)
@@ -80,7 +80,7 @@ def test_chunks_are_the_text(text: str, ending: str, sizes: IngestSettings) -> N
     except NotText:
         return
     check(document, text.removeprefix("\ufeff"))
-    assert document.record.id == id_of_path(path)
+    assert document.record.id == compute_record_id(path)
     assert document == document_of(path, text.encode(), sizes)
 
 
@@ -105,7 +105,7 @@ def test_chunks_of_a_page_are_its_text(text: str, sizes: IngestSettings) -> None
     page = f"<title>t</title><h1>{text}</h1><p>{text}<ul><li>{text}<pre>{text}</pre>{text}"
     try:
         document = document_of("a.html", page.encode(), sizes)
-    except (NotText, Unreadable):
+    except (NotText, UnreadableFile):
         return
     at = 0
     for chunk in document.chunks:
@@ -188,7 +188,7 @@ def test_white_space_alone_is_one_chunk() -> None:
 def test_binary_files_are_refused_by_ending_or_content(tmp_path: Path) -> None:
     by_ending = read(FoundFile("a/b.PNG", "does-not-even-exist", 1, 1))
     assert by_ending == Skipped("a/b.PNG", "binary, by its ending")
-    assert ".png" in BINARY
+    assert ".png" in BINARY_SUFFIXES
     by_content = read(written(tmp_path, "data.txt", b"\x00\x01\x02"))
     assert by_content == Skipped("data.txt", "binary: it holds zero bytes")
 

@@ -12,7 +12,7 @@ import pytest
 
 from quire.core.types import IngestSettings
 from quire.ingest import secrets
-from quire.ingest.types import Unreadable
+from quire.ingest.types import UnreadableFile
 
 from .reading import read_text
 
@@ -106,6 +106,6 @@ def test_the_first_secret_of_a_text_is_named() -> None:
 
 def test_a_file_with_a_secret_is_left_out_unless_asked_for() -> None:
     text = "token = ghp_" + noise(36)
-    with pytest.raises(Unreadable, match="line 1 looks like a GitHub token"):
+    with pytest.raises(UnreadableFile, match="line 1 looks like a GitHub token"):
         read_text("notes.md", text)
     assert read_text("notes.md", text, IngestSettings(secrets=True)).chunks[0].text == text

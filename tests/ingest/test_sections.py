@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quire.ingest import labels
 from quire.ingest.decode import NotText
 from quire.ingest.read import document_of
-from quire.ingest.types import Unreadable
+from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL, check_outline, entities, parts, read_text
 
@@ -350,7 +350,7 @@ LINES = st.sampled_from(
 def test_outlines_are_sound_whatever_the_text(text: str, path: str) -> None:
     try:
         document = document_of(path, text.encode("utf-8", "replace"), SMALL)
-    except (NotText, Unreadable):
+    except (NotText, UnreadableFile):
         return
     check_outline(document)
     assert document == document_of(path, text.encode("utf-8", "replace"), SMALL)

@@ -17,7 +17,9 @@ ITEMS = {
 
 
 def cut(*paragraphs: str) -> list[str]:
-    return plain_text.cut("\n".join(f"{each.rstrip()}\n" for each in paragraphs), SETTINGS)
+    return plain_text.split_plain_text(
+        "\n".join(f"{each.rstrip()}\n" for each in paragraphs), SETTINGS
+    )
 
 
 @pytest.mark.parametrize("item", ITEMS.values(), ids=list(ITEMS))
@@ -52,6 +54,10 @@ def test_a_document_of_one_paragraph_stays_whole() -> None:
 @given(st.text(alphabet="-*|1.) ab\n\t", max_size=200))
 def test_nothing_is_lost(text: str) -> None:
     assert (
-        "".join(plain_text.cut(text, IngestSettings(whole=5, paragraph=5, target=9, join=5)))
+        "".join(
+            plain_text.split_plain_text(
+                text, IngestSettings(whole=5, paragraph=5, target=9, join=5)
+            )
+        )
         == text
     )

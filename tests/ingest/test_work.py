@@ -9,7 +9,7 @@ import pytest
 
 from quire.core.types import IngestSettings
 from quire.ingest.read import document_of
-from quire.ingest.types import Unreadable
+from quire.ingest.types import UnreadableFile
 
 DEFAULT = IngestSettings()
 SMALL, LARGE = 5_000, 20_000
@@ -63,7 +63,7 @@ def work(run: Callable[[], object]) -> int:
     sys.setprofile(count)
     try:
         run()
-    except Unreadable:
+    except UnreadableFile:
         pass
     finally:
         sys.setprofile(None)

@@ -1,15 +1,15 @@
 """What is in this file?"""
 
-from quire.ingest.formats import formats, id_of_path
+from quire.ingest.formats import compute_record_id, format_names
 from quire.ingest.grammar import missing_grammars
 from quire.ingest.read import digest_of, plain_text, read
 from quire.ingest.walk import walk
 
 __all__ = [
     "VERSION",
+    "compute_record_id",
     "digest_of",
-    "formats",
-    "id_of_path",
+    "format_names",
     "missing_grammars",
     "plain_text",
     "read",

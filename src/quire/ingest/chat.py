@@ -19,7 +19,15 @@ from quire.ingest import text as plain_text
 from quire.ingest.chat_formats import TOOL, Conversation, Message
 from quire.ingest.front_matter import EPOCH
 from quire.ingest.transcripts import conversations_of
-from quire.ingest.types import Part, Piece, Reading, Source, clean_title, one_line, path_title
+from quire.ingest.types import (
+    ChunkSpan,
+    EntitySpan,
+    ParsedFile,
+    SourceFile,
+    clean_title,
+    collapse_whitespace,
+    join_titles,
+)
 
 BY_LINE = (".jsonl", ".ndjson")
 KIND = "conversation"
@@ -30,7 +38,7 @@ SUMMARY = 1000
 MARKS = re.compile(r"\A\s*(?:[-*+•]|\d{1,3}[.)])\s+|[*_]{2}|`")
 
 
-def read(source: Source, settings: IngestSettings) -> Reading:
+def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     """Read a file of JSON: as conversations if it holds some, otherwise as lines."""
     by_line = source.path.lower().endswith(BY_LINE)
     conversations = conversations_of(source.text, by_line=by_line)
@@ -42,16 +50,16 @@ def read(source: Source, settings: IngestSettings) -> Reading:
     for conversation in conversations:
         talk.add(conversation)
     opening = _opening(sessions[0]) if single else None
-    return Reading(
+    return ParsedFile(
         "".join(talk.out),
-        tuple(talk.pieces),
+        tuple(talk.spans),
         title=_title(sessions[0]) if single else "",
         modified=max(talk.times, default=None),
         kind=KIND,
-        nature="session" if single else "",
+        root_kind="session" if single else "",
         summary=_first_words(opening) if opening else "",
-        parts=tuple(talk.parts),
-        marks=tuple(talk.marks),
+        entities=tuple(talk.entities),
+        line_map=tuple(talk.line_map),
     )
 
 
@@ -63,20 +71,20 @@ class _Talk:
         self.single = single
         self.out: list[str] = []
         self.length = 0
-        self.pieces: list[Piece] = []
-        self.parts: list[Part] = []
-        self.marks: list[tuple[int, int]] = []
+        self.spans: list[ChunkSpan] = []
+        self.entities: list[EntitySpan] = []
+        self.line_map: list[tuple[int, int]] = []
         self.times: list[int] = []
 
     def add(self, conversation: Conversation) -> None:
         title = _title(conversation)
-        start, first_part, first_out = self.length, len(self.parts), len(self.out)
+        start, first_part, first_out = self.length, len(self.entities), len(self.out)
         is_part = not self.single and bool(_speakers(conversation))
         if is_part:
             opening = _opening(conversation)
             summary = _first_words(opening) if opening else ""
             # Its end is not known yet.
-            self.parts.append(Part("session", title, start, start, summary=summary))
+            self.entities.append(EntitySpan("session", title, start, start, summary=summary))
         if conversation.title:
             line = conversation.messages[0].line if conversation.messages else 0
             self._write(conversation.title, line)
@@ -96,14 +104,14 @@ class _Talk:
             self._write(f"[left out: {counted}]", 0)
             spans.append((at, self.length, ""))
         if is_part:
-            self.parts[first_part] = replace(self.parts[first_part], end=self.length)
+            self.entities[first_part] = replace(self.entities[first_part], end=self.length)
         text = "".join(self.out[first_out:])
         spans[0] = (start, *spans[0][1:])
-        self.pieces += _pieces(text, start, spans, title, self.settings)
+        self.spans += _pieces(text, start, spans, title, self.settings)
 
     def _write(self, text: str, line: int) -> None:
         if line:
-            self.marks.append((self.length, line))
+            self.line_map.append((self.length, line))
         self.out.append(f"{text}\n\n")
         self.length += len(text) + 2
 
@@ -117,22 +125,22 @@ class _Talk:
     ) -> None:
         start, end = span
         name = f"{message.speaker}, turn {turn}"
-        place = len(self.parts)
+        place = len(self.entities)
         attrs: dict[str, str | int] = {"speaker": message.speaker, "turn": turn}
         if message.time is not None:
             attrs["time"] = message.time
-        qualified = path_title((session, name))
+        qualified = join_titles((session, name))
         summary = _first_words(message)
-        self.parts.append(
-            Part("message", name, start, end, parent, "", summary, (), attrs, qualified)
+        self.entities.append(
+            EntitySpan("message", name, start, end, parent, "", summary, (), attrs, qualified)
         )
         if message.speaker == TOOL:
             return
         shown = self.out[-1]
         for item in labels.decisions(shown, 0, len(shown)):
-            said = one_line(MARKS.sub("", shown[item.start : item.own]))
-            self.parts.append(
-                Part(
+            said = collapse_whitespace(MARKS.sub("", shown[item.start : item.own]))
+            self.entities.append(
+                EntitySpan(
                     labels.DECISION,
                     clean_title(said),
                     start + item.start,
@@ -140,7 +148,7 @@ class _Talk:
                     place if item.parent is None else place + 1 + item.parent,
                     summary=said,
                     attrs={"id": item.label.id} if item.label.id else {},
-                    qualified=path_title((qualified, clean_title(item.label.id or said))),
+                    qualified=join_titles((qualified, clean_title(item.label.id or said))),
                 )
             )
 
@@ -212,15 +220,15 @@ def _pieces(
     spans: list[tuple[int, int, str]],
     title: str,
     settings: IngestSettings,
-) -> Iterator[Piece]:
+) -> Iterator[ChunkSpan]:
     """Cut one conversation, which begins at an offset, along its messages."""
     starts = [start for start, _, _ in spans]
 
-    def named(start: int, end: int) -> Piece:
+    def named(start: int, end: int) -> ChunkSpan:
         within = spans[bisect_right(starts, start) - 1 : bisect_left(starts, end)]
         speakers = list(dict.fromkeys(speaker for _, _, speaker in within if speaker))
         more = [*speakers[:NAMED], "others"] if len(speakers) > NAMED else speakers
-        return Piece(start, end, path_title((title, ", ".join(more))))
+        return ChunkSpan(start, end, join_titles((title, ", ".join(more))))
 
     whole = (offset, offset + len(text))
     if len(text) <= settings.whole:

@@ -13,7 +13,7 @@ from html import unescape
 from typing import Any
 
 from quire.ingest.decode import clean_text
-from quire.ingest.front_matter import moment_of
+from quire.ingest.front_matter import parse_timestamp
 from quire.ingest.message_text import called, result, said
 from quire.ingest.types import clean_title
 
@@ -111,7 +111,7 @@ def moment(value: Any) -> int | None:
     if isinstance(value, str):
         value = value.strip()
         if not SECONDS.match(value):
-            stated = moment_of(value[:40])
+            stated = parse_timestamp(value[:40])
             return stated if stated is not None and 0 <= stated <= LATEST else None
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):

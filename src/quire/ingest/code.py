@@ -14,8 +14,8 @@ from quire.core.types import IngestSettings
 from quire.ingest import grammar
 from quire.ingest.code_splitter import DEEPEST, HOLDERS, Definition, pieces_of
 from quire.ingest.languages import MULTI_LINE_LEADS, Family, family_of
-from quire.ingest.line_splitter import CLOSER, cut_lines, indent_of
-from quire.ingest.types import Part, Piece, Reading, Source, clean_title
+from quire.ingest.line_splitter import CLOSING_LINE, measure_indent, split_lines
+from quire.ingest.types import ChunkSpan, EntitySpan, ParsedFile, SourceFile, clean_title
 
 KINDS = {
     "class": "class struct enum record object union actor extension impl mixin",
@@ -30,25 +30,25 @@ LOOKED_AT = 400
 """Characters of a line by which it is judged."""
 
 
-def read(source: Source, settings: IngestSettings) -> Reading:
+def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     """Cut source code before its definitions, and name them."""
     return grammar.read(source, settings) or _read_lines(source, settings)
 
 
-def _read_lines(source: Source, settings: IngestSettings) -> Reading:
+def _read_lines(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     text = source.text
     size = max(1, settings.code_max)
     whole = _definitions(text, family_of(source.language))
     if len(text) <= size:
-        pieces = [Piece(0, len(text))]
+        pieces = [ChunkSpan(0, len(text))]
     else:
-        pieces = pieces_of(whole, size, lambda start, end: cut_lines(text, start, end, size))
-    return Reading(text, tuple(pieces), parts=tuple(_parts(whole)))
+        pieces = pieces_of(whole, size, lambda start, end: split_lines(text, start, end, size))
+    return ParsedFile(text, tuple(pieces), entities=tuple(_parts(whole)))
 
 
-def _parts(whole: Definition) -> list[Part]:
+def _parts(whole: Definition) -> list[EntitySpan]:
     """Name the definitions whose lines tell what they are."""
-    parts: list[Part] = []
+    parts: list[EntitySpan] = []
 
     def name(definition: Definition, around: int | None) -> None:
         for inner in definition.parts:
@@ -57,7 +57,7 @@ def _parts(whole: Definition) -> list[Part]:
                 kind = "method"
             if kind:
                 parts.append(
-                    Part(kind, called, inner.start, inner.end, around, signature=inner.title)
+                    EntitySpan(kind, called, inner.start, inner.end, around, signature=inner.title)
                 )
             name(inner, len(parts) - 1 if kind else around)
 
@@ -83,7 +83,7 @@ def _definitions(text: str, family: Family) -> Definition:
             open_ones.pop()[0].end = begin
         if open_ones[-1][1] == indent:
             content = line.lstrip()
-            if content[0] == "{" or CLOSER.match(content):
+            if content[0] == "{" or CLOSING_LINE.match(content):
                 continue
             open_ones.pop()[0].end = begin
         title = family.title(line)
@@ -103,8 +103,8 @@ def _statements(text: str, family: Family) -> Iterator[tuple[int, int, str]]:
     decorated = False
     for start, line in _lines_of_code(text, family):
         content = line.lstrip()
-        indent = indent_of(line)
-        if lead and decorated and (indent > lead[1] or CLOSER.match(content)):
+        indent = measure_indent(line)
+        if lead and decorated and (indent > lead[1] or CLOSING_LINE.match(content)):
             continue  # a decorator that goes over several lines
         if family.leads(content):
             if lead is None or indent < lead[1]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from quire.ingest.types import Piece, path_title
+from quire.ingest.types import ChunkSpan, join_titles
 
 DEEPEST = 20
 """Definitions nested deeper than this are plain lines of the one around them."""
@@ -37,11 +37,11 @@ class Definition:
 
 def pieces_of(
     node: Definition, size: int, cut_stretch: CutStretch, above: tuple[str, ...] = ()
-) -> list[Piece]:
+) -> list[ChunkSpan]:
     """Cut a definition that is longer than the size."""
     path = (*above, node.title) if node.title else above
-    here = path_title(path)
-    pieces: list[Piece] = []
+    here = join_titles(path)
+    pieces: list[ChunkSpan] = []
     joined = 0  # parts in the last piece; 0: it takes no more
     for start, end, part in _parts(node):
         header = bool(node.title) and start == node.start
@@ -49,24 +49,24 @@ def pieces_of(
             new = (
                 pieces_of(part, size, cut_stretch, path)
                 if part
-                else [Piece(*span, here) for span in cut_stretch(start, end)]
+                else [ChunkSpan(*span, here) for span in cut_stretch(start, end)]
             )
             if joined < 0:
-                new[0] = Piece(pieces.pop().start, new[0].end, new[0].title)
+                new[0] = ChunkSpan(pieces.pop().start, new[0].end, new[0].title)
             pieces += new
             joined = 0
             continue
         last = pieces[-1] if pieces else None
         if last and not part and (end - start) * TINY <= size:
-            pieces[-1] = Piece(last.start, end, last.title)
+            pieces[-1] = ChunkSpan(last.start, end, last.title)
             continue
         room = size + size // 4 if joined < 0 else size
         short = min(end - start, last.end - last.start if last else 0) * SHORT <= size
         if last and joined and short and end - last.start <= room:
-            pieces[-1] = Piece(last.start, end, here)
+            pieces[-1] = ChunkSpan(last.start, end, here)
         else:
-            title = path_title((*path, part.title)) if part else here
-            pieces.append(Piece(start, end, title))
+            title = join_titles((*path, part.title)) if part else here
+            pieces.append(ChunkSpan(start, end, title))
         # A short header waits for the first member, whatever its length.
         joined = -1 if header and (end - start) * 4 < size else 1
     return pieces

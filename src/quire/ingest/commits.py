@@ -14,11 +14,11 @@ from dataclasses import replace
 from quire.core import hashing
 from quire.core.types import Document, IngestSettings, Link, Record, Skipped
 from quire.ingest import secrets, text
-from quire.ingest.entities import outline_of
-from quire.ingest.formats import id_of_path
+from quire.ingest.entities import build_outline
+from quire.ingest.formats import compute_record_id
 from quire.ingest.git import Change, Commit
 from quire.ingest.read import chunks_of
-from quire.ingest.types import Source, clean_title
+from quire.ingest.types import SourceFile, clean_title
 
 KIND = "commit"
 FOLDER = ".git/commit"
@@ -70,17 +70,17 @@ def document_of(record: Record, commit: Commit, settings: IngestSettings) -> Doc
         return Skipped(record.path, reason)
     parts = [message or record.title, _files(commit.changes)]
     whole = "\n\n".join(part for part in parts if part) + "\n"
-    reading = text.read(Source(whole, b"", "text"), settings)
-    first, *rest = reading.pieces
+    reading = text.read(SourceFile(whole, b"", "text"), settings)
+    first, *rest = reading.spans
     reading = replace(
         reading,
         # The first piece begins with the title as it is.
-        pieces=(first, *(replace(piece, title=record.title) for piece in rest)),
-        nature=KIND,
+        spans=(first, *(replace(span, title=record.title) for span in rest)),
+        root_kind=KIND,
         summary=message.partition("\n")[2],
-        marks=(),
+        line_map=(),
     )
-    return Document(record, chunks_of(record, reading), (), outline_of(record, reading))
+    return Document(record, chunks_of(record, reading), (), build_outline(record, reading))
 
 
 class Names:
@@ -108,7 +108,7 @@ class Names:
         attrs = {name: value for name, value in record.attrs.items() if name != TODAY}
         if later := targets.difference(touched):
             attrs[TODAY] = json.dumps(sorted(later), ensure_ascii=False)
-        ids = {id_of_path(path) for path in targets}
+        ids = {compute_record_id(path) for path in targets}
         return (
             replace(record, attrs=attrs, paths=tuple(sorted({*touched, *targets}))),
             tuple(Link(record.id, target, TOUCHES) for target in sorted(ids)),

@@ -9,25 +9,25 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 
 from quire.core.types import WHOLE, Entity, Outline, Record, Reference
-from quire.ingest.types import Part, Reading, clean_title
+from quire.ingest.types import EntitySpan, ParsedFile, clean_title
 
 SUMMARY_LENGTH = 600
 """A summary is at most so many characters: it stands for the text, it does not repeat it."""
 WHOLE_KINDS = {"code": "file", "document": "document"}
 
 
-def outline_of(record: Record, reading: Reading) -> Outline:
+def build_outline(record: Record, reading: ParsedFile) -> Outline:
     """Make the outline of a record of what its reader found."""
     text, places = reading.text, _places(reading)
 
     def lines(start: int, end: int) -> tuple[int, int]:
-        if reading.marks is not None:
-            return marked_lines(reading.marks, start, end)
+        if reading.line_map is not None:
+            return find_source_lines(reading.line_map, start, end)
         first, last = places[start][1], places[end][1]
         return first, max(first, last - text.endswith("\n", start, end))
 
     whole = Entity(
-        kind=reading.nature or WHOLE_KINDS.get(record.kind, record.kind),
+        kind=reading.root_kind or WHOLE_KINDS.get(record.kind, record.kind),
         name=record.title,
         qualified=record.title,
         start=0,
@@ -37,7 +37,7 @@ def outline_of(record: Record, reading: Reading) -> Outline:
         attrs={"language": str(record.attrs.get("language", ""))},
     )
     entities = [whole]
-    for part in reading.parts:
+    for part in reading.entities:
         parent = WHOLE if part.parent is None else part.parent + 1
         entities.append(
             Entity(
@@ -56,7 +56,7 @@ def outline_of(record: Record, reading: Reading) -> Outline:
         )
     counted = Counter(
         (use.name, use.kind, WHOLE if use.within is None else use.within + 1)
-        for use in reading.uses
+        for use in reading.references
     )
     references = (Reference(*key, count) for key, count in sorted(counted.items()))
     return Outline(tuple(entities), tuple(references))
@@ -70,7 +70,7 @@ def shortened(summary: str) -> str:
     return first[: SUMMARY_LENGTH - 1].rstrip() + "…"
 
 
-def marked_lines(marks: tuple[tuple[int, int], ...], start: int, end: int) -> tuple[int, int]:
+def find_source_lines(marks: tuple[tuple[int, int], ...], start: int, end: int) -> tuple[int, int]:
     """Find the lines of the file from which a stretch of extracted text was taken."""
     if not marks:
         return (0, 0)
@@ -79,7 +79,7 @@ def marked_lines(marks: tuple[tuple[int, int], ...], start: int, end: int) -> tu
     return marks[first][1], marks[last][1]
 
 
-def _qualified(part: Part, entities: list[Entity], parent: int) -> str:
+def _qualified(part: EntitySpan, entities: list[Entity], parent: int) -> str:
     if part.qualified:
         return part.qualified
     above = entities[parent].qualified if parent != WHOLE else ""
@@ -87,11 +87,11 @@ def _qualified(part: Part, entities: list[Entity], parent: int) -> str:
     return f"{above}.{name}" if above else name
 
 
-def _places(reading: Reading) -> dict[int, tuple[int, int]]:
+def _places(reading: ParsedFile) -> dict[int, tuple[int, int]]:
     """Tell for each character at which a part begins or ends the byte and the line."""
     text = reading.text
     wanted = {0, len(text)}
-    for part in reading.parts:
+    for part in reading.entities:
         wanted |= {part.start, part.end}
     found: dict[int, tuple[int, int]] = {}
     last, offset, line = 0, 0, 1

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from quire.core import hashing
 from quire.core.types import IngestSettings
 from quire.ingest import chat, code, gherkin, html, markdown, pdf, rst, text
-from quire.ingest.types import Reading, Source
+from quire.ingest.types import ParsedFile, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Format:
     """A reader, and what becomes of the files that it reads."""
 
     name: str
-    read: Callable[[Source, IngestSettings], Reading]
+    read: Callable[[SourceFile, IngestSettings], ParsedFile]
     kind: str = "document"
     binary: bool = False
     """The reader wants the bytes: they are no text."""
@@ -39,7 +39,7 @@ JSON = Format("json", chat.read)
 LINES = Format("lines", text.read_lines)
 CODE = Format("code", code.read, kind="code")
 
-TABLE = (
+FORMAT_TABLE = (
     # format, language, endings (with a dot) and names
     (MARKDOWN, "markdown", ".md .markdown .mdown .mdx .mkd .qmd .rmd"),
     (RST, "rst", ".rst .rest"),
@@ -114,14 +114,14 @@ TABLE = (
     (CODE, "template", ".jinja .jinja2 .j2 .erb .ejs .hbs .mustache .liquid"),
 )
 
-BY_ENDING = {
+FORMATS_BY_SUFFIX = {
     ending: (format_, language)
-    for format_, language, endings in TABLE
+    for format_, language, endings in FORMAT_TABLE
     for ending in endings.split()
 }
 
 # Known by their endings: not even opened.
-BINARY_ENDINGS = (
+BINARY_SUFFIX_LIST = (
     ".png .jpg .jpeg .gif .bmp .ico .icns .webp .tif .tiff .avif .heic .psd .ai .eps .xcf"
     " .mp3 .mp4 .m4a .m4v .wav .flac .ogg .ogv .opus .avi .mov .mkv .webm .wmv .aac"
     " .zip .gz .tgz .bz2 .xz .zst .7z .rar .tar .jar .war .ear .whl .egg .apk .ipa .deb .rpm .dmg"
@@ -130,7 +130,7 @@ BINARY_ENDINGS = (
     " .parquet .arrow .feather .onnx .pt .pth .safetensors .gguf .ckpt .tflite .pb .mo .gmo"
     " .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .mobi .swf .blend .fbx .glb"
 )
-BINARY = frozenset(BINARY_ENDINGS.split())
+BINARY_SUFFIXES = frozenset(BINARY_SUFFIX_LIST.split())
 
 SHEBANG = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([A-Za-z]+)")
 INTERPRETERS = {
@@ -153,35 +153,35 @@ INTERPRETERS = {
 }
 
 
-def formats() -> tuple[str, ...]:
+def format_names() -> tuple[str, ...]:
     """Name the readers."""
-    return tuple(sorted({format_.name for format_, _, _ in TABLE}))
+    return tuple(sorted({format_.name for format_, _, _ in FORMAT_TABLE}))
 
 
-def kind_of_path(path: str) -> str:
+def detect_kind(path: str) -> str:
     """Tell whether a file is a `document` or `code`, by its path alone."""
-    return format_of_path(path)[0].kind
+    return detect_format(path)[0].kind
 
 
-def id_of_path(path: str) -> str:
+def compute_record_id(path: str) -> str:
     """Name the record that a file becomes, without opening it."""
-    return hashing.record_id(kind_of_path(path), path)
+    return hashing.record_id(detect_kind(path), path)
 
 
-def format_of_path(path: str) -> tuple[Format, str]:
+def detect_format(path: str) -> tuple[Format, str]:
     """Find the format and the language of a file by its path; unknown ones are plain text."""
     name = path.rpartition("/")[2].lower()
-    return BY_ENDING.get(name) or BY_ENDING.get(_ending(name)) or (TEXT, "text")
+    return FORMATS_BY_SUFFIX.get(name) or FORMATS_BY_SUFFIX.get(_ending(name)) or (TEXT, "text")
 
 
 def is_binary(path: str) -> bool:
     """Tell whether a file is known not to be text by its ending."""
-    return _ending(path.rpartition("/")[2].lower()) in BINARY
+    return _ending(path.rpartition("/")[2].lower()) in BINARY_SUFFIXES
 
 
-def format_of_text(path: str, content: str) -> tuple[Format, str]:
+def detect_text_format(path: str, content: str) -> tuple[Format, str]:
     """Find the format and the language of a text, by its first line if its name says nothing."""
-    found = format_of_path(path)
+    found = detect_format(path)
     if "." not in path.rpartition("/")[2] and found[0] is TEXT:
         shebang = SHEBANG.match(content)
         language = INTERPRETERS.get(shebang[1]) if shebang else None

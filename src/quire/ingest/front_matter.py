@@ -23,7 +23,7 @@ BLOCK_TEXT = re.compile(r"[|>][+-]?\Z")
 ITEM = re.compile(r"[ \t]*-[ \t]+(.+)\Z")
 HEADER_LINE = re.compile(r"([A-Z][A-Za-z-]{1,30}):(?:[ \t]+(.*))?\Z")
 
-MODIFIED = ("updated", "last_modified", "lastmod", "modified", "date")
+MODIFIED_KEYS = ("updated", "last_modified", "lastmod", "modified", "date")
 AUTHOR = ("author", "authors")
 SUMMARY = ("description", "summary", "abstract")
 KEPT = ("status", "tags", "type", "category", "categories")
@@ -48,11 +48,11 @@ NONE = FrontMatter()
 
 def parse(text: str) -> FrontMatter:
     """Read the front matter between `---` lines at a text's beginning."""
-    fields, end = fields_of(text)
+    fields, end = parse_fields(text)
     return _front_matter(end, fields) if end else NONE
 
 
-def fields_of(text: str) -> tuple[dict[str, list[str]], int]:
+def parse_fields(text: str) -> tuple[dict[str, list[str]], int]:
     """Give all fields of a front matter by their keys in small letters, and where it ends."""
     opening = FENCE.match(text)
     closing = opening and FENCE_END.search(text, opening.end(), opening.end() + LONGEST)
@@ -63,11 +63,11 @@ def fields_of(text: str) -> tuple[dict[str, list[str]], int]:
 
 def parse_header(text: str) -> FrontMatter:
     """Read a header of `Name: value` lines that has a title, up to the first blank line."""
-    fields, end = header_fields(text)
+    fields, end = parse_header_fields(text)
     return _front_matter(end, fields) if fields.get("title") else NONE
 
 
-def header_fields(text: str) -> tuple[dict[str, list[str]], int]:
+def parse_header_fields(text: str) -> tuple[dict[str, list[str]], int]:
     """Give all fields of such a header by their keys in small letters, and where it ends."""
     end = text.find("\n\n", 0, LONGEST)
     fields: dict[str, list[str]] = {}
@@ -121,7 +121,7 @@ def _scalar(value: str) -> str:
 
 def _front_matter(end: int, fields: dict[str, list[str]]) -> FrontMatter:
     joined = {key: clean_title(", ".join(values)) for key, values in fields.items() if values}
-    moments = (moment_of(joined[key]) for key in MODIFIED if key in joined)
+    moments = (parse_timestamp(joined[key]) for key in MODIFIED_KEYS if key in joined)
     return FrontMatter(
         end=end,
         title=joined.get("title", ""),
@@ -132,7 +132,7 @@ def _front_matter(end: int, fields: dict[str, list[str]]) -> FrontMatter:
     )
 
 
-def moment_of(value: str) -> int | None:
+def parse_timestamp(value: str) -> int | None:
     """Turn an ISO date, or date and time, into seconds since 1970; UTC unless it says else."""
     value = OFFSET.sub(r"\1:\2", value.strip())
     try:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from quire.core.types import IngestSettings
 from quire.ingest import heading_splitter, prose_splitter, sections
-from quire.ingest.types import Reading, Source, clean_title, one_line
+from quire.ingest.types import ParsedFile, SourceFile, clean_title, collapse_whitespace
 
 LEVELS = {"Feature": 1, "Rule": 2}
 KEYWORD = re.compile(
@@ -23,34 +23,34 @@ QUOTED = re.compile(r'[ \t]*("""|```)')
 TABLE = re.compile(r"[ \t]*(?:\||Examples|Scenarios)")
 
 
-def read(source: Source, settings: IngestSettings) -> Reading:
+def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     """Cut a Gherkin file before its scenarios."""
     text = source.text
     blocks = list(_blocks(text))
-    described = sections.about(source.path, text, blocks, one_line)
-    return Reading(
+    described = sections.about(source.path, text, blocks, collapse_whitespace)
+    return ParsedFile(
         text,
-        tuple(heading_splitter.cut(text, blocks, settings)),
+        tuple(heading_splitter.split(text, blocks, settings)),
         title=described.title,
-        nature=described.nature,
+        root_kind=described.root_kind,
         summary=described.summary,
-        parts=described.parts,
+        entities=described.entities,
     )
 
 
-def _blocks(text: str) -> Iterator[heading_splitter.Block]:
+def _blocks(text: str) -> Iterator[heading_splitter.TextBlock]:
     keywords = list(_keywords(text))
     ends = [*(block.start for block, _ in keywords[1:]), len(text)]
     first = keywords[0][0].start if keywords else len(text)
     if first:
-        yield heading_splitter.Block(0, shown=bool(keywords))
+        yield heading_splitter.TextBlock(0, verbatim=bool(keywords))
     for (block, line_end), end in zip(keywords, ends if keywords else [], strict=True):
         yield block
         for start, _ in prose_splitter.paragraphs(text, line_end, end):
-            yield heading_splitter.Block(start, by_lines=bool(TABLE.match(text, start)))
+            yield heading_splitter.TextBlock(start, line_based=bool(TABLE.match(text, start)))
 
 
-def _keywords(text: str) -> Iterator[tuple[heading_splitter.Block, int]]:
+def _keywords(text: str) -> Iterator[tuple[heading_splitter.TextBlock, int]]:
     """Find the lines with a keyword, outside quoted texts, and where each of them ends."""
     at = 0
     lead: int | None = None
@@ -63,7 +63,7 @@ def _keywords(text: str) -> Iterator[tuple[heading_splitter.Block, int]]:
         if keyword:
             name = clean_title(f"{keyword[1]}: {keyword[2]}").removesuffix(":")
             level = LEVELS.get(keyword[1], LOWEST)
-            yield heading_splitter.Block(at if lead is None else lead, level, name), end
+            yield heading_splitter.TextBlock(at if lead is None else lead, level, name), end
             lead = None
         elif not quote and LEAD.match(line):
             lead = at if lead is None else lead

@@ -15,23 +15,23 @@ from dataclasses import dataclass, field
 
 from quire.core.types import IngestSettings
 from quire.ingest import prose_splitter
-from quire.ingest.line_splitter import cut_lines
-from quire.ingest.types import Piece, path_title
+from quire.ingest.line_splitter import split_lines
+from quire.ingest.types import ChunkSpan, join_titles
 
 INTRODUCTION = re.compile(r"(?::[*_`]*|[*_]{2}:?)\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """A paragraph, heading, list, table or the like; it ends where the next one begins."""
 
     start: int
     level: int = 0
     """1 and up: a heading of that level."""
     name: str = ""
-    by_lines: bool = False
+    line_based: bool = False
     """It is made of lines that belong together, not of sentences."""
-    shown: bool = False
+    verbatim: bool = False
     """It is code, markup or front matter: shown, not said."""
 
 
@@ -52,14 +52,14 @@ class _Carried:
     """It has no text of its own under a heading of its own: the next title holds for both."""
 
 
-def cut(text: str, blocks: Sequence[Block], settings: IngestSettings) -> list[Piece]:
+def split(text: str, blocks: Sequence[TextBlock], settings: IngestSettings) -> list[ChunkSpan]:
     """Cut a text along its blocks, which cover it from its first character on."""
     longest = settings.paragraph if _is_one_paragraph(blocks) else settings.whole
     if len(text) <= max(longest, settings.whole):
         heading = next((block.name for block in blocks if block.level), "")
-        return [Piece(0, len(text), heading)]
+        return [ChunkSpan(0, len(text), heading)]
     target = max(1, settings.target)
-    pieces: list[Piece] = []
+    pieces: list[ChunkSpan] = []
     sections = _sections(text, blocks)
     carried: _Carried | None = None
     for section, following in zip(sections, [*sections[1:], None], strict=True):
@@ -74,8 +74,8 @@ def cut(text: str, blocks: Sequence[Block], settings: IngestSettings) -> list[Pi
             carried = _Carried(first[0], path, bare)
             continue
         carried = None
-        pieces.append(Piece(*first, path_title(path)))
-        pieces += [Piece(*span, path_title(section.path)) for span in rest]
+        pieces.append(ChunkSpan(*first, join_titles(path)))
+        pieces += [ChunkSpan(*span, join_titles(section.path)) for span in rest]
     return pieces
 
 
@@ -96,7 +96,7 @@ def _shared(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     return first[:common]
 
 
-def _sections(text: str, blocks: Sequence[Block]) -> list[_Section]:
+def _sections(text: str, blocks: Sequence[TextBlock]) -> list[_Section]:
     sections: list[_Section] = []
     open_headings: list[tuple[int, str]] = []
     ends = [*(block.start for block in blocks[1:]), len(text)]
@@ -110,22 +110,22 @@ def _sections(text: str, blocks: Sequence[Block]) -> list[_Section]:
         else:
             if not sections:
                 sections.append(_Section((), None))
-            sections[-1].blocks.append((block.start, end, block.by_lines))
+            sections[-1].blocks.append((block.start, end, block.line_based))
     return sections
 
 
-def _is_one_paragraph(blocks: Sequence[Block]) -> bool:
+def _is_one_paragraph(blocks: Sequence[TextBlock]) -> bool:
     """Tell whether nothing in a document says where it could be cut."""
-    return len(blocks) == 1 and not blocks[0].level and not blocks[0].by_lines
+    return len(blocks) == 1 and not blocks[0].level and not blocks[0].line_based
 
 
 def _spans(text: str, section: _Section, target: int, join: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    for start, end, by_lines in _with_introductions(text, section.blocks, target):
-        if end - start <= target or (by_lines and end - start <= 2 * target):
+    for start, end, line_based in _with_introductions(text, section.blocks, target):
+        if end - start <= target or (line_based and end - start <= 2 * target):
             spans.append((start, end))
-        elif by_lines:
-            spans += cut_lines(text, start, end, target)
+        elif line_based:
+            spans += split_lines(text, start, end, target)
         else:
             spans += prose_splitter.split(text, start, end, target)
     if section.heading:
@@ -145,11 +145,11 @@ def _with_introductions(
     """Join a short line such as `These are:` or `**In short**` with what it introduces."""
     joined: list[tuple[int, int, bool]] = []
     open_start: int | None = None
-    for start, end, by_lines in blocks:
+    for start, end, line_based in blocks:
         if open_start is not None and end - open_start <= 2 * target:
             joined[-1] = (open_start, end, True)
         else:
-            joined.append((start, end, by_lines))
+            joined.append((start, end, line_based))
         introduces = (end - start) * 4 < target and INTRODUCTION.search(text[start:end])
         open_start = joined[-1][0] if introduces else None
     return joined

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 
 from quire.core.types import MISSING_EXTRA, IngestSettings
 from quire.ingest import heading_splitter, sections
-from quire.ingest.types import Reading, Source, Unreadable, clean_title, one_line
+from quire.ingest.types import (
+    ParsedFile,
+    SourceFile,
+    UnreadableFile,
+    clean_title,
+    collapse_whitespace,
+)
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -52,30 +58,30 @@ WORDS = 40
 """Characters by which a paragraph is found again in the source."""
 
 
-def read(source: Source, settings: IngestSettings) -> Reading:
+def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     """Take the text out of an HTML page and cut it along its headings."""
     try:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
-        raise Unreadable(f"{MISSING_EXTRA} to read HTML: pip install 'quire[docs]'") from error
+        raise UnreadableFile(f"{MISSING_EXTRA} to read HTML: pip install 'quire[docs]'") from error
     if _too_deep(source.text):
-        raise Unreadable(f"HTML in which more than {DEEPEST} elements are open at once")
+        raise UnreadableFile(f"HTML in which more than {DEEPEST} elements are open at once")
     tree = LexborHTMLParser(source.text)
     page = _Page()
     if tree.root is not None:
         _traverse(tree.root, page)
     text = "".join(page.out)
     described = sections.about(source.path, text, page.blocks, _words_of, _title(tree))
-    return Reading(
+    return ParsedFile(
         text,
-        tuple(heading_splitter.cut(text, page.blocks, settings)),
+        tuple(heading_splitter.split(text, page.blocks, settings)),
         title=described.title,
         attrs=described.attrs,
         links=tuple(page.links),
-        nature=described.nature,
+        root_kind=described.root_kind,
         summary=_description(tree) or described.summary,
-        parts=described.parts,
-        marks=_marks(source.text, page),
+        entities=described.entities,
+        line_map=_line_map(source.text, page),
     )
 
 
@@ -85,7 +91,7 @@ class _Page:
     def __init__(self) -> None:
         self.out: list[str] = []
         self.length = 0
-        self.blocks: list[heading_splitter.Block] = []
+        self.blocks: list[heading_splitter.TextBlock] = []
         self.firsts: list[str] = []
         """For each block the text node that it begins with."""
         self.links: list[str] = []
@@ -94,7 +100,7 @@ class _Page:
         self.space = False
         self.heading = 0
         self.pre = 0
-        self.by_lines = 0
+        self.line_based = 0
         self.first_cell = False
         self.cell = False
         self.item = False
@@ -117,10 +123,10 @@ class _Page:
             if href:
                 self.links.append(href)
         self.pre += tag == "pre"
-        self.by_lines += tag in BY_LINES
+        self.line_based += tag in BY_LINES
 
     def close(self, tag: str) -> None:
-        self.by_lines -= tag in BY_LINES
+        self.line_based -= tag in BY_LINES
         self.pre -= tag == "pre"
         self._break(tag)
         if tag in HEADINGS:
@@ -129,7 +135,7 @@ class _Page:
             self.item = False
 
     def _break(self, tag: str) -> None:
-        if tag in HEADINGS or (tag in PARAGRAPH and not (self.by_lines or self.heading)):
+        if tag in HEADINGS or (tag in PARAGRAPH and not (self.line_based or self.heading)):
             self.gap = 2
         elif (tag in PARAGRAPH and not self.cell) or tag in LINE:
             self.gap = max(self.gap, 1)
@@ -151,18 +157,18 @@ class _Page:
         if self.heading and self.blocks:
             last = self.blocks[-1]
             name = f"{last.name}{' ' if before.isspace() else ''}{content}"
-            self.blocks[-1] = heading_splitter.Block(last.start, last.level, clean_title(name))
+            self.blocks[-1] = heading_splitter.TextBlock(last.start, last.level, clean_title(name))
 
     def _before(self, raw: str) -> str:
         if self.gap == 2 or not self.blocks:
             before = "\n\n" if self.length else ""
             start = self.length + len(before)
             self.blocks.append(
-                heading_splitter.Block(
+                heading_splitter.TextBlock(
                     start,
                     self.heading,
-                    by_lines=bool(self.by_lines or self.pre),
-                    shown=bool(self.pre),
+                    line_based=bool(self.line_based or self.pre),
+                    verbatim=bool(self.pre),
                 )
             )
             self.firsts.append(raw)
@@ -234,14 +240,14 @@ def _title(tree: LexborHTMLParser) -> str:
 
 def _description(tree: LexborHTMLParser) -> str:
     node = tree.css_first('head meta[name="description"]')
-    return one_line(node.attributes.get("content") or "") if node is not None else ""
+    return collapse_whitespace(node.attributes.get("content") or "") if node is not None else ""
 
 
 def _words_of(words: str) -> str:
-    return one_line(words).removeprefix("- ")
+    return collapse_whitespace(words).removeprefix("- ")
 
 
-def _marks(source: str, page: _Page) -> tuple[tuple[int, int], ...]:
+def _line_map(source: str, page: _Page) -> tuple[tuple[int, int], ...]:
     places: dict[str, list[int]] = {}
     at = 0
     for match in MARKUP.finditer(source):

@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from quire.ingest.prose_splitter import cut_anywhere
+from quire.ingest.prose_splitter import split_anywhere
 
-CLOSER = re.compile(
+CLOSING_LINE = re.compile(
     r"[)}\]]|</|(?:end|else|elif|elsif|except|finally|catch|rescue|ensure|fi|done|esac)\b"
 )
 """A line that begins so belongs to the one before it."""
-BestLine = Callable[[int, int, int], int | None]
+LineChooser = Callable[[int, int, int], int | None]
 """Finds the best place to cut behind the first one, if possible behind the second (low), at
 latest before the third (high)."""
 OPEN_LIST = "[({,:;}\n"
 TAB = 4
 
 
-def indent_of(line: str) -> int:
+def measure_indent(line: str) -> int:
     """Count the columns before the first character of a line."""
     space = line[: len(line) - len(line.lstrip(" \t"))]
     return len(space.expandtabs(TAB)) if "\t" in space else len(space)
 
 
-def cut_lines(
-    text: str, start: int, end: int, size: int, best: BestLine | None = None
+def split_lines(
+    text: str, start: int, end: int, size: int, best: LineChooser | None = None
 ) -> list[tuple[int, int]]:
     """Cut before the line with the least indentation, if possible behind a blank one.
 
@@ -40,7 +40,7 @@ def cut_lines(
         if at is None:
             at = _best_line(text, start, low, high)
         if at is None:
-            at = cut_anywhere(text, start, min(end, start + 2 * size), size)[0][1]
+            at = split_anywhere(text, start, min(end, start + 2 * size), size)[0][1]
         parts.append((start, at))
         start = at
     if start < end:
@@ -59,7 +59,7 @@ def _best_line(text: str, start: int, low: int, high: int) -> int | None:
         at = line_end + 1
         line = text[at : at + 80]
         content = line.lstrip(" \t")
-        if not content or content[0] == "\n" or CLOSER.match(content):
+        if not content or content[0] == "\n" or CLOSING_LINE.match(content):
             continue
         if content[0] == "{" and text[line_end - 1] not in OPEN_LIST:
             continue  # the brace of the line above
@@ -67,7 +67,7 @@ def _best_line(text: str, start: int, low: int, high: int) -> int | None:
             lower_half = at
             continue
         behind_blank = text[line_end - 1 : line_end] == "\n"
-        key = (indent_of(line), not behind_blank, -at)
+        key = (measure_indent(line), not behind_blank, -at)
         if best is None or key < best:
             best = key
     return -best[2] if best else lower_half

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote
 
 from quire.core.types import Link
-from quire.ingest.formats import id_of_path
+from quire.ingest.formats import compute_record_id
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -17,7 +17,7 @@ def links_of(record_id: str, path: str, addresses: Iterable[str]) -> tuple[Link,
     """Turn relative addresses into links between records, sorted and each one once."""
     targets = {target for address in addresses if (target := target_of(path, address))}
     targets.discard(path)
-    links = (Link(record_id, id_of_path(target), "link") for target in targets)
+    links = (Link(record_id, compute_record_id(target), "link") for target in targets)
     return tuple(sorted(links, key=lambda link: link.target))
 
 

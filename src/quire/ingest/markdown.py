@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from quire.core.types import IngestSettings
 from quire.ingest import front_matter, heading_splitter, sections
-from quire.ingest.types import Reading, Source, clean_title, one_line
+from quire.ingest.types import ParsedFile, SourceFile, clean_title, collapse_whitespace
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -25,32 +25,32 @@ ITEM = re.compile(r"\A\s*(?:[-*+•]|\d{1,9}[.)]|\|)\s+(?:\[[ xX]\]\s+)?")
 MARKED_UP = re.compile(r"[\[\]*_`<&\\!]")
 
 
-def read(source: Source, settings: IngestSettings) -> Reading:
+def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     """Cut a Markdown text along its headings, and find its links."""
     text = source.text
     matter = front_matter.parse(text)
     environment: dict[str, Any] = {}
-    tokens = block_parser().parse(text[matter.end :], environment)
+    tokens = get_block_parser().parse(text[matter.end :], environment)
     blocks = _blocks(text, matter.end, tokens)
     described = sections.about(
         source.path, text, blocks, lambda words: _words(words, environment), matter.title
     )
-    return Reading(
+    return ParsedFile(
         text,
-        tuple(heading_splitter.cut(text, blocks, settings)),
+        tuple(heading_splitter.split(text, blocks, settings)),
         title=described.title,
         author=matter.author,
         modified=matter.modified,
         attrs={**described.attrs, **matter.attrs},
-        links=tuple(addresses(tokens, environment)),
-        nature=described.nature,
+        links=tuple(find_links(tokens, environment)),
+        root_kind=described.root_kind,
         summary=matter.summary or described.summary,
-        parts=described.parts,
+        entities=described.entities,
     )
 
 
 @cache
-def block_parser() -> MarkdownIt:
+def get_block_parser() -> MarkdownIt:
     """Give the parser that finds blocks."""
     from markdown_it import MarkdownIt
 
@@ -65,19 +65,19 @@ def _inline_parser() -> MarkdownIt:
     return MarkdownIt("commonmark")
 
 
-def _blocks(text: str, offset: int, tokens: list[Token]) -> list[heading_splitter.Block]:
-    starts = line_starts(text, offset)
-    blocks = [heading_splitter.Block(0, shown=True)] if text else []
+def _blocks(text: str, offset: int, tokens: list[Token]) -> list[heading_splitter.TextBlock]:
+    starts = find_line_starts(text, offset)
+    blocks = [heading_splitter.TextBlock(0, verbatim=True)] if text else []
     for at, token in enumerate(tokens):
         if token.level or token.map is None or token.nesting < 0:
             continue
         start = starts[token.map[0]]
         if token.type == "heading_open":
-            name = plain(tokens[at + 1].content)
-            block = heading_splitter.Block(start, int(token.tag[1:]), name)
+            name = plain_heading(tokens[at + 1].content)
+            block = heading_splitter.TextBlock(start, int(token.tag[1:]), name)
         else:
-            block = heading_splitter.Block(
-                start, by_lines=token.type in BY_LINES, shown=token.type in SHOWN
+            block = heading_splitter.TextBlock(
+                start, line_based=token.type in BY_LINES, verbatim=token.type in SHOWN
             )
         if start == blocks[-1].start:
             blocks.pop()
@@ -85,7 +85,7 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> list[heading_splitte
     return blocks
 
 
-def line_starts(text: str, offset: int) -> list[int]:
+def find_line_starts(text: str, offset: int) -> list[int]:
     """Tell where each line begins, from an offset on."""
     starts = [offset]
     for line in text[offset:].split("\n"):
@@ -93,7 +93,7 @@ def line_starts(text: str, offset: int) -> list[int]:
     return starts
 
 
-def plain(content: str) -> str:
+def plain_heading(content: str) -> str:
     """Give a heading's text without its marks."""
     return clean_title(_unmarked(content, {}, ("text", "text_special", "code_inline", "image")))
 
@@ -104,34 +104,34 @@ def _words(paragraph: str, environment: dict[str, Any]) -> str:
     content = ITEM.sub("", content).strip(" \t\n|")
     if "`" not in content:
         content = SIMPLE_LINK.sub(r"\1", content)  # spares most paragraphs the parser
-    shown = _unmarked(content, environment, ("text", "text_special", "code_inline"))
-    return one_line(shown)
+    verbatim = _unmarked(content, environment, ("text", "text_special", "code_inline"))
+    return collapse_whitespace(verbatim)
 
 
 def _unmarked(content: str, environment: dict[str, Any], kept: tuple[str, ...]) -> str:
     if not MARKED_UP.search(content):
         return content
-    shown = []
-    for token in inline(content, environment):
+    verbatim = []
+    for token in parse_inline(content, environment):
         if token.type in kept:
-            shown.append(token.content)
+            verbatim.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):
-            shown.append(" ")
-    return "".join(shown)
+            verbatim.append(" ")
+    return "".join(verbatim)
 
 
-def addresses(tokens: Iterable[Token], environment: dict[str, Any]) -> Iterable[str]:
+def find_links(tokens: Iterable[Token], environment: dict[str, Any]) -> Iterable[str]:
     """Give the addresses that some blocks link to."""
     referenced = bool(environment.get("references"))
     for token in tokens:
         content = token.content
         if token.type == "inline" and ("](" in content or (referenced and "[" in content)):
-            for child in inline(content, environment):
+            for child in parse_inline(content, environment):
                 if child.type == "link_open":
                     yield str(child.attrGet("href"))
 
 
-def inline(content: str, environment: dict[str, Any]) -> list[Token]:
+def parse_inline(content: str, environment: dict[str, Any]) -> list[Token]:
     """Parse what stands within a line."""
     parser = _inline_parser()
     tokens: list[Token] = []

@@ -12,7 +12,7 @@ from typing import Any
 from quire.core.types import MISSING_EXTRA, IngestSettings
 from quire.ingest import heading_splitter, prose_splitter
 from quire.ingest.decode import clean_text
-from quire.ingest.types import Reading, Source, Unreadable, clean_title
+from quire.ingest.types import ParsedFile, SourceFile, UnreadableFile, clean_title
 
 # The library puts U+FFFE (older ones U+0002) for a hyphen together with the line's end.
 HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:[-\u00ad]\n|[\ufffe\x02]\n?)([^\W\d_])")
@@ -20,28 +20,30 @@ PDFIUM = Lock()
 """The library behind it works for one thread at a time."""
 
 
-def read(source: Source, settings: IngestSettings) -> Reading:
+def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     """Take the text out of a PDF document and cut it by its pages."""
     try:
         import pypdfium2
     except ImportError as error:
-        raise Unreadable(f"{MISSING_EXTRA} to read PDF: pip install 'quire[docs]'") from error
+        raise UnreadableFile(f"{MISSING_EXTRA} to read PDF: pip install 'quire[docs]'") from error
     with PDFIUM:
         try:
             document = pypdfium2.PdfDocument(source.data)
         except pypdfium2.PdfiumError as error:
-            raise Unreadable(_reason(str(error))) from error
+            raise UnreadableFile(_reason(str(error))) from error
         try:
             pages = _pages(document, settings)
             title = clean_title(document.get_metadata_value("Title") or "")
         except pypdfium2.PdfiumError as error:
-            raise Unreadable(f"broken PDF: {error}") from error
+            raise UnreadableFile(f"broken PDF: {error}") from error
         finally:
             document.close()
     if not any(pages):
-        raise Unreadable("PDF without text (scanned?)")
+        raise UnreadableFile("PDF without text (scanned?)")
     text, blocks = _joined(pages)
-    return Reading(text, tuple(heading_splitter.cut(text, blocks, settings)), title=title, marks=())
+    return ParsedFile(
+        text, tuple(heading_splitter.split(text, blocks, settings)), title=title, line_map=()
+    )
 
 
 def _pages(document: Any, settings: IngestSettings) -> list[str]:
@@ -56,7 +58,7 @@ def _pages(document: Any, settings: IngestSettings) -> list[str]:
         total += len(pages[-1])
         if total > settings.max_bytes:
             limit = f"over the limit of {settings.max_bytes} ([ingest] max_bytes)"
-            raise Unreadable(f"PDF whose text alone is {limit}")
+            raise UnreadableFile(f"PDF whose text alone is {limit}")
     return pages
 
 
@@ -67,16 +69,16 @@ def _clean(text: str) -> str:
     return text.replace("\ufffe", "-").replace("\x02", "-").strip()
 
 
-def _joined(pages: list[str]) -> tuple[str, list[heading_splitter.Block]]:
+def _joined(pages: list[str]) -> tuple[str, list[heading_splitter.TextBlock]]:
     parts = []
     blocks = []
     at = 0
     for number, page in enumerate(pages, 1):
         if page:
             part = f"{page}\n\n"
-            blocks.append(heading_splitter.Block(at, 1, f"Page {number}"))
+            blocks.append(heading_splitter.TextBlock(at, 1, f"Page {number}"))
             blocks += [
-                heading_splitter.Block(at + start)
+                heading_splitter.TextBlock(at + start)
                 for start, _ in prose_splitter.paragraphs(part, 0, len(part))
             ]
             parts.append(part)

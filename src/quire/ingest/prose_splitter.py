@@ -56,7 +56,7 @@ def split(text: str, start: int, end: int, target: int) -> list[tuple[int, int]]
     found: list[tuple[int, int]] = []
     for first, last in sentences(text, start, end):
         if last - first > 2 * target:
-            found += cut_anywhere(text, first, last, target)
+            found += split_anywhere(text, first, last, target)
         else:
             found.append((first, last))
     return fill(found, target)
@@ -78,7 +78,7 @@ def fill(spans: Iterable[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
     return filled
 
 
-def cut_anywhere(text: str, start: int, end: int, size: int) -> list[tuple[int, int]]:
+def split_anywhere(text: str, start: int, end: int, size: int) -> list[tuple[int, int]]:
     """Cut a stretch without sentences into parts of at most the size, at the best places."""
     size = max(1, size)
     parts = []

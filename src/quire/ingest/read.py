@@ -14,10 +14,16 @@ from quire.core import hashing
 from quire.core.types import Chunk, Document, FoundFile, IngestSettings, Record, Skipped
 from quire.ingest import secrets
 from quire.ingest.decode import NotText, text_of
-from quire.ingest.entities import marked_lines, outline_of
-from quire.ingest.formats import format_of_path, format_of_text, id_of_path, is_binary
+from quire.ingest.entities import build_outline, find_source_lines
+from quire.ingest.formats import compute_record_id, detect_format, detect_text_format, is_binary
 from quire.ingest.links import links_of
-from quire.ingest.types import Reading, Source, Unreadable, clean_title, without_blank_pieces
+from quire.ingest.types import (
+    ParsedFile,
+    SourceFile,
+    UnreadableFile,
+    clean_title,
+    merge_blank_spans,
+)
 from quire.ingest.walk import DEFAULTS, too_large
 
 
@@ -28,7 +34,7 @@ def read(found: FoundFile, settings: IngestSettings = DEFAULTS) -> tuple[Documen
     try:
         data = _bytes_of(found, settings.max_bytes)
         document = document_of(found.path, data, settings)
-    except (NotText, Unreadable) as reason:
+    except (NotText, UnreadableFile) as reason:
         return Skipped(found.path, str(reason))
     return document, hashing.digest_bytes(data).hex()
 
@@ -37,7 +43,7 @@ def plain_text(found: FoundFile, settings: IngestSettings = DEFAULTS) -> str | S
     """Give the text of a file, uncut, or why it is left out."""
     try:
         text = text_of(_bytes_of(found, settings.max_bytes))
-    except (NotText, Unreadable) as reason:
+    except (NotText, UnreadableFile) as reason:
         return Skipped(found.path, str(reason))
     refusal = None if settings.secrets else secrets.in_text(text)
     return Skipped(found.path, refusal) if refusal else text
@@ -47,30 +53,30 @@ def digest_of(found: FoundFile) -> str | Skipped:
     """Give the digest of a file's bytes alone."""
     try:
         return hashing.digest_bytes(_bytes_of(found)).hex()
-    except Unreadable as reason:
+    except UnreadableFile as reason:
         return Skipped(found.path, str(reason))
 
 
 def document_of(path: str, data: bytes, settings: IngestSettings) -> Document:
     """Make the record, chunks and links of a file from its bytes; raises NotText, Unreadable."""
-    format_, language = format_of_path(path)
+    format_, language = detect_format(path)
     kind = format_.kind
     if format_.binary:
-        source = Source("", data, language, path)
+        source = SourceFile("", data, language, path)
     else:
         text = text_of(data)
         if not settings.secrets and (reason := secrets.in_text(text)):
-            raise Unreadable(reason)
-        format_, language = format_of_text(path, text)
-        source = Source(text, data, language, path)
+            raise UnreadableFile(reason)
+        format_, language = detect_text_format(path, text)
+        source = SourceFile(text, data, language, path)
     reading = format_.read(source, settings)
     # What a reader brings to light (a PDF's text, an entity decoded) is looked at as well.
     brought_up = "" if settings.secrets or reading.text == source.text else reading.text
     if reason := secrets.in_text(brought_up):
-        raise Unreadable(reason)
+        raise UnreadableFile(reason)
     record = Record(
         # By the path's own kind: a link to it is made without opening it.
-        id=id_of_path(path),
+        id=compute_record_id(path),
         kind=reading.kind or kind,
         path=path,
         title=clean_title(reading.title) or path.rpartition("/")[2],
@@ -82,16 +88,16 @@ def document_of(path: str, data: bytes, settings: IngestSettings) -> Document:
         record,
         chunks_of(record, reading),
         links_of(record.id, path, reading.links),
-        outline_of(record, reading),
+        build_outline(record, reading),
     )
 
 
-def chunks_of(record: Record, reading: Reading) -> tuple[Chunk, ...]:
+def chunks_of(record: Record, reading: ParsedFile) -> tuple[Chunk, ...]:
     """Make the chunks of a record of the pieces that its reader cut."""
     chunks = []
     offset = 0
     line = 1
-    for sequence, piece in enumerate(without_blank_pieces(reading.text, reading.pieces)):
+    for sequence, piece in enumerate(merge_blank_spans(reading.text, reading.spans)):
         text = reading.text[piece.start : piece.end]
         length = len(text.encode())
         last_line = line + text.count("\n", 0, len(text) - 1)
@@ -106,8 +112,8 @@ def chunks_of(record: Record, reading: Reading) -> tuple[Chunk, ...]:
                 start=offset,
                 end=offset + length,
                 lines=(line, last_line)
-                if reading.marks is None
-                else marked_lines(reading.marks, piece.start, piece.end),
+                if reading.line_map is None
+                else find_source_lines(reading.line_map, piece.start, piece.end),
                 text=text,
             )
         )
@@ -121,13 +127,13 @@ def _bytes_of(found: FoundFile, limit: int | None = None) -> bytes:
         # It may have become a pipe or a link since it was found.
         descriptor = platform.open_without_following(found.location)
     except FileNotFoundError as error:
-        raise Unreadable("vanished before it could be read") from error
+        raise UnreadableFile("vanished before it could be read") from error
     except OSError as error:
-        raise Unreadable(f"cannot be read: {error.strerror}") from error
+        raise UnreadableFile(f"cannot be read: {error.strerror}") from error
     try:
         return _content(descriptor, limit)
     except OSError as error:
-        raise Unreadable(f"cannot be read: {error.strerror}") from error
+        raise UnreadableFile(f"cannot be read: {error.strerror}") from error
     finally:
         os.close(descriptor)
 
@@ -135,13 +141,13 @@ def _bytes_of(found: FoundFile, limit: int | None = None) -> bytes:
 def _content(descriptor: int, limit: int | None) -> bytes:
     before = os.fstat(descriptor)
     if not stat.S_ISREG(before.st_mode):
-        raise Unreadable("not a regular file any more")
+        raise UnreadableFile("not a regular file any more")
     if limit is not None and before.st_size > limit:
-        raise Unreadable(too_large(before.st_size, limit))
+        raise UnreadableFile(too_large(before.st_size, limit))
     with os.fdopen(descriptor, "rb", closefd=False) as file:
         data = file.read(before.st_size + 1)
     after = os.fstat(descriptor)
     unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     if len(data) != before.st_size or not unchanged:
-        raise Unreadable("changed while it was being read; index it again")
+        raise UnreadableFile("changed while it was being read; index it again")
     return data

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from quire.core.types import IngestSettings
 from quire.ingest import front_matter, heading_splitter, prose_splitter, sections
-from quire.ingest.types import Reading, Source, clean_title, one_line
+from quire.ingest.types import ParsedFile, SourceFile, clean_title, collapse_whitespace
 
 ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*\Z")
 SHORT_ADORNMENT = 4
@@ -24,29 +24,29 @@ NOT_SAID = re.compile(r"\.\. |__ |:[^:\n`]{1,60}:(?:\s|\Z)|([!-/:-@\[-`{-~])\1+[
 ITEM = re.compile(r"\A\s*(?:[-*+•]|\w{1,3}[.)]|\|)\s+")
 
 
-def read(source: Source, settings: IngestSettings) -> Reading:
+def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     """Cut a reStructuredText along its titles, and find its links."""
     text = source.text
     matter = front_matter.parse(text)
     if not matter.end:
         matter = front_matter.parse_header(text)
-    found = list(blocks(text, matter.end))
+    found = list(parse_blocks(text, matter.end))
     described = sections.about(source.path, text, found, _words, matter.title)
-    return Reading(
+    return ParsedFile(
         text,
-        tuple(heading_splitter.cut(text, found, settings)),
+        tuple(heading_splitter.split(text, found, settings)),
         title=described.title,
         author=matter.author,
         modified=matter.modified,
         attrs={**described.attrs, **matter.attrs},
-        links=tuple(addresses(text)),
-        nature=described.nature,
+        links=tuple(find_links(text)),
+        root_kind=described.root_kind,
         summary=matter.summary or described.summary,
-        parts=described.parts,
+        entities=described.entities,
     )
 
 
-def blocks(text: str, matter_end: int) -> Iterator[heading_splitter.Block]:
+def parse_blocks(text: str, matter_end: int) -> Iterator[heading_splitter.TextBlock]:
     """Give the titles and paragraphs of a text in their order."""
     titles = _titles(text)
     for start, end, title in _stretches(text, titles):
@@ -57,8 +57,8 @@ def blocks(text: str, matter_end: int) -> Iterator[heading_splitter.Block]:
 
 
 def _stretches(
-    text: str, titles: list[tuple[heading_splitter.Block, int]]
-) -> Iterator[tuple[int, int, heading_splitter.Block | None]]:
+    text: str, titles: list[tuple[heading_splitter.TextBlock, int]]
+) -> Iterator[tuple[int, int, heading_splitter.TextBlock | None]]:
     at = 0
     for title, end in titles:
         if title.start > at:
@@ -69,12 +69,12 @@ def _stretches(
         yield at, len(text), None
 
 
-def _titles(text: str) -> list[tuple[heading_splitter.Block, int]]:
+def _titles(text: str) -> list[tuple[heading_splitter.TextBlock, int]]:
     """Find the titles: a line with a line of one repeated sign below it, and perhaps above.
 
     The kinds of adornment are levels in the order in which they first appear.
     """
-    titles: list[tuple[heading_splitter.Block, int]] = []
+    titles: list[tuple[heading_splitter.TextBlock, int]] = []
     levels: dict[tuple[str, bool], int] = {}
     above = title = ""
     at = 0
@@ -86,7 +86,7 @@ def _titles(text: str) -> list[tuple[heading_splitter.Block, int]]:
                 level = levels.setdefault((line[0], over), len(levels) + 1)
                 start = at - len(title) - 1 - (len(above) + 1 if over else 0)
                 end = _next_line_with_words(text, at + len(line) + 1)
-                titles.append((heading_splitter.Block(start, level, _plain(title)), end))
+                titles.append((heading_splitter.TextBlock(start, level, _plain(title)), end))
                 used = True
         # The line below one title is not the line above the next.
         above, title = title, "" if used else line
@@ -110,7 +110,7 @@ def _plain(title: str) -> str:
 
 def _words(paragraph: str) -> str:
     """Give the words of a paragraph or a list's item on one line, without marks."""
-    return one_line(_unmarked(ITEM.sub("", paragraph)).replace("\\ ", ""))
+    return collapse_whitespace(_unmarked(ITEM.sub("", paragraph)).replace("\\ ", ""))
 
 
 def _unmarked(content: str) -> str:
@@ -119,28 +119,28 @@ def _unmarked(content: str) -> str:
 
 def _paragraphs(
     text: str, start: int, end: int, matter_end: int
-) -> Iterator[heading_splitter.Block]:
+) -> Iterator[heading_splitter.TextBlock]:
     """Go through the paragraphs; what is indented below `::` or a directive stays with it."""
     head: int | None = None
-    by_lines = shown = opens = False
+    line_based = verbatim = opens = False
     for first, last in prose_splitter.paragraphs(text, start, end):
         indented = text[first] in " \t"
         if head is not None and opens and indented:
-            by_lines = shown = True
+            line_based = verbatim = True
             continue
         if head is not None:
-            yield heading_splitter.Block(head, by_lines=by_lines, shown=shown)
+            yield heading_splitter.TextBlock(head, line_based=line_based, verbatim=verbatim)
         head = first
-        by_lines = bool(MADE_OF_LINES.match(text, first))
-        shown = first < matter_end or bool(NOT_SAID.match(text, first))
+        line_based = bool(MADE_OF_LINES.match(text, first))
+        verbatim = first < matter_end or bool(NOT_SAID.match(text, first))
         opens = text.startswith(".. ", first) or bool(
             LITERAL.search(text, max(first, last - 200), last)
         )
     if head is not None:
-        yield heading_splitter.Block(head, by_lines=by_lines, shown=shown)
+        yield heading_splitter.TextBlock(head, line_based=line_based, verbatim=verbatim)
 
 
-def addresses(text: str) -> Iterator[str]:
+def find_links(text: str) -> Iterator[str]:
     """Give the addresses that a text links to."""
     for match in DOC_ROLE.finditer(text):
         target = (match[1] or match[2]).strip()

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quire.ingest import labels, prose_splitter
-from quire.ingest.heading_splitter import Block
-from quire.ingest.types import Part, clean_title, path_title
+from quire.ingest.heading_splitter import TextBlock
+from quire.ingest.types import EntitySpan, clean_title, join_titles
 
 LOOKED_AT = 800
 """Characters of a paragraph that are looked at for a summary."""
@@ -24,8 +24,8 @@ class About:
     """What a document is about: its parts, and what the whole is and says."""
 
     title: str
-    parts: tuple[Part, ...]
-    nature: str = ""
+    entities: tuple[EntitySpan, ...]
+    root_kind: str = ""
     summary: str = ""
     attrs: Mapping[str, str] = field(default_factory=dict)
 
@@ -47,7 +47,7 @@ class _Named:
 def about(
     path: str,
     text: str,
-    blocks: Sequence[Block],
+    blocks: Sequence[TextBlock],
     plain: Callable[[str], str],
     title: str = "",
 ) -> About:
@@ -69,7 +69,7 @@ def about(
             line = next(lines, None)
         if block.level:
             survey.heading(block)
-        elif not block.shown:
+        elif not block.verbatim:
             survey.words(block, end, within)
     survey.close(len(text))
     headings = [named.name for named in survey.sections]
@@ -77,7 +77,7 @@ def about(
     if labels.decides(path, title, headings):
         return survey.decision(title)
     survey.speak_for_the_whole(survey.summary)
-    return About(title, survey.parts(), summary=survey.summary)
+    return About(title, survey.entities(), summary=survey.summary)
 
 
 class _Survey:
@@ -94,7 +94,7 @@ class _Survey:
         self._silent: _Named | None = None
         """The section that has not said anything of itself yet."""
 
-    def heading(self, block: Block) -> None:
+    def heading(self, block: TextBlock) -> None:
         self.close(block.start, block.level)
         self._silent = None
         if not block.name:
@@ -116,8 +116,8 @@ class _Survey:
         self.sections.append(section)
         self._silent = section
 
-    def words(self, block: Block, end: int, found: Iterable[re.Match[str]]) -> None:
-        if not block.by_lines and (self._silent is not None or not self.summary):
+    def words(self, block: TextBlock, end: int, found: Iterable[re.Match[str]]) -> None:
+        if not block.line_based and (self._silent is not None or not self.summary):
             said = self._said(block.start, end)
             self.summary = self.summary or said
             if self._silent is not None and said:
@@ -146,9 +146,9 @@ class _Survey:
             if place is not None:
                 self.named[place].end = at
 
-    def parts(self) -> tuple[Part, ...]:
+    def entities(self) -> tuple[EntitySpan, ...]:
         return tuple(
-            Part(
+            EntitySpan(
                 named.kind,
                 clean_title(named.name),
                 named.start,
@@ -156,7 +156,7 @@ class _Survey:
                 named.parent,
                 summary=named.summary,
                 attrs={"id": named.id} if named.id else {},
-                qualified=path_title(map(clean_title, named.path)),
+                qualified=join_titles(map(clean_title, named.path)),
             )
             for named in self.named
         )
@@ -179,7 +179,7 @@ class _Survey:
         }
         self.speak_for_the_whole(said, labels.DECISION, attrs["id"])
         stated = {key: value for key, value in attrs.items() if value}
-        return About(title, self.parts(), labels.DECISION, said, stated)
+        return About(title, self.entities(), labels.DECISION, said, stated)
 
     def speak_for_the_whole(self, said: str, kind: str = "", name: str = "") -> None:
         """Let the section under the title, which holds all others, be what the whole is."""

@@ -9,12 +9,12 @@ from typing import NamedTuple
 TITLE_LENGTH = 120
 
 
-class Unreadable(Exception):  # noqa: N818  # not an error: it becomes a Skipped value
+class UnreadableFile(Exception):  # noqa: N818  # not an error: it becomes a Skipped value
     """A file is of a known format but cannot be read; says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """What a reader is given: the text, and for formats that are no text the bytes."""
 
     text: str
@@ -24,7 +24,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ChunkSpan:
     """A stretch of a text, by its first character and the one behind its last."""
 
     start: int
@@ -33,7 +33,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class EntitySpan:
     """A named stretch of a text: a function, a section, a message."""
 
     kind: str
@@ -50,7 +50,7 @@ class Part:
     """Empty: the names of the parts around it and its own, joined by dots."""
 
 
-class Use(NamedTuple):
+class NameReference(NamedTuple):
     """A name that a part uses and that something elsewhere may define.
 
     There are as many as there are names in a file: a tuple is made three times as fast.
@@ -63,11 +63,11 @@ class Use(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedFile:
     """A file's text, cut into pieces that follow each other without a gap."""
 
     text: str
-    pieces: tuple[Piece, ...]
+    spans: tuple[ChunkSpan, ...]
     title: str = ""
     author: str | None = None
     modified: int | None = None
@@ -76,48 +76,48 @@ class Reading:
     """Addresses as they stand in the file."""
     kind: str = ""
     """What the record is, where the content decides (`conversation`); empty: the path does."""
-    nature: str = ""
+    root_kind: str = ""
     """What the whole is (`module`, `session`); empty: a `file` of code, or a `document`."""
     summary: str = ""
     """What the whole says of itself: a module's docstring, a document's first paragraph."""
-    parts: tuple[Part, ...] = ()
+    entities: tuple[EntitySpan, ...] = ()
     """In the order of their beginnings, each after the one around it."""
-    uses: tuple[Use, ...] = ()
-    marks: tuple[tuple[int, int], ...] | None = None
+    references: tuple[NameReference, ...] = ()
+    line_map: tuple[tuple[int, int], ...] | None = None
     """For text that was taken out of a file: (character, line of the file), ascending."""
 
 
-def path_title(names: Iterable[str]) -> str:
+def join_titles(names: Iterable[str]) -> str:
     """Join headings into one title, the outermost first."""
     return " > ".join(name for name in names if name)
 
 
-def one_line(text: str) -> str:
+def collapse_whitespace(text: str) -> str:
     """Bring a text onto one line."""
     return " ".join(text.split())
 
 
 def clean_title(title: str) -> str:
     """Bring a heading onto one line of a bounded length."""
-    title = one_line(title)
+    title = collapse_whitespace(title)
     return title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1].rstrip() + "…"
 
 
-def without_blank_pieces(text: str, pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+def merge_blank_spans(text: str, pieces: Iterable[ChunkSpan]) -> tuple[ChunkSpan, ...]:
     """Give white space that stands alone to the piece before it, or at the start behind it."""
-    kept: list[Piece] = []
+    kept: list[ChunkSpan] = []
     blank_start: int | None = None
     for piece in pieces:
         if piece.start == piece.end:
             continue
         if not text[piece.start : piece.end].isspace():
             start = piece.start if blank_start is None else blank_start
-            kept.append(Piece(start, piece.end, piece.title))
+            kept.append(ChunkSpan(start, piece.end, piece.title))
             blank_start = None
         elif kept:
-            kept[-1] = Piece(kept[-1].start, piece.end, kept[-1].title)
+            kept[-1] = ChunkSpan(kept[-1].start, piece.end, kept[-1].title)
         elif blank_start is None:
             blank_start = piece.start
     if blank_start is not None:
-        kept.append(Piece(blank_start, len(text)))
+        kept.append(ChunkSpan(blank_start, len(text)))
     return tuple(kept)

@@ -19,7 +19,7 @@ from quire.core.protocols import Embedder, Store, TextWriter, View, Writer
 from quire.core.types import Chunk, Document, Filter, Record, Viewer
 from quire.errors import EmbedError, EndpointError, InputError, MissingExtraError
 from quire.ingest import secrets
-from quire.ingest.text import cut
+from quire.ingest.text import split_plain_text
 from quire.store.access import access_list
 
 AT_ONCE = 32
@@ -73,7 +73,7 @@ class Noting(ABC):
             yield writer, view
 
     def _cut(self, text: str) -> Sequence[str]:
-        return cut(text, self.config.ingest)
+        return split_plain_text(text, self.config.ingest)
 
     def _spoken_of(self, folder: Path) -> str:
         """Name a folder by its path in the project; one outside by its own name."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quire.core.types import Document, IngestSettings, Skipped
 from quire.ingest import prose_splitter, read, walk
-from quire.ingest.front_matter import fields_of, moment_of
+from quire.ingest.front_matter import parse_fields, parse_timestamp
 from quire.memory.postmortems import Page
 
 ENDINGS = (".md", ".markdown")
@@ -35,10 +35,10 @@ def pages(folder: Path, settings: IngestSettings) -> Iterator[tuple[str, Page | 
 def page(document: Document) -> Page:
     """Make a page of what the reader of Markdown found."""
     text = "".join(chunk.text for chunk in document.chunks)
-    fields, end = fields_of(text)
+    fields, end = parse_fields(text)
     path, title = document.record.path, document.record.title
     name = path.rpartition("/")[2]  # which stands for a title where there is none
-    moments = {key: moment_of(values[0]) for key, values in fields.items() if values}
+    moments = {key: parse_timestamp(values[0]) for key, values in fields.items() if values}
     return Page(
         path=path,
         title="" if title == name else title,

@@ -28,7 +28,7 @@ from quire.core.types import (
     Request,
 )
 from quire.errors import EmbedError, InputError, QuireError
-from quire.ingest import id_of_path
+from quire.ingest import compute_record_id
 from quire.pipeline import features
 from quire.pipeline.features import CandidateFeatures
 from quire.pipeline.request import ResolvedRequest
@@ -211,7 +211,7 @@ def _meant(view: View, request: Request) -> tuple[Request, list[str]]:
         "include": request.include,
         "exclude": request.exclude,
     }
-    ids = {name: (name, id_of_path(name)) for names in named.values() for name in names}
+    ids = {name: (name, compute_record_id(name)) for names in named.values() for name in names}
     there = {
         record.id for record in view.records(sorted({one for two in ids.values() for one in two}))
     }

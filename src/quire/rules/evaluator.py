@@ -26,7 +26,7 @@ from quire.core.types import (
     Verdict,
 )
 from quire.errors import InputError
-from quire.ingest import id_of_path
+from quire.ingest import compute_record_id
 
 KEPT_STATES = 8
 KEPT_VERDICTS = 4096
@@ -161,7 +161,7 @@ class RuleEvaluator:
                     mistakes += found
             # Rules may bring in any document, and contexts extend any.
             wanted = {path for each in files.values() for path in _meant(each)} - records.keys()
-            waiting = view.records(sorted(map(id_of_path, wanted)))
+            waiting = view.records(sorted(map(compute_record_id, wanted)))
         made = Contexts(files, records, (*mistakes, *rules.mistakes(files)))
         self._contexts.put(key, made)
         return made

@@ -18,7 +18,7 @@ class Grammar:
 
     module: str
     query: str
-    nature: str = "file"
+    root_kind: str = "file"
     """What a file is to the language: a `module`, or just a `file`."""
     entry: str = "language"
     """The wheel's function that gives the grammar."""

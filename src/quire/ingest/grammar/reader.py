@@ -17,15 +17,15 @@ from quire.ingest.grammar.parse import loaded, tree_of
 from quire.ingest.grammar.references import uses_of
 from quire.ingest.grammar.signatures import parts_of, summary_of_file
 from quire.ingest.grammar.statements import best_statement
-from quire.ingest.line_splitter import cut_lines
-from quire.ingest.types import Part, Piece, Reading, Source, clean_title
+from quire.ingest.line_splitter import split_lines
+from quire.ingest.types import ChunkSpan, EntitySpan, ParsedFile, SourceFile, clean_title
 
 SPACES = re.compile("[\x00\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u3000\ufeff]")
 BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 LINE_REST = re.compile(r"[ \t]*[;,]?[ \t]*(?:(?://|#|--)[^\n]*)?\n(?:[ \t]*\n)*")
 
 
-def read(source: Source, settings: IngestSettings) -> Reading | None:
+def read(source: SourceFile, settings: IngestSettings) -> ParsedFile | None:
     """Read a file by its grammar; None: there is none, or it finds no order in the file."""
     name = grammar_name(source.language, source.path, source.text)
     grammar = loaded(name) if name else None
@@ -41,18 +41,20 @@ def read(source: Source, settings: IngestSettings) -> Reading | None:
     found = captured(text, nodes)
     parts = parts_of(text, found)
     size = max(1, settings.code_max)
-    pieces = [Piece(0, len(text))]
+    pieces = [ChunkSpan(0, len(text))]
     if len(text) > size:
         whole = _definitions(text, parts)
         best = best_statement(text, tree.root_node, list(long_stretches(whole, size)), size)
-        pieces = pieces_of(whole, size, lambda start, end: cut_lines(text, start, end, size, best))
-    return Reading(
+        pieces = pieces_of(
+            whole, size, lambda start, end: split_lines(text, start, end, size, best)
+        )
+    return ParsedFile(
         text,
         tuple(pieces),
-        nature=GRAMMARS[name].nature,
+        root_kind=GRAMMARS[name].root_kind,
         summary=summary_of_file(text, found, parts),
-        parts=tuple(parts),
-        uses=tuple(uses_of(text, source.path, nodes, parts)),
+        entities=tuple(parts),
+        references=tuple(uses_of(text, source.path, nodes, parts)),
     )
 
 
@@ -64,7 +66,7 @@ def _one_byte_each(text: str) -> bytes:
     return text.encode("ascii")
 
 
-def _definitions(text: str, parts: list[Part]) -> Definition:
+def _definitions(text: str, parts: list[EntitySpan]) -> Definition:
     """Make whole lines of the parts, and nest them for cutting."""
     whole = Definition(0, "", len(text))
     made: list[Definition] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quire.ingest.grammar import extract
 from quire.ingest.grammar.test_targets import tested_by_file, tested_by_name
-from quire.ingest.types import TITLE_LENGTH, Part, Use
+from quire.ingest.types import TITLE_LENGTH, EntitySpan, NameReference
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,9 +30,11 @@ BEFORE = 30
 """Characters in which the word before a name is looked for."""
 
 
-def uses_of(text: str, path: str, nodes: dict[str, list[Node]], parts: list[Part]) -> list[Use]:
+def uses_of(
+    text: str, path: str, nodes: dict[str, list[Node]], parts: list[EntitySpan]
+) -> list[NameReference]:
     """Name what the parts import, call and use, and in a file of tests what they test."""
-    uses: list[Use] = []
+    uses: list[NameReference] = []
     declared = {node.start_byte for node in nodes.get("name", ())}
     within: int | None = None
     place = last = -1
@@ -48,7 +50,7 @@ def uses_of(text: str, path: str, nodes: dict[str, list[Node]], parts: list[Part
         if not name.isidentifier():
             name = extract.used_name(name) if kind else extract.imported_name(name)
         if 1 < len(name) <= TITLE_LENGTH:  # no definition has a longer name
-            uses.append(Use(name, KINDS[kind], within))
+            uses.append(NameReference(name, KINDS[kind], within))
     uses += _tests(path, parts)
     return uses
 
@@ -65,9 +67,9 @@ def _places(text: str, nodes: dict[str, list[Node]]) -> Iterator[tuple[int, int,
                 yield start, KINDS.index(name), node.end_byte
 
 
-def _tests(path: str, parts: list[Part]) -> Iterator[Use]:
+def _tests(path: str, parts: list[EntitySpan]) -> Iterator[NameReference]:
     if tested := tested_by_file(path):
-        yield Use(tested, "test")
+        yield NameReference(tested, "test")
         for place, part in enumerate(parts):
             for name in tested_by_name(part.name):
-                yield Use(name, "test", place)
+                yield NameReference(name, "test", place)

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from quire.ingest.code_splitter import DEEPEST, HOLDERS
 from quire.ingest.grammar import extract
 from quire.ingest.grammar.definitions import Captured, Found, Span, leads_above
-from quire.ingest.types import Part, clean_title
+from quire.ingest.types import EntitySpan, clean_title
 
 TOP = 300
 """A comment that begins before this character may be a licence's."""
 PRELUDE = re.compile(r"\s*(?:<\?php\s*|(['\"])use strict\1;?\s*)?")
 
 
-def parts_of(text: str, found: Captured) -> list[Part]:
+def parts_of(text: str, found: Captured) -> list[EntitySpan]:
     """Make a part of each definition that has a name and is not nested too deeply."""
-    parts: list[Part] = []
+    parts: list[EntitySpan] = []
     places: dict[int, int | None] = {}  # by identity: the part that it is, or that is around it
     depths: dict[int, int] = {}
     for one in found.definitions:
@@ -32,7 +32,7 @@ def parts_of(text: str, found: Captured) -> list[Part]:
     return parts
 
 
-def summary_of_file(text: str, found: Captured, parts: list[Part]) -> str:
+def summary_of_file(text: str, found: Captured, parts: list[EntitySpan]) -> str:
     """Give what a file says of itself: its docstring, or the comment at its top."""
     if found.doc:
         return extract.docstring_text(_at(text, found.doc))
@@ -47,7 +47,9 @@ def summary_of_file(text: str, found: Captured, parts: list[Part]) -> str:
     return ""
 
 
-def _part(text: str, found: Captured, one: Found, *, around: int | None, parts: list[Part]) -> Part:
+def _part(
+    text: str, found: Captured, one: Found, *, around: int | None, parts: list[EntitySpan]
+) -> EntitySpan:
     assert one.name is not None, "only what has a name becomes a part"
     start, decorators, comment = _above(text, found, one)
     written = _at(text, one.name)
@@ -57,7 +59,7 @@ def _part(text: str, found: Captured, one: Found, *, around: int | None, parts: 
     belongs = len(path) > 1 or owner or (outer is not None and outer.kind in HOLDERS)
     # In broken syntax a comment above may reach into what came before: parts stay in their order.
     start = min(one.start, max(start, parts[-1].start if parts else 0))
-    return Part(
+    return EntitySpan(
         kind="method" if one.kind == "function" and belongs else one.kind,
         name=path[-1],
         start=start if outer is None else max(start, outer.start),
@@ -70,7 +72,7 @@ def _part(text: str, found: Captured, one: Found, *, around: int | None, parts: 
     )
 
 
-def _qualifier(outer: Part | None) -> str:
+def _qualifier(outer: EntitySpan | None) -> str:
     """Give the name in front of what is inside a part; `typedef struct a {} b` makes no `b.a`."""
     if outer is None:
         return ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from quire.ingest.code_splitter import Stretch
 from quire.ingest.grammar.definitions import line_start
-from quire.ingest.line_splitter import CLOSER, BestLine
+from quire.ingest.line_splitter import CLOSING_LINE, LineChooser
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,7 +21,7 @@ DEEPEST = 60
 LEADS = ("comment", "decorator", "attribute")
 
 
-def best_statement(text: str, root: Node, stretches: list[Stretch], size: int) -> BestLine:
+def best_statement(text: str, root: Node, stretches: list[Stretch], size: int) -> LineChooser:
     """Find the places before statements in stretches that are longer than the size."""
     breaks = sorted(_breaks(text, root, stretches, size).items())
     offsets = [offset for offset, _ in breaks]
@@ -66,7 +66,7 @@ def _breaks(text: str, root: Node, stretches: list[Stretch], size: int) -> dict[
 
 
 def _goes_with_the_line_above(text: str, start: int) -> bool:
-    return text.startswith("{", start) or CLOSER.match(text, start) is not None
+    return text.startswith("{", start) or CLOSING_LINE.match(text, start) is not None
 
 
 def _leads(kind: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from quire.core.types import Skipped
 from quire.core.types.blocks import Block
-from quire.ingest.front_matter import MODIFIED, moment_of
+from quire.ingest.front_matter import MODIFIED_KEYS, parse_timestamp
 from quire.workspace.importers.links import ELSEWHERE, Meanings, Target
 from quire.workspace.importers.markdown import stem_of
 from quire.workspace.importers.outline import Page, Part, properties_of, slug_of
@@ -128,8 +128,8 @@ class _Laying:
         path = page.path
         own = self._page_id(path)
         fields = page.fields
-        moments = (moment_of(one) for key in MODIFIED for one in fields.get(key, ()))
-        created = (moment_of(one) for one in fields.get("created", ()))
+        moments = (parse_timestamp(one) for key in MODIFIED_KEYS for one in fields.get(key, ()))
+        created = (parse_timestamp(one) for one in fields.get("created", ()))
         yield Block(
             own,
             page.type,

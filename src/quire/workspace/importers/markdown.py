@@ -41,15 +41,15 @@ def stem_of(path: str) -> str:
 
 
 def _markdown(path: str, text: str, *, wiki: bool) -> Page:
-    fields, start = front_matter.fields_of(text)
+    fields, start = front_matter.parse_fields(text)
     environment: dict[str, Any] = {}
-    tokens = markdown.block_parser().parse(text[start:], environment)
+    tokens = markdown.get_block_parser().parse(text[start:], environment)
     reader = _Reader(text, start, environment, wiki=wiki)
     title = " ".join(fields.get("title", ()))
     if wiki:
         title = stem_of(path)
     elif not title and tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
-        title = markdown.plain(tokens[1].content)
+        title = markdown.plain_heading(tokens[1].content)
         tokens = tokens[3:]
     reader.read(tokens)
     return Page(
@@ -63,7 +63,7 @@ class _Reader:
     def __init__(self, text: str, offset: int, environment: dict[str, Any], *, wiki: bool) -> None:
         self.laying = Laying(wiki=wiki)
         self._text = text
-        self._starts = markdown.line_starts(text, offset)
+        self._starts = markdown.find_line_starts(text, offset)
         self._environment = environment
 
     def read(self, tokens: list[Token]) -> None:
@@ -77,7 +77,7 @@ class _Reader:
         laying, addresses = self.laying, self._addresses(inside)
         if token.type == "heading_open":
             said = inside[1].content
-            laying.head(int(token.tag[1:]), markdown.plain(said), addresses, says=said)
+            laying.head(int(token.tag[1:]), markdown.plain_heading(said), addresses, says=said)
         elif token.type == "paragraph_open":
             self._paragraph(inside[1].content, addresses)
         elif token.type in ("fence", "code_block"):
@@ -147,7 +147,7 @@ class _Reader:
         return self.laying.add("paragraph" if again else "list", content, addresses, parent=within)
 
     def _addresses(self, tokens: list[Token]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(markdown.addresses(tokens, self._environment)))
+        return tuple(dict.fromkeys(markdown.find_links(tokens, self._environment)))
 
     def _raw(self, token: Token) -> str:
         assert token.map is not None, "blocks have lines"
@@ -175,13 +175,13 @@ def _is_task(token: Token) -> bool:
 
 
 def _rst(path: str, text: str) -> Page:
-    fields, start = front_matter.fields_of(text)
+    fields, start = front_matter.parse_fields(text)
     if not start:
-        header, end = front_matter.header_fields(text)
+        header, end = front_matter.parse_header_fields(text)
         if header.get("title"):
             start = end
             fields = {key.replace("-", "_"): [one] for key, (one,) in header.items() if one}
-    found = [block for block in rst.blocks(text, start) if block.start >= start]
+    found = [block for block in rst.parse_blocks(text, start) if block.start >= start]
     title = " ".join(fields.get("title", ()))
     if not title and found and found[0].level:
         title = found.pop(0).name
@@ -189,7 +189,7 @@ def _rst(path: str, text: str) -> Page:
     ends = [*(block.start for block in found[1:]), len(text)]
     for block, end in zip(found, ends, strict=True):
         raw = text[block.start : end].rstrip()
-        named = (one for one in rst.addresses(raw) if not one.endswith("_"))  # that is a reference
+        named = (one for one in rst.find_links(raw) if not one.endswith("_"))  # that is a reference
         addresses = (*named, *(f"pep:{one}" for one in PEP_ROLE.findall(raw)))
         if block.level:
             laying.head(block.level, block.name)

@@ -91,7 +91,7 @@ def test_lines_are_counted_by_what_is_shown(shelf: Quire) -> None:
 @pytest.mark.parametrize(
     ("query", "expected", "more", "told"),
     [
-        ("whale", "stars.md", {}, "not retrieved: no word of the question"),
+        ("whale", "stars.md", {}, "not retrieved: no word of the query"),
         ("whale", "nowhere.md", {}, "not indexed: may read"),
         ("whale", "hidden/plan.md", {"viewer": "bob"}, "not indexed: may read"),
         ("whale sings", "twin2.md", {}, "duplicate: twin.md"),

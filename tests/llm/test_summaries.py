@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from quire.core.types import Hits
 from quire.engine import count_tokens, parse_receipt
 from quire.errors import StoreError
 from quire.pipeline.summarize import NO_WRITER
-from quire.retrieval import SOURCES
+from quire.retrieval import COLLECTORS
 from tests.llm.test_writer import orders_in
 from tests.serving import VARIABLE, Endpoint, Reply, said, served
 
@@ -220,7 +221,7 @@ def test_failures_are_replayed_in_their_order(
     def broken(*_: object) -> Hits:
         raise StoreError("the words are gone")
 
-    monkeypatch.setitem(SOURCES, "lexical", broken)
+    monkeypatch.setitem(COLLECTORS, "lexical", replace(COLLECTORS["lexical"], collect=broken))
     options = {"recipe": str(recipe), "focus": "long", "budget": 400}
     context = workspace.assemble("walrus migration", **options)  # type: ignore[arg-type]
     assert [failure.source for failure in context.failed] == [

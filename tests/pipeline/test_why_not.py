@@ -17,9 +17,8 @@ from quire import AccessRule, Filter, Quire
 from quire.core.types import OWNER, Context
 from quire.errors import InputError
 from quire.pipeline.request import Options
-from quire.pipeline.validate import SOURCES
 from quire.pipeline.why_not import Relaxation, WhyNot
-from quire.retrieval import UNFOUND
+from quire.retrieval import COLLECTORS
 from tests.conftest import Tree
 from tests.pipeline.conftest import opened, shelves
 from tests.pipeline.making import Broken
@@ -215,8 +214,8 @@ def test_what_no_source_finds_is_named_all_the_same(project: Quire, tree: Tree) 
     assert (told.path, told.lines) == ("other.md", (1, 1))
     assert told.step == "collect"
     assert told.reason == (
-        "not found by lexical or semantic: no word of the question stands in it, "
-        "and no vector of it was compared"
+        "not found by lexical or semantic: it contains no word of the query, "
+        "and none of its vectors was compared"
     )
     assert not told.checked
     done = tree.call("why-not", "quorum", "other.md")
@@ -227,10 +226,10 @@ def test_what_no_source_finds_is_named_all_the_same(project: Quire, tree: Tree) 
 @pytest.mark.parametrize(
     ("sources", "reason"),
     [
-        (("lexical",), "not found by lexical: no word of the question stands in it"),
-        (("semantic",), "not found by semantic: no vector of it was compared"),
-        (("semantic", "linked"), "not found by semantic: no vector of it was compared"),
-        (("linked",), "not found by linked: no name leads to it"),
+        (("lexical",), "not found by lexical: it contains no word of the query"),
+        (("semantic",), "not found by semantic: none of its vectors was compared"),
+        (("semantic", "linked"), "not found by semantic: none of its vectors was compared"),
+        (("linked",), "not found by linked: it holds no name from the best chunks"),
     ],
 )
 def test_a_source_that_was_not_asked_is_no_reason(
@@ -242,8 +241,8 @@ def test_a_source_that_was_not_asked_is_no_reason(
     assert (told.step, told.reason, told.checked) == ("collect", reason, False)
 
 
-def test_every_source_has_a_reason_for_what_it_does_not_find() -> None:
-    assert set(UNFOUND) == set(SOURCES)
+def test_every_collector_has_a_reason_for_what_it_does_not_find() -> None:
+    assert all(collector.miss for collector in COLLECTORS.values())
 
 
 def test_what_a_filter_leaves_out_is_said(project: Quire) -> None:

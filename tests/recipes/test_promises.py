@@ -60,7 +60,7 @@ def test_whoever_answers_first_the_page_is_the_same(
     shop: Quire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = [plain(page) for page in pages(shop)]
-    run = concurrent._Asking.run
+    run = concurrent._TaskThread.run
     for seed in range(3):
         rng = random.Random(seed)
 
@@ -68,7 +68,7 @@ def test_whoever_answers_first_the_page_is_the_same(
             time.sleep(rng.random() / 30)
             run(self)
 
-        monkeypatch.setattr(concurrent._Asking, "run", late)
+        monkeypatch.setattr(concurrent._TaskThread, "run", late)
         shop._contexts._items.clear()
         assert [plain(page) for page in pages(shop)] == expected
 

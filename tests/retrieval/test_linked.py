@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import quire
 from quire.core.types import NO_FILTER, OWNER, Filter, Hits, Viewer
 from quire.engine import Quire
-from quire.retrieval import follow
-from quire.retrieval.linked import names
+from quire.retrieval import Query
+from quire.retrieval.linked import collect_linked, find_names
 
 COUNTY = "Van Hook is a small township in Mountrail County. It lies on the lake.\n"
 SEAT = "Stanley has the court house of Mountrail County, built long ago.\n"
@@ -40,12 +40,12 @@ FILLING = "Nothing of note happens here, and the weather is mild, number {}.\n"
     ],
 )
 def test_names_are_words_written_large(text: str, found: list[str]) -> None:
-    assert list(names(text)) == found
+    assert list(find_names(text)) == found
 
 
 @given(st.text(max_size=300))
 def test_names_of_any_text(text: str) -> None:
-    for name in names(text):
+    for name in find_names(text):
         assert len(name) >= 4
         assert name.split()
         assert all(part in text for part in name.split())
@@ -68,7 +68,7 @@ def _followed(store: Quire, query: str, viewer: Viewer, where: Filter = NO_FILTE
     with store.store.view(viewer) as view:
         (record,) = [one for one in view.listing() if one.path == "hook.txt"]
         (lead,) = view.chunks_of(record.id)
-        return follow(view, query, [(lead, 5000)], 10, where)
+        return collect_linked(view, Query(query, where=where, leads=((lead, 5000),)), 10)
 
 
 def test_another_document_is_found_by_a_name_in_the_best_piece(towns: Quire) -> None:

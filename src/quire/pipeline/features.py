@@ -58,7 +58,7 @@ def look(
     )
     if not recipe.rank.weights and not request.exclude:
         return CandidateFeatures(ranking.FeatureTable(as_of, told))
-    chains = retrieval.chains(view, records.values())
+    chains = retrieval.ancestors(view, records.values())
     lines = {name: (name, *(each.id for each in above)) for name, above in chains.items()}
     excluded = frozenset(
         name for name, line in lines.items() if not {*line}.isdisjoint(request.exclude)
@@ -91,7 +91,7 @@ def _distances(view: View, focus: str | None, lines: Mapping[str, Sequence[str]]
     looked = view.records([] if focus is None else [focus])
     if not looked:
         return {}
-    above = retrieval.chains(view, looked)[looked[0].id]
+    above = retrieval.ancestors(view, looked)[looked[0].id]
     own = (looked[0].id, *(each.id for each in above))
     found = {name: retrieval.distance(own, line) for name, line in lines.items()}
     return {name: steps for name, steps in found.items() if steps is not None}

@@ -16,6 +16,7 @@ from quire.errors import InputError
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved
 from quire.pipeline.sections import filter_of
+from quire.retrieval import COLLECTORS
 
 COUNTED = 20_000
 """In a view of more chunks than this, records without a date are not counted for a note's sake."""
@@ -64,14 +65,14 @@ def on_context(view: View, asked: ResolvedRequest, gathered: Retrieved) -> list[
 
 def _without_effect(request: Request, recipe: Recipe) -> list[str]:
     """Tell which options say something that no part of the recipe listens to."""
-    sources = set(recipe.sources)
+    read = {option for source in recipe.sources for option in COLLECTORS[source].reads}
     told = {
-        "focus": (request.focus, sources & {"focus", "relations"} or recipe.rank.weights),
-        "include": (request.include, "focus" in sources),
-        "depth": (request.depth, "focus" in sources),
+        "focus": (request.focus, "focus" in read or recipe.rank.weights),
+        "include": (request.include, "include" in read),
+        "depth": (request.depth, "depth" in read),
         "prefer": (request.prefer, "type" in recipe.rank.weights),
-        "situation": (request.situation, "rules" in sources),
-        "base": (request.base, "rules" in sources),
+        "situation": (request.situation, "situation" in read),
+        "base": (request.base, "base" in read),
         "history": (request.history, recipe.budget.history),
     }
     return [

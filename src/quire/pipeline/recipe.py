@@ -20,11 +20,10 @@ from typing import Any
 from quire.core import hashing, toml
 from quire.core.types import Intent, Recipe, Section, SourceSpec
 from quire.errors import ConfigError, InputError
+from quire.retrieval import VECTOR_COLLECTORS
 
 _TERM = re.compile(r"\{(\w+)\}")
 PARTS = ("budget", "rank", "fit", "render")
-MEANING = "semantic"
-"""The source that needs a model."""
 DEPTH = 8
 """A recipe may extend one that extends another, so often at most."""
 
@@ -77,11 +76,16 @@ def by_words(recipe: Recipe) -> Recipe:
     """Give a recipe that does not ask for meanings, so that no model is needed."""
     return replace(
         recipe,
-        sources={name: spec for name, spec in recipe.sources.items() if name != MEANING},
+        sources={
+            name: spec for name, spec in recipe.sources.items() if name not in VECTOR_COLLECTORS
+        },
         sections=tuple(
-            replace(each, sources=tuple(name for name in each.sources if name != MEANING))
-            for each in recipe.sections
-            if each.sources != (MEANING,)
+            replace(
+                section,
+                sources=tuple(name for name in section.sources if name not in VECTOR_COLLECTORS),
+            )
+            for section in recipe.sections
+            if not section.sources or not VECTOR_COLLECTORS.issuperset(section.sources)
         ),
     )
 

@@ -33,7 +33,7 @@ from quire.pipeline import features
 from quire.pipeline.features import CandidateFeatures
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.sections import Part, believed, failures, merged, parts_of, without
-from quire.retrieval import LEADS, LINKED, RULES, SEMANTIC, Collected, Question, Task
+from quire.retrieval import COLLECTORS, MAX_LEADS, RULES, SEMANTIC, Collected, Query, Task
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
 from quire.store import analyzer
 
@@ -141,11 +141,11 @@ def gather(
         for part in parts
     ]
     collected = (
-        retrieval.at_once([Task(part.name, ask_, part.timeout) for part, ask_ in asks if part])
+        retrieval.run_all([Task(part.name, ask_, part.timeout) for part, ask_ in asks if part])
         if recipe.sections
         else [ask_() for _, ask_ in asks]
     )
-    ids = {hit.id for each in collected for hits in each.found.values() for hit in hits.hits}
+    ids = {hit.id for each in collected for hits in each.hits.values() for hit in hits.hits}
     chunks = {chunk.id: chunk for chunk in view.chunks(sorted(ids))}
     collected = [
         _near(believed(part, each, chunks), recipe, coverage.model)
@@ -188,7 +188,7 @@ def gather(
         vectors=met,
         found=found,
         # What was found for the sections of a page was asked in other words, and to other depths.
-        bearing=FusionStats() if recipe.sections else collected[0].bearing,
+        bearing=FusionStats() if recipe.sections else collected[0].stats,
         chunks={
             name: chunk for name, chunk in chunks.items() if chunk.record_id not in around.excluded
         },
@@ -232,18 +232,18 @@ def _meant(view: View, request: Request) -> tuple[Request, list[str]]:
 
 def question_of(
     asked: ResolvedRequest, part: Part, as_of: int | None, held: ActiveRules | None = None
-) -> Question:
+) -> Query:
     """Say what the sources are asked for a part."""
     request, recipe = asked.request, asked.recipe
     options = {name: source.options for name, source in recipe.sources.items()}
-    return Question(
+    return Query(
         part.query,
         where=part.where,
         exact=request.exact,
         reach=recipe.rank.reach,
         focus=request.focus,
         include=request.include,
-        depth=request.depth,
+        max_depth=request.depth,
         as_of=as_of,
         contexts=() if held is None else held.counting,
         options=options,
@@ -253,14 +253,14 @@ def question_of(
 def _near(collected: Collected, recipe: Recipe, model: str | None) -> Collected:
     """Leave out what is less similar to the question than the recipe's floor, if it has one."""
     spec, vector = recipe.sources.get(SEMANTIC), collected.vector
-    floor = 0 if spec is None else spec.options.get("floor", retrieval.OPTIONS[SEMANTIC]["floor"])
-    if not floor or vector is None or SEMANTIC not in collected.found:
+    floor = 0 if spec is None else spec.options.get("floor", COLLECTORS[SEMANTIC].options["floor"])
+    if not floor or vector is None or SEMANTIC not in collected.hits:
         return collected
-    hits = collected.found[SEMANTIC]
+    hits = collected.hits[SEMANTIC]
     near = tuple(
         hit for hit in hits.hits if embed.similarity(model, hit.score, len(vector)) >= floor
     )
-    return replace(collected, found={**collected.found, SEMANTIC: replace(hits, hits=near)})
+    return replace(collected, hits={**collected.hits, SEMANTIC: replace(hits, hits=near)})
 
 
 def _vectors(
@@ -286,25 +286,24 @@ def _vectors(
 
 
 def ask(
-    view: View, asked: Question, recipe: Recipe, part: Part, makes: Mapping[str, MakeVector]
+    view: View, query: Query, recipe: Recipe, part: Part, makes: Mapping[str, MakeVector]
 ) -> Collected:
-    """Ask the sources of a part, then follow the names in the best of what they found."""
-    first = {name: depth for name, depth in part.depths.items() if name != LINKED}
-    found = retrieval.search(view, asked, makes.get(part.query), first)
-    found = replace(found, bearing=_bearing(view, part, recipe, found.found))
-    if LINKED not in part.depths:
-        return found
-    best = ranking.fuse(found.found, recipe.sources, recipe.rank, found.bearing, LEADS)
-    chunks = view.chunks([one.hit.id for one in best])
-    leads = [(chunk, one.hit.score) for chunk, one in zip(chunks, best, strict=True)]
-    try:
-        linked = retrieval.follow(view, part.query, leads, part.depths[LINKED], part.where)
-    except InputError:
-        raise
-    except QuireError as error:
-        failure = Failure(LINKED, str(error))
-        return replace(found, failed=(*found.failed, failure))
-    return replace(found, found={**found.found, LINKED: linked})
+    """Run the collectors of a part, then those that start from the best of what these found."""
+    second = {name: part.depths[name] for name in part.depths if COLLECTORS[name].needs_leads}
+    first = {name: part.depths[name] for name in part.depths if name not in second}
+    collected = retrieval.collect(view, query, makes.get(part.query), first)
+    collected = replace(collected, stats=_bearing(view, part, recipe, collected.hits))
+    if not second:
+        return collected
+    best = ranking.fuse(collected.hits, recipe.sources, recipe.rank, collected.stats, MAX_LEADS)
+    chunks = view.chunks([fused.hit.id for fused in best])
+    leads = tuple((chunk, fused.hit.score) for chunk, fused in zip(chunks, best, strict=True))
+    more = retrieval.collect(view, replace(query, leads=leads), None, second)
+    return replace(
+        collected,
+        hits={**collected.hits, **more.hits},
+        failures=(*collected.failures, *more.failures),
+    )
 
 
 def deepened(recipe: Recipe, k: int) -> Recipe:

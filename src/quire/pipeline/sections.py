@@ -75,7 +75,7 @@ def believed(part: Part, answer: Collected, chunks: Mapping[str, Chunk]) -> Coll
     """Take what was found for a section, unless it names what is not there, or not meant."""
     if part.section is None:
         return answer
-    met = [chunks.get(hit.id) for hits in answer.found.values() for hit in hits.hits]
+    met = [chunks.get(hit.id) for hits in answer.hits.values() for hit in hits.hits]
     kinds = part.where.kinds
     if all(chunk is not None and (not kinds or chunk.kind in kinds) for chunk in met):
         return answer
@@ -85,12 +85,12 @@ def believed(part: Part, answer: Collected, chunks: Mapping[str, Chunk]) -> Coll
 def failures(parts: Sequence[Part], collected: Sequence[Collected]) -> set[Failure]:
     """Tell who failed: a section, a source everywhere, or a source in some sections."""
     names = {part.section.name for part in parts if part.section is not None}
-    times = Counter(failure for each in collected for failure in each.failed)
+    times = Counter(failure for each in collected for failure in each.failures)
     told: set[Failure] = set()
     for part, each in zip(parts, collected, strict=True):
-        for failure in each.failed:
+        for failure in each.failures:
             name = failure.source
-            whole = part.section is not None and name == part.section.name and not each.found
+            whole = part.section is not None and name == part.section.name and not each.hits
             everywhere = name not in names and times[failure] == len(parts)
             told.add(
                 failure if whole or everywhere else replace(failure, source=_within(part, name))
@@ -119,12 +119,12 @@ def merged(
 ) -> tuple[dict[str, Hits], dict[str, str]]:
     """Put together what was found for all parts; a chunk belongs to the first that found it."""
     if len(parts) == 1 and parts[0].section is None:
-        return dict(collected[0].found), {}
+        return dict(collected[0].hits), {}
     best: dict[str, dict[str, Hit]] = {}
     exact: dict[str, bool] = {}
     sections: dict[str, str] = {}
     for part, each in zip(parts, collected, strict=True):
-        for name, hits in each.found.items():
+        for name, hits in each.hits.items():
             met = best.setdefault(name, {})
             exact[name] = exact.get(name, True) and hits.exact
             for hit in hits.hits:

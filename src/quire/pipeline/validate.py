@@ -10,19 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from quire import packing, ranking, rendering, retrieval, tokens
+from quire import packing, ranking, rendering, tokens
 from quire.core import toml
 from quire.core.types import FULL, LEVELS, Budget, Recipe, SourceSpec
 from quire.errors import BudgetError, ConfigError, InputError
 from quire.pipeline import recipe as recipes
-from quire.retrieval import LEXICAL, LINKED
+from quire.retrieval import COLLECTORS, LEXICAL
 
 DEFAULT_RECIPE = "documents"
 LARGEST_BUDGET = 100_000_000
 MOST_WEIGHT = 1000
 MOST_LEANING = 1000
 MOST_RECENT = 1000
-SOURCES = (*retrieval.SOURCES, LINKED)
 FARTHEST = 3
 """Further away than so many chunks nothing is left of what a word is worth."""
 
@@ -76,16 +75,13 @@ def check(recipe: Recipe) -> None:
             f'with extends = "{DEFAULT_RECIPE}"'
         )
     for name, source in recipe.sources.items():
-        if name not in SOURCES:
-            toml.refused(f"the recipe {recipe.name!r}: [sources]", name, SOURCES)
+        if name not in COLLECTORS:
+            toml.refused(f"the recipe {recipe.name!r}: [sources]", name, COLLECTORS)
         _check_source(name, source)
 
 
 def _check_source(name: str, source: SourceSpec) -> None:
-    place, known = (
-        f"sources.{name}",
-        (*retrieval.OPTIONS.get(name, ()), ranking.WHOLE, ranking.LONG),
-    )
+    place, known = f"sources.{name}", (*COLLECTORS[name].options, ranking.WHOLE, ranking.LONG)
     _typed(place, source)
     _within(f"{place}.k", source.k, 1)
     _within(f"{place}.weight", source.weight, 0, MOST_WEIGHT)

@@ -33,7 +33,7 @@ from quire.pipeline.retrieve import Retrieved, ask, question_of
 from quire.pipeline.sections import parts_of
 from quire.pipeline.steps import STEPS, assemble, deduped
 from quire.pipeline.validate import LARGEST_BUDGET
-from quire.retrieval import LINKED, UNFOUND
+from quire.retrieval import COLLECTORS
 
 TRIES = 8
 THOUSANDTHS = 1000
@@ -182,7 +182,7 @@ def places(
             where=part.where if filtered else NO_FILTER,
         )
         question = question_of(asked, deep, first.features.known.as_of, first.situated)
-        found = ask(view, replace(question, exact=True), asked.recipe, deep, makes).found
+        found = ask(view, replace(question, exact=True), asked.recipe, deep, makes).hits
         for name, hits in found.items():
             for place, hit in enumerate(hits.hits, start=1):
                 if hit.id == chunk_id:
@@ -301,8 +301,9 @@ def _deeper(recipe: Recipe, ranks: Ranks) -> _Way:
     found = ranks(filtered=True)
     if not found:
         # Where names lead depends on what is found by itself.
-        asked_of = sorted(set(recipe.sources) - {LINKED}) or [LINKED]
-        why = ", and ".join(UNFOUND[source] for source in asked_of)
+        names = sorted(recipe.sources)
+        asked_of = [name for name in names if not COLLECTORS[name].needs_leads] or names
+        why = ", and ".join(COLLECTORS[source].miss for source in asked_of)
         unfound = f"not found by {' or '.join(asked_of)}: {why}"
         return _Way("collect", "the filter leaves it out" if ranks(filtered=False) else unfound)
     name = min(found, key=lambda source: (found[source], source))

@@ -27,7 +27,7 @@ from quire.core.types import (
 from quire.errors import BudgetError, InputError
 from quire.memory.authoring import Noting
 from quire.pipeline.request import Options
-from quire.retrieval import chains
+from quire.retrieval import ancestors
 
 RECIPE = "workspace"
 ALIKE = 0.9
@@ -174,7 +174,7 @@ def _payload(request: ContextRequest, budget: TokenBudget, context: Context) -> 
 def _superseded(view: View, items: list[BlockItem]) -> list[str]:
     """Say which pages are superseded that items stand on."""
     records = view.records(sorted({item.block_id for item in items}))
-    above = chains(view, records)
+    above = ancestors(view, records)
     pages = {each.id: each for record in records for each in (record, *above[record.id])}
     links = view.links(sorted(pages), back=True)
     return [

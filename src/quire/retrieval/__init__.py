@@ -1,27 +1,35 @@
-"""What could help?"""
+"""Retrieval: collectors that find the chunks which could answer a query."""
 
-from quire.retrieval.collectors import LEXICAL, RULES, SEMANTIC, SOURCES, UNFOUND, Collected, search
-from quire.retrieval.concurrent import Task, at_once, failed
-from quire.retrieval.hierarchy import chains, distance
-from quire.retrieval.linked import LEADS, LINKED, follow
-from quire.retrieval.query import OPTIONS, Question
+from quire.retrieval.collectors import (
+    COLLECTORS,
+    LEXICAL,
+    RULES,
+    SEMANTIC,
+    VECTOR_COLLECTORS,
+    Collected,
+    Collector,
+    collect,
+    failed,
+)
+from quire.retrieval.concurrent import Task, run_all
+from quire.retrieval.hierarchy import ancestors, distance
+from quire.retrieval.linked import MAX_LEADS
+from quire.retrieval.query import Query
 
 __all__ = [
-    "LEADS",
+    "COLLECTORS",
     "LEXICAL",
-    "LINKED",
-    "OPTIONS",
+    "MAX_LEADS",
     "RULES",
     "SEMANTIC",
-    "SOURCES",
-    "UNFOUND",
+    "VECTOR_COLLECTORS",
     "Collected",
-    "Question",
+    "Collector",
+    "Query",
     "Task",
-    "at_once",
-    "chains",
+    "ancestors",
+    "collect",
     "distance",
     "failed",
-    "follow",
-    "search",
+    "run_all",
 ]

@@ -1,4 +1,4 @@
-"""What did the asker work on lately?"""
+"""The activity collector: records that the user edited or viewed lately."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from collections.abc import Iterator
 from quire.core.protocols import View
 from quire.core.types import Hits
 from quire.retrieval import hierarchy
-from quire.retrieval.query import Question
+from quire.retrieval.query import Query
 
 ACTIVITY = "activity"
 EDIT, VIEW = "edit", "view"
-EDITED, VIEWED = 600, 500
-STEP = 20
+EDIT_SCORE, VIEW_SCORE = 600, 500
+RANK_STEP = 20
+"""Each rank scores less than the one before it by this much."""
 HOUR = 60 * 60
-LOOKED_AT = 500
-"""So many of the asker's last deeds are looked at."""
+MAX_EVENTS = 500
+"""Number of the user's newest events that are read."""
 
 
-def activity(view: View, asked: Question, depth: int) -> Hits:
-    """Find what the asker edited and viewed last; nothing that is older than so many hours."""
-    return hierarchy.hits(view, _touched(view, asked), depth, asked.where)
+def collect_activity(view: View, query: Query, depth: int) -> Hits:
+    """Find what the user edited and viewed last, within the hours of the option."""
+    return hierarchy.hits_of_records(view, _scored(view, query), depth, query.where)
 
 
-def _touched(view: View, asked: Question) -> Iterator[tuple[str, int]]:
-    oldest = asked.option(ACTIVITY, "hours") * HOUR
-    deeds = [
+def _scored(view: View, query: Query) -> Iterator[tuple[str, int]]:
+    max_age = query.option(ACTIVITY, "hours") * HOUR
+    events = [
         event
-        for event in view.events(actor=view.viewer.actor, limit=LOOKED_AT)
-        if asked.as_of is None or 0 <= asked.as_of - event.at <= oldest
+        for event in view.events(actor=view.viewer.actor, limit=MAX_EVENTS)
+        if query.as_of is None or 0 <= query.as_of - event.at <= max_age
     ]
-    kinds = ((EDIT, EDITED, "edits"), (VIEW, VIEWED, "views"))
-    for verb, best, option in kinds:
-        names = dict.fromkeys(event.record_id for event in deeds if event.verb == verb)
-        most = asked.option(ACTIVITY, option)
-        for place, name in enumerate([*names][:most]):
-            yield name, max(0, best - STEP * place)
+    for verb, best, option in ((EDIT, EDIT_SCORE, "edits"), (VIEW, VIEW_SCORE, "views")):
+        ids = dict.fromkeys(event.record_id for event in events if event.verb == verb)
+        limit = query.option(ACTIVITY, option)
+        for rank, record_id in enumerate([*ids][:limit]):
+            yield record_id, max(0, best - RANK_STEP * rank)

@@ -1,7 +1,8 @@
-"""Which sources are there, and what do they find?
+"""The table of collectors, and the loop that runs them.
 
-Searches by words and by meaning are sources like any other: one that cannot answer is a failure
-that is shown, and the others answer all the same.
+A collector is one function and one row of `COLLECTORS`; a recipe selects it by name and gives its
+depth, weight and options. A collector that fails becomes a `Failure` that is shown, and the others
+still answer.
 """
 
 from __future__ import annotations
@@ -12,118 +13,162 @@ from dataclasses import dataclass, field, replace
 from quire.core.protocols import View
 from quire.core.types import Failure, FusionStats, Hit, Hits
 from quire.errors import InputError, QuireError, StoreError
-from quire.retrieval.activity import ACTIVITY, activity
-from quire.retrieval.focus import FOCUS, focus
-from quire.retrieval.linked import LINKED
-from quire.retrieval.query import Question
-from quire.retrieval.relations import RELATIONS, relations
+from quire.retrieval.activity import ACTIVITY, collect_activity
+from quire.retrieval.focus import FOCUS, collect_focus
+from quire.retrieval.linked import LINKED, collect_linked
+from quire.retrieval.query import Query
+from quire.retrieval.relations import RELATIONS, collect_relations
 
 LEXICAL = "lexical"
 SEMANTIC = "semantic"
 RULES = "rules"
-AHEAD = 1000
-"""So many chunks are fetched ahead, at most: who asks for more does not want them all."""
+MAX_PREFETCH = 1000
+"""No more chunks than this are fetched ahead: with more hits, most of them are never used."""
+
+INVALID_HITS = "it answered with what is no list of hits"
+
+Collect = Callable[[View, Query, int], Hits]
+"""Finds at most so many chunks for a query, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """One way to find candidates."""
+
+    collect: Collect
+    miss: str
+    """Why it does not find a chunk at any depth."""
+    options: Mapping[str, int] = field(default_factory=dict)
+    """The options that a recipe may set for it alone, with their defaults."""
+    reads: tuple[str, ...] = ()
+    """The options of a request that it uses: without such a collector they have no effect."""
+    needs_vector: bool = False
+    """It compares the vector of the query, so that it needs a model."""
+    needs_leads: bool = False
+    """It starts from the best chunks of the other collectors, so that it runs after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What the sources found, by the name of the source, and which of them failed."""
+    """The hits of each collector, by its name, and the failures."""
 
-    found: Mapping[str, Hits]
-    failed: tuple[Failure, ...]
+    hits: Mapping[str, Hits]
+    failures: tuple[Failure, ...]
     vector: bytes | None = None
-    """The question's vector, where one was compared."""
-    bearing: FusionStats = field(default_factory=FusionStats)
+    """The vector of the query, where it was compared."""
+    stats: FusionStats = field(default_factory=FusionStats)
 
 
-def lexical(view: View, asked: Question, depth: int) -> Hits:
-    """Ask by words."""
-    return view.lexical(asked.query, depth, asked.where, reach=asked.reach)
+def collect_lexical(view: View, query: Query, depth: int) -> Hits:
+    """Find chunks by the words of the query."""
+    return view.lexical(query.text, depth, query.where, reach=query.reach)
 
 
-def semantic(view: View, asked: Question, depth: int) -> Hits:
-    """Ask by meaning; without a vector there is nothing to compare."""
-    if asked.vector is None:
+def collect_semantic(view: View, query: Query, depth: int) -> Hits:
+    """Find chunks by the vector of the query."""
+    if query.vector is None:
         return Hits(())
-    return view.semantic(asked.vector, depth, asked.where, exact=asked.exact)
+    return view.semantic(query.vector, depth, query.where, exact=query.exact)
 
 
-def contexts(view: View, asked: Question, depth: int) -> Hits:
-    """Give the contexts that count, each by its first chunk."""
-    found = [(view.chunks_of(name)[:1], score) for name, score in asked.contexts]
+def collect_contexts(view: View, query: Query, depth: int) -> Hits:
+    """Find the first chunk of each context that the rules bring in."""
+    beginnings = [(view.chunks_of(name)[:1], score) for name, score in query.contexts]
     hits = [
         Hit(chunk.id, score, chunk.path, chunk.sequence, chunk.start)
-        for chunks, score in found
+        for chunks, score in beginnings
         for chunk in chunks
     ]
     return Hits(tuple(sorted(hits, key=lambda hit: hit.order)[:depth]))
 
 
-SOURCES: dict[str, Callable[[View, Question, int], Hits]] = {
-    LEXICAL: lexical,
-    SEMANTIC: semantic,
-    FOCUS: focus,
-    RELATIONS: relations,
-    ACTIVITY: activity,
-    RULES: contexts,
+COLLECTORS: dict[str, Collector] = {
+    LEXICAL: Collector(collect_lexical, "it contains no word of the query"),
+    SEMANTIC: Collector(
+        collect_semantic,
+        "none of its vectors was compared",
+        options={"floor": 0},
+        needs_vector=True,
+    ),
+    FOCUS: Collector(
+        collect_focus,
+        "it is not near the focus",
+        options={"ancestors": 3, "siblings": 2, "children": 5, "page": 200},
+        reads=("focus", "include", "depth"),
+    ),
+    RELATIONS: Collector(
+        collect_relations,
+        "no link connects it to the focus",
+        options={"depth": 2, "items": 10},
+        reads=("focus",),
+    ),
+    ACTIVITY: Collector(
+        collect_activity,
+        "the viewer did not work on it lately",
+        options={"edits": 10, "views": 5, "hours": 72},
+    ),
+    RULES: Collector(collect_contexts, "no rule brings it in", reads=("situation", "base")),
+    LINKED: Collector(collect_linked, "it holds no name from the best chunks", needs_leads=True),
 }
-"""A source of candidates is one function and one row; a recipe names it, its depth and weight."""
-
-NONSENSE = "it answered with what is no list of hits"
-
-UNFOUND = {
-    LEXICAL: "no word of the question stands in it",
-    SEMANTIC: "no vector of it was compared",
-    FOCUS: "it does not stand around the focus",
-    RELATIONS: "nothing ties it to the focus",
-    ACTIVITY: "the viewer did nothing to it lately",
-    RULES: "no rule brings it in",
-    LINKED: "no name leads to it",
-}
-"""Why a source does not find a piece, however deep it looks."""
+VECTOR_COLLECTORS = frozenset(name for name, row in COLLECTORS.items() if row.needs_vector)
 
 
-def search(
+def collect(
     view: View,
-    asked: Question,
-    vector: Callable[[], bytes] | None,
+    query: Query,
+    embed_query: Callable[[], bytes] | None,
     depths: Mapping[str, int],
 ) -> Collected:
-    """Ask each source for as many as its depth says; one that fails is told, the rest answers."""
-    found: dict[str, Hits] = {}
-    failed: list[Failure] = []
-    # What waits for the model comes last: meanwhile that is at work, and what the others find
-    # is fetched.
-    for name in sorted(depths, key=lambda name: (name == SEMANTIC, name)):
+    """Run each collector to its depth; a failure is recorded and the others still answer.
+
+    `embed_query` makes the vector of the query; without it, collectors that need one are left out.
+    """
+    hits: dict[str, Hits] = {}
+    failures: list[Failure] = []
+    query = replace(query, options=_with_defaults(query.options, depths))
+    # The model embeds the query in another thread: collectors that wait for it run last.
+    for name in sorted(depths, key=lambda name: (COLLECTORS[name].needs_vector, name)):
         try:
-            if name == SEMANTIC:
-                if vector is None:
+            if COLLECTORS[name].needs_vector:
+                if embed_query is None:
                     continue
-                _fetch_ahead(view, found)
-                asked = replace(asked, vector=vector())
-            answer = SOURCES[name](view, asked, depths[name])
-            if not _is_sound(answer):
-                raise StoreError(NONSENSE)
-            found[name] = answer
+                _prefetch(view, hits)
+                query = replace(query, vector=embed_query())
+            answer = COLLECTORS[name].collect(view, query, depths[name])
+            if not _is_valid(answer):
+                raise StoreError(INVALID_HITS)
+            hits[name] = answer
         except InputError:
             raise
         except QuireError as error:
-            failed.append(Failure(name, str(error)))
-    return Collected(found, tuple(failed), asked.vector if SEMANTIC in found else None)
+            failures.append(Failure(name, str(error)))
+    compared = any(COLLECTORS[name].needs_vector for name in hits)
+    return Collected(hits, tuple(failures), query.vector if compared else None)
 
 
-def _fetch_ahead(view: View, found: Mapping[str, Hits]) -> None:
-    """Let the view have at hand what will be asked of it next."""
-    ids = [hit.id for hits in found.values() for hit in hits.hits]
-    if len(ids) <= AHEAD:
+def failed(name: str, reason: str) -> Collected:
+    """Return the result of something that failed."""
+    return Collected({}, (Failure(name, reason),))
+
+
+def _with_defaults(
+    options: Mapping[str, Mapping[str, int]], depths: Mapping[str, int]
+) -> dict[str, Mapping[str, int]]:
+    return {name: {**COLLECTORS[name].options, **options.get(name, {})} for name in depths}
+
+
+def _prefetch(view: View, hits: Mapping[str, Hits]) -> None:
+    """Let the view load, while the model is at work, the chunks that will be read next."""
+    ids = [hit.id for found in hits.values() for hit in found.hits]
+    if len(ids) <= MAX_PREFETCH:
         view.chunks(ids)
 
 
-def _is_sound(hits: object) -> bool:
-    """Tell whether an answer is one: hits with whole numbers, each of them once."""
+def _is_valid(hits: object) -> bool:
+    """Check that an answer consists of hits with whole numbers, each chunk once."""
     if not isinstance(hits, Hits) or not all(isinstance(hit, Hit) for hit in hits.hits):
         return False
-    kinds = all(
+    typed = all(
         isinstance(text, str) and isinstance(number, int)
         for hit in hits.hits
         for text, number in (
@@ -132,4 +177,4 @@ def _is_sound(hits: object) -> bool:
             (hit.path, hit.start),
         )
     )
-    return kinds and len({hit.id for hit in hits.hits}) == len(hits.hits)
+    return typed and len({hit.id for hit in hits.hits}) == len(hits.hits)

@@ -1,8 +1,8 @@
-"""How are several asked at once, and who is not waited for?
+"""Collecting for several sections at the same time, each with a time limit.
 
-Each is asked in a thread of its own. One that fails or that does not answer in time is a failure
-that is shown; the others answer all the same. Nobody can stop a thread: one that is too late ends
-when its answer comes, and that answer is not looked at.
+Every task runs in a thread of its own. A task that fails or does not finish in time becomes a
+failure that is shown, and the others still answer. A thread cannot be stopped: one that is too late
+ends by itself, and its result is ignored.
 """
 
 from __future__ import annotations
@@ -12,50 +12,49 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quire.core.types import Failure
 from quire.errors import InputError, QuireError
-from quire.retrieval.collectors import Collected
+from quire.retrieval.collectors import Collected, failed
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Someone to be asked, and how long to wait."""
+    """Something to collect, and how long to wait for it."""
 
     name: str
-    ask: Callable[[], Collected]
+    collect: Callable[[], Collected]
     timeout: int = 0
-    """Milliseconds; 0: as long as it takes."""
+    """Milliseconds; 0: no limit."""
 
 
-def at_once(tasks: Sequence[Task]) -> list[Collected]:
-    """Ask all at the same time; gives their answers, in order."""
-    threads = [_Asking(task) for task in tasks]
-    begun = time.monotonic()
+def run_all(tasks: Sequence[Task]) -> list[Collected]:
+    """Run all tasks at the same time and return their results in order."""
+    threads = [_TaskThread(task) for task in tasks]
+    started = time.monotonic()
     for thread in threads:
         thread.start()
-    return [thread.answer(begun) for thread in threads]
+    return [thread.result(started) for thread in threads]
 
 
-class _Asking(threading.Thread):
-    """Asks, and keeps what comes of it."""
+class _TaskThread(threading.Thread):
+    """A thread that keeps the result or the error of its task."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(name=f"quire-{task.name}", daemon=True)
         self._task = task
-        self._found: Collected | None = None
+        self._collected: Collected | None = None
         self._error: Exception | None = None
 
     def run(self) -> None:
         try:
-            self._found = self._task.ask()
-        except Exception as error:  # noqa: BLE001 - whatever a source raises, the others answer
+            self._collected = self._task.collect()
+        except Exception as error:  # noqa: BLE001 - whatever a task raises, the others answer
             self._error = error
 
-    def answer(self, begun: float) -> Collected:
-        """Wait for what was found; what cannot be had is told in its place."""
+    def result(self, started: float) -> Collected:
+        """Wait for the result; a failure takes its place where there is none."""
         name, timeout = self._task.name, self._task.timeout
-        left = max(0.0, timeout / 1000 - (time.monotonic() - begun))
-        self.join(left if timeout else None)
+        remaining = max(0.0, timeout / 1000 - (time.monotonic() - started))
+        self.join(remaining if timeout else None)
         if self.is_alive():
             return failed(name, f"no answer within {timeout} ms")
         if isinstance(self._error, InputError):
@@ -64,10 +63,5 @@ class _Asking(threading.Thread):
             return failed(name, str(self._error))
         if self._error is not None:
             return failed(name, f"{type(self._error).__name__}: {self._error}")
-        assert self._found is not None, "an answer, or an error"
-        return self._found
-
-
-def failed(name: str, reason: str) -> Collected:
-    """Give the answer of someone who gave none."""
-    return Collected({}, (Failure(name, reason),))
+        assert self._collected is not None, "a result or an error"
+        return self._collected

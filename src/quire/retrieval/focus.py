@@ -1,7 +1,7 @@
-"""What stands around what the asker looks at?
+"""The focus collector: the record that the user is viewing, and its surroundings.
 
-The focus itself, what it stands in, its neighbours and what stands in it. Of a page or a database
-that is looked at all that stands in it counts, from the beginning.
+It finds the focus itself, its ancestors, siblings and children. Of a page or a database it finds
+everything below it, in reading order.
 """
 
 from __future__ import annotations
@@ -11,57 +11,58 @@ from collections.abc import Iterator
 from quire.core.protocols import View
 from quire.core.types import Hits, Record
 from quire.retrieval import hierarchy
-from quire.retrieval.query import Question
+from quire.retrieval.query import Query
 
 FOCUS = "focus"
-WHOLE = ("block.page", "block.db")
-"""What is looked at as a whole."""
-ALL, INCLUDED = 1000, 950
-ABOVE, BELOW, BESIDE = 900, 850, 800
+CONTAINERS = ("block.page", "block.db")
+"""Kinds of records that are viewed with all that they contain."""
+FOCUS_SCORE, INCLUDE_SCORE = 1000, 950
+ANCESTOR_SCORE, DESCENDANT_SCORE, SIBLING_SCORE = 900, 850, 800
 STEP, HALF_STEP = 100, 50
 
 
-def focus(view: View, asked: Question, depth: int) -> Hits:
-    """Find what stands around the focus, and what was to be included."""
-    return hierarchy.hits(view, _around(view, asked), depth, asked.where)
+def collect_focus(view: View, query: Query, depth: int) -> Hits:
+    """Find the surroundings of the focus, and the records that the request includes."""
+    return hierarchy.hits_of_records(view, _scored(view, query), depth, query.where)
 
 
-def _around(view: View, asked: Question) -> Iterator[tuple[str, int]]:
-    for record in view.records([] if asked.focus is None else [asked.focus]):
-        yield record.id, ALL
-        yield from _standing_in(view, record, asked)
-        yield from _above(view, record, asked)
-        yield from _beside(view, record, asked)
-    yield from ((name, INCLUDED) for name in asked.include)
+def _scored(view: View, query: Query) -> Iterator[tuple[str, int]]:
+    for record in view.records([] if query.focus is None else [query.focus]):
+        yield record.id, FOCUS_SCORE
+        yield from _descendants(view, record, query)
+        yield from _ancestors(view, record, query)
+        yield from _siblings(view, record, query)
+    yield from ((record_id, INCLUDE_SCORE) for record_id in query.include)
 
 
-def _above(view: View, record: Record, asked: Question) -> Iterator[tuple[str, int]]:
-    most = asked.option(FOCUS, "ancestors")
-    most = most if asked.depth is None else min(most, asked.depth)
-    for place, above in enumerate(hierarchy.chains(view, [record], most)[record.id]):
-        yield above.id, max(0, ABOVE - STEP * place)
+def _ancestors(view: View, record: Record, query: Query) -> Iterator[tuple[str, int]]:
+    limit = query.option(FOCUS, "ancestors")
+    limit = limit if query.max_depth is None else min(limit, query.max_depth)
+    for distance, ancestor in enumerate(hierarchy.ancestors(view, [record], limit)[record.id]):
+        yield ancestor.id, max(0, ANCESTOR_SCORE - STEP * distance)
 
 
-def _beside(view: View, record: Record, asked: Question) -> Iterator[tuple[str, int]]:
-    count = asked.option(FOCUS, "siblings")
+def _siblings(view: View, record: Record, query: Query) -> Iterator[tuple[str, int]]:
+    count = query.option(FOCUS, "siblings")
     if record.parent is None or not count:
         return
-    names = [each.id for each in view.children([record.parent])]
-    if record.id not in names:
+    ids = [child.id for child in view.children([record.parent])]
+    if record.id not in ids:
         return
-    at = names.index(record.id)
-    near = [*names[max(0, at - count) : at], *names[at + 1 : at + 1 + count]]
-    for place, name in enumerate(near):
-        yield name, max(0, BESIDE - HALF_STEP * place)
+    at = ids.index(record.id)
+    near = [*ids[max(0, at - count) : at], *ids[at + 1 : at + 1 + count]]
+    for rank, record_id in enumerate(near):
+        yield record_id, max(0, SIBLING_SCORE - HALF_STEP * rank)
 
 
-def _standing_in(view: View, record: Record, asked: Question) -> Iterator[tuple[str, int]]:
-    if record.kind in WHOLE:
-        most = asked.option(FOCUS, "page")
-        deep = hierarchy.HIGHEST if asked.depth is None else asked.depth
-        for place, below in enumerate(hierarchy.below(view, record.id, most, deep) if deep else []):
-            yield below.id, max(0, BELOW - place)
+def _descendants(view: View, record: Record, query: Query) -> Iterator[tuple[str, int]]:
+    if record.kind in CONTAINERS:
+        limit = query.option(FOCUS, "page")
+        levels = hierarchy.MAX_LEVELS if query.max_depth is None else query.max_depth
+        records = hierarchy.descendants(view, record.id, limit, levels) if levels else []
+        for rank, descendant in enumerate(records):
+            yield descendant.id, max(0, DESCENDANT_SCORE - rank)
         return
-    children = view.children([record.id])[: asked.option(FOCUS, "children")]
-    for place, child in enumerate(children):
-        yield child.id, max(0, BELOW - HALF_STEP * place)
+    children = view.children([record.id])[: query.option(FOCUS, "children")]
+    for rank, child in enumerate(children):
+        yield child.id, max(0, DESCENDANT_SCORE - HALF_STEP * rank)

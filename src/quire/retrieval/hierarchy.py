@@ -1,7 +1,7 @@
-"""What stands around a record?
+"""The hierarchy of records: ancestors, descendants and distances.
 
-Blocks stand in pages and in each other. What a viewer may not read is not there: a chain of
-parents ends where they may not look.
+Pages contain blocks, which contain others. A record that the viewer may not read does not exist
+for them: a chain of parents ends there.
 """
 
 from __future__ import annotations
@@ -12,84 +12,89 @@ from quire.core.globs import Globs
 from quire.core.protocols import View
 from quire.core.types import Filter, Hit, Hits, Record
 
-HIGHEST = 64
+MAX_LEVELS = 64
 """No chain of parents is followed further."""
 
 
-def chains(
-    view: View, records: Iterable[Record], most: int = HIGHEST
+def ancestors(
+    view: View, records: Iterable[Record], limit: int = MAX_LEVELS
 ) -> dict[str, tuple[Record, ...]]:
-    """Give for each record what it stands in, the innermost first, so many levels at most."""
-    found = {record.id: record for record in records}
-    wanted = [*found]
-    known = dict(found)
-    for _ in range(most):
+    """Return the ancestors of each record, the parent first, at most so many of each."""
+    level = {record.id: record for record in records}
+    wanted = [*level]
+    known = dict(level)
+    for _ in range(limit):
         missing = {
             parent
-            for record in found.values()
+            for record in level.values()
             if (parent := record.parent) is not None and parent not in known
         }
-        found = {record.id: record for record in view.records(sorted(missing))}
-        known |= found
-        if not found:
+        level = {record.id: record for record in view.records(sorted(missing))}
+        known |= level
+        if not level:
             break
-    return {name: tuple(_above(known, name, most)) for name in wanted}
+    return {record_id: tuple(_chain(known, record_id, limit)) for record_id in wanted}
 
 
-def _above(known: dict[str, Record], name: str, most: int) -> Iterator[Record]:
-    met = {name}
-    while most and (parent := known[name].parent) in known and parent not in met:
+def _chain(known: dict[str, Record], record_id: str, limit: int) -> Iterator[Record]:
+    seen = {record_id}
+    while limit and (parent := known[record_id].parent) in known and parent not in seen:
         yield known[parent]
-        met.add(parent)
-        name, most = parent, most - 1
+        seen.add(parent)
+        record_id, limit = parent, limit - 1
 
 
-def below(view: View, name: str, most: int, deep: int = HIGHEST) -> list[Record]:
-    """Give what stands below a record, in reading order, so many at most."""
-    found: list[Record] = []
-    open_ = [iter(view.children([name]))]
-    while open_ and len(found) < most:
+def descendants(view: View, record_id: str, limit: int, levels: int = MAX_LEVELS) -> list[Record]:
+    """Return the descendants of a record in reading order, at most so many."""
+    records: list[Record] = []
+    open_ = [iter(view.children([record_id]))]
+    while open_ and len(records) < limit:
         record = next(open_[-1], None)
         if record is None:
             open_.pop()
             continue
-        found.append(record)
-        if len(open_) < deep:
+        records.append(record)
+        if len(open_) < levels:
             open_.append(iter(view.children([record.id])))
-    return found
+    return records
 
 
-def _is_timely(view: View, name: str, where: Filter) -> bool:
-    """Tell whether a record was modified within a filter's time; one without a date was not."""
+def distance(chain: Sequence[str], other: Sequence[str]) -> int | None:
+    """Count the steps between two records, each given by its id and its ancestors' ids.
+
+    None: they have no ancestor in common.
+    """
+    places = {record_id: steps for steps, record_id in enumerate(chain)}
+    for steps, record_id in enumerate(other):
+        if record_id in places:
+            return places[record_id] + steps
+    return None
+
+
+def hits_of_records(
+    view: View, scored: Iterable[tuple[str, int]], depth: int, where: Filter
+) -> Hits:
+    """Return the chunks of scored records that pass a filter; the first score of a chunk counts."""
+    hits: dict[str, Hit] = {}
+    paths = Globs(where.paths)
+    for record_id, score in scored:
+        if not _is_in_period(view, record_id, where):
+            continue
+        for chunk in view.chunks_of(record_id):
+            of_kind = not where.kinds or chunk.kind in where.kinds
+            if chunk.id not in hits and of_kind and (not where.paths or paths.match(chunk.path)):
+                hits[chunk.id] = Hit(chunk.id, score, chunk.path, chunk.sequence, chunk.start)
+        if len(hits) >= depth:
+            break
+    return Hits(tuple(sorted(hits.values(), key=lambda hit: hit.order)[:depth]))
+
+
+def _is_in_period(view: View, record_id: str, where: Filter) -> bool:
+    """Tell whether a record was modified within a filter's period; one without a date was not."""
     if where.since is None and where.until is None:
         return True
-    times = [record.modified for record in view.records([name]) if record.modified is not None]
+    times = [record.modified for record in view.records([record_id]) if record.modified is not None]
     return any(
         (where.since is None or at >= where.since) and (where.until is None or at <= where.until)
         for at in times
     )
-
-
-def distance(chain: Sequence[str], other: Sequence[str]) -> int | None:
-    """Count the steps between two records, each with its id and those above it; None: no way."""
-    places = {name: steps for steps, name in enumerate(chain)}
-    for steps, name in enumerate(other):
-        if name in places:
-            return places[name] + steps
-    return None
-
-
-def hits(view: View, worth: Iterable[tuple[str, int]], depth: int, where: Filter) -> Hits:
-    """Give the chunks of records that pass a filter, each with what it is worth, the first time."""
-    found: dict[str, Hit] = {}
-    paths = Globs(where.paths)
-    for name, score in worth:
-        if not _is_timely(view, name, where):
-            continue
-        for chunk in view.chunks_of(name):
-            meant = not where.kinds or chunk.kind in where.kinds
-            if chunk.id not in found and meant and (not where.paths or paths.match(chunk.path)):
-                found[chunk.id] = Hit(chunk.id, score, chunk.path, chunk.sequence, chunk.start)
-        if len(found) >= depth:
-            break
-    return Hits(tuple(sorted(found.values(), key=lambda hit: hit.order)[:depth]))

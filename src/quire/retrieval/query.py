@@ -1,44 +1,39 @@
-"""What is a source asked?"""
+"""The query that every collector gets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quire.core.types import NO_FILTER, Filter
-
-OPTIONS: Mapping[str, Mapping[str, int]] = {
-    "semantic": {"floor": 0},
-    "focus": {"ancestors": 3, "siblings": 2, "children": 5, "page": 200},
-    "relations": {"depth": 2, "items": 10},
-    "activity": {"edits": 10, "views": 5, "hours": 72},
-}
-"""What a recipe can say to one source alone, and what holds if it says nothing."""
+from quire.core.types import NO_FILTER, Chunk, Filter
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What a source is asked, and where the asker stands."""
+class Query:
+    """The text of a query and the situation of the user who asks."""
 
-    query: str
+    text: str
     vector: bytes | None = None
     where: Filter = NO_FILTER
     exact: bool = False
+    """Compare every vector instead of searching approximately."""
     reach: int = 0
-    """How far around a chunk words count for it."""
+    """Distance, in chunks, over which a word also counts for its neighbours."""
     focus: str | None = None
-    """The record that the asker looks at."""
+    """Id of the record that the user is viewing."""
     include: tuple[str, ...] = ()
-    """Records that belong in, whatever is asked."""
-    depth: int | None = None
-    """How far up and down from the focus is looked."""
+    """Ids of records that are collected whatever the text says."""
+    max_depth: int | None = None
+    """Levels of the hierarchy that are searched above and below the focus; None: no limit."""
     as_of: int | None = None
-    """Now."""
+    """The current moment, in seconds since 1970."""
     contexts: tuple[tuple[str, int], ...] = ()
-    """The records of the contexts that count, and how much each does."""
+    """Ids and scores of the contexts that the rules bring in."""
+    leads: tuple[tuple[Chunk, int], ...] = ()
+    """The best chunks so far with their scores, for collectors that start from them."""
     options: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """What only one source knows, by the source's name."""
+    """Options of single collectors, by the name of the collector."""
 
-    def option(self, source: str, name: str) -> int:
-        """Look up what a recipe says to a source alone; else what is usual."""
-        return self.options.get(source, {}).get(name, OPTIONS[source][name])
+    def option(self, collector: str, name: str) -> int:
+        """Return an option of a collector."""
+        return self.options[collector][name]

@@ -1,7 +1,7 @@
-"""What is tied to what the asker looks at?
+"""The relations collector: records that links connect to the record that the user is viewing.
 
-Rows that a database relates it to, what it links to, and what links to it; and, one step further,
-what is tied to those, for less.
+It finds the rows that a database relates to the focus, the targets of its links and the records
+that link to it; then the same of those, with lower scores.
 """
 
 from __future__ import annotations
@@ -11,52 +11,51 @@ from collections.abc import Iterator, Sequence
 from quire.core.protocols import View
 from quire.core.types import Hits
 from quire.retrieval import hierarchy
-from quire.retrieval.focus import WHOLE
-from quire.retrieval.query import Question
+from quire.retrieval.focus import CONTAINERS
+from quire.retrieval.query import Query
 
 RELATIONS = "relations"
-RELATED, LINKED_TO, LINKING = 750, 700, 650
+RELATION_SCORE, TARGET_SCORE, SOURCE_SCORE = 750, 700, 650
 RELATION = "relation"
-TIES = (RELATION, "link", "mention", "embed", "supersedes")
-"""The kinds of links that tie records together."""
-FURTHER = (4, 5)
-"""What a tie is worth one step further away."""
+LINK_KINDS = (RELATION, "link", "mention", "embed", "supersedes")
+"""The kinds of links that are followed."""
+DECAY = (4, 5)
+"""The share of a score that is left one step further away."""
 
 
-def relations(view: View, asked: Question, depth: int) -> Hits:
-    """Find what is tied to the focus."""
-    if asked.focus is None:
+def collect_relations(view: View, query: Query, depth: int) -> Hits:
+    """Find the records that are linked with the focus."""
+    if query.focus is None:
         return Hits(())
-    most = asked.option(RELATIONS, "items")
-    worth = list(_tied(view, asked, most))
-    return hierarchy.hits(view, worth[:most], depth, asked.where)
+    limit = query.option(RELATIONS, "items")
+    scored = list(_scored(view, query, query.focus, limit))
+    return hierarchy.hits_of_records(view, scored[:limit], depth, query.where)
 
 
-def _tied(view: View, asked: Question, most: int) -> Iterator[tuple[str, int]]:
-    assert asked.focus is not None, "asked only with a focus"
-    looked = view.records([asked.focus])
-    names = [record.id for record in looked]
-    for record in looked:
-        if record.kind in WHOLE:  # the links of a page stand in its blocks
-            names += [each.id for each in hierarchy.below(view, record.id, hierarchy.HIGHEST * 4)]
-    met = set(names)
+def _scored(view: View, query: Query, focus: str, limit: int) -> Iterator[tuple[str, int]]:
+    records = view.records([focus])
+    ids = [record.id for record in records]
+    for record in records:
+        if record.kind in CONTAINERS:  # the links of a page belong to its blocks
+            blocks = hierarchy.descendants(view, record.id, hierarchy.MAX_LEVELS * 4)
+            ids += [block.id for block in blocks]
+    seen = set(ids)
     share = (1, 1)
-    for _ in range(asked.option(RELATIONS, "depth")):
-        found = [(name, score) for name, score in _ties(view, names) if name not in met]
+    for _ in range(query.option(RELATIONS, "depth")):
         best: dict[str, int] = {}
-        for name, score in found:
-            best[name] = max(score, best.get(name, 0))
-        order = sorted(best, key=lambda name: (-best[name], name))[:most]
-        yield from ((name, best[name] * share[0] // share[1]) for name in order)
-        met.update(order)
-        names = order
-        share = (share[0] * FURTHER[0], share[1] * FURTHER[1])
+        for record_id, score in _linked(view, ids):
+            if record_id not in seen:
+                best[record_id] = max(score, best.get(record_id, 0))
+        ids = sorted(best, key=lambda record_id: (-best[record_id], record_id))[:limit]
+        yield from ((record_id, best[record_id] * share[0] // share[1]) for record_id in ids)
+        seen.update(ids)
+        share = (share[0] * DECAY[0], share[1] * DECAY[1])
 
 
-def _ties(view: View, names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    for link in view.links(names):
-        if link.kind.partition(":")[0] in TIES:
-            yield link.target, RELATED if link.kind.startswith(RELATION) else LINKED_TO
-    for link in view.links(names, back=True):
-        if link.kind.partition(":")[0] in TIES:
-            yield link.source, RELATED if link.kind.startswith(RELATION) else LINKING
+def _linked(view: View, ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+    for link in view.links(ids):
+        if link.kind.partition(":")[0] in LINK_KINDS:
+            yield link.target, RELATION_SCORE if link.kind.startswith(RELATION) else TARGET_SCORE
+    for link in view.links(ids, back=True):
+        if link.kind.partition(":")[0] in LINK_KINDS:
+            yield link.source, RELATION_SCORE if link.kind.startswith(RELATION) else SOURCE_SCORE

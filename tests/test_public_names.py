@@ -77,7 +77,9 @@ PUBLIC = [
     "WhyNot",
     "Written",
     "context_aware",
+    "count_tokens",
     "open",
+    "truncate_to_tokens",
     "verify_proof",
 ]
 

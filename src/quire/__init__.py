@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from quire.pipeline.codemap import Mapped
     from quire.pipeline.request import Options
     from quire.pipeline.why_not import Relaxation, WhyNot
+    from quire.tokens import count_tokens, truncate_to_tokens
 
 __version__ = "0.1.0"
 
@@ -138,7 +139,9 @@ __all__ = [
     "WhyNot",
     "Written",
     "context_aware",
+    "count_tokens",
     "open",
+    "truncate_to_tokens",
     "verify_proof",
 ]
 
@@ -154,6 +157,8 @@ _HOMES = {
     "Quire": ("quire.engine", "Quire"),
     "context_aware": ("quire.integrations.tools", "context_aware"),
     "open": ("quire.engine", "open_quire"),
+    "count_tokens": ("quire.tokens", "count_tokens"),
+    "truncate_to_tokens": ("quire.tokens", "truncate_to_tokens"),
     "InvalidContextTypeError": ("quire.errors", "InvalidContextTypeError"),
     "QuireError": ("quire.errors", "QuireError"),
     "verify_proof": ("quire.core.merkle", "verify"),

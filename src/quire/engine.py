@@ -285,11 +285,6 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return receipts.differences(old, new)
 
 
-def count_tokens(text: str, model: str = DEFAULT_MODEL) -> int:
-    """Count the tokens of a text as a model does."""
-    return tokens.open_counter(model).count(text)
-
-
 def open_quire(
     path: str | os.PathLike[str] = ".",
     *,

@@ -1,4 +1,4 @@
-"""Is it measured what contexts hold, and told where the rest was lost?"""
+"""Evaluation: the share of the expected evidence in contexts, and where the rest was lost."""
 
 from __future__ import annotations
 

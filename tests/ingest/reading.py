@@ -1,4 +1,4 @@
-"""How do the tests of this room read a text without a disk?"""
+"""Read a text without a disk, for the tests of this package."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import quire
-from quire import Block, Context, Quire
+from quire import Block, Context, Quire, count_tokens
 from quire.core.types import Hits
-from quire.engine import count_tokens, parse_receipt
+from quire.engine import parse_receipt
 from quire.errors import StoreError
 from quire.pipeline.summarize import NO_WRITER
 from quire.retrieval import COLLECTORS

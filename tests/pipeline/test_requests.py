@@ -28,7 +28,7 @@ DOCUMENTS = recipes.load("documents")
         ({"recipe": "x" * 5000}, "or name a TOML file"),
         ({"recipe": ""}, "there is no recipe ''"),
         ({"recipe": "\0"}, "there is no recipe"),
-        ({"model": "nobody-1"}, "there is no counter for the model 'nobody-1'"),
+        ({"model": "nobody-1"}, "no token counter for the model 'nobody-1'"),
         ({"dedup": 1.5}, "fit.dedup is 1.5: it must be between 0 and 1"),
         ({"dedup": -0.1}, "fit.dedup is -0.1: it must be between 0 and 1"),
         ({"dedup": float("nan")}, "fit.dedup is nan"),

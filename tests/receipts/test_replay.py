@@ -315,7 +315,7 @@ def test_parts_of_the_wrong_kind_are_named(kept: Quire, part: str, value: object
     [
         ("query_vector", "not hex", "query_vector cannot be read"),
         ("query_vector", "00ff", "the query's vector has 2 numbers"),
-        ("counter", "nobody-1", "there is no counter for the model 'nobody-1'"),
+        ("counter", "nobody-1", "no token counter for the model 'nobody-1'"),
         ("recipe.budget.total", 0, "above zero"),
         ("recipe.budget.total", -1, "must be at least 0"),
         ("recipe.fit.pack", "x", "no way of packing"),

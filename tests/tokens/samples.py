@@ -1,4 +1,4 @@
-"""Which texts show where counters differ? Scripts, code, white space, and what looks like control."""
+"""Texts on which counters differ: scripts, code, white space, and what looks like control."""
 
 # ruff: noqa: RUF001 - letters that look like others are what some samples are for
 from __future__ import annotations

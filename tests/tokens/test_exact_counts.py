@@ -1,4 +1,4 @@
-"""Does a counter count what the model counts?
+"""A counter counts what the model counts.
 
 OpenAI's vocabularies are compared with an independent implementation (GitHub's `bpe`
 in `rs-bpe`, which carries the vocabularies itself). For the others there are token numbers that their makers'
@@ -35,7 +35,7 @@ def oracle(name: str, text: str) -> list[int]:
 
 def ids(name: str, text: str) -> list[int]:
     counter = COUNTERS[name]
-    slow = counter.careful is not None and counter.careful in text
+    slow = counter.slow_letter is not None and counter.slow_letter in text
     prepared = counter.prepare(text) if counter.prepare else text
     return _load(counter.pretrained, slow=slow).encode_ordinary(prepared)
 
@@ -175,7 +175,7 @@ def test_what_looks_like_control_is_counted_as_text(counter: VocabularyCounter) 
     control = [*tokenizer.special_tokens(), *LOOK_ALIKES.split()]
     assert len(control) > 60
     for spelling in control:
-        if counter.whole and counter.whole.fullmatch(spelling):
+        if counter.single_tokens and counter.single_tokens.fullmatch(spelling):
             continue  # `<s>` is a tag of HTML for Gemma, not a control token
         assert counter.count(spelling) > 1, spelling
         numbers = tokenizer.encode_ordinary(f"a {spelling} b")
@@ -209,7 +209,7 @@ def test_gemma_reads_a_tag_of_html_as_one_token(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(("name", "known"), [("gemma2", 48), ("gemma3", 70)])
 def test_gemma_s_tags_are_all_known(name: str, known: int) -> None:
-    whole, tokenizer = COUNTERS[name].whole, _load(COUNTERS[name].pretrained)
+    whole, tokenizer = COUNTERS[name].single_tokens, _load(COUNTERS[name].pretrained)
     assert whole is not None
     pieces = [tokenizer.decode_token(number) for number in range(4, 260)]
     assert len(list(filter(whole.fullmatch, pieces))) == known
@@ -224,7 +224,7 @@ def test_qwen_reads_composed_characters() -> None:
     assert counter.count("e\u0301\u0301 한국") == counter.count("\u00e9\u0301 한국")
 
 
-@pytest.mark.parametrize("name", tokens.counters())
+@pytest.mark.parametrize("name", tokens.counter_names())
 def test_half_a_surrogate_pair_counts_as_the_replacement_character(name: str) -> None:
     counter = tokens.open_counter(name)
     for broken in ("\ud800", "a\udfffb", "\udc80\udc81", "x\ud83d"):
@@ -243,7 +243,7 @@ def test_nothing_is_loaded_before_something_is_counted() -> None:
     program = (
         "import sys\n"
         "from quire import tokens\n"
-        "counters = [tokens.open_counter(name) for name in tokens.counters()]\n"
+        "counters = [tokens.open_counter(name) for name in tokens.counter_names()]\n"
         "tokens.open_counter('claude-sonnet-4-5')\n"
         "assert 'splintr' not in sys.modules\n"
         "assert counters[0].count('Hello world') == 2\n"

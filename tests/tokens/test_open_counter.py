@@ -1,4 +1,4 @@
-"""Which counter does a name open, and does it say what it cannot promise?"""
+"""The counter that a name opens, and what it says about its accuracy."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_an_unknown_name_is_refused_with_all_that_is_known(name: str) -> None:
         tokens.open_counter(name)
     message = str(caught.value)
     assert repr(name) in message
-    assert all(counter in message for counter in tokens.counters())
+    assert all(counter in message for counter in tokens.counter_names())
     assert "gpt-5" in message
     assert "o200k+20%" in message
 
@@ -116,8 +116,8 @@ def test_every_model_that_the_message_names_is_known() -> None:
 
 
 def test_names_of_counters_open_themselves() -> None:
-    assert tokens.counters()[0] == tokens.open_counter().name == "o200k"
-    for name in tokens.counters():
+    assert tokens.counter_names()[0] == tokens.open_counter().name == "o200k"
+    for name in tokens.counter_names():
         assert tokens.open_counter(name).name == name
         assert tokens.open_counter(name).exact == (not name.startswith("approx"))
 
@@ -134,7 +134,7 @@ def test_the_table_holds_no_prefix_twice_and_only_known_vocabularies() -> None:
     prefixes = [prefix for row in MODELS for prefix in row.prefixes.split()]
     assert len(prefixes) == len(set(prefixes))
     assert all(prefix == prefix.lower() for prefix in prefixes)
-    assert {row.vocabulary for row in MODELS} <= set(tokens.counters())
+    assert {row.vocabulary for row in MODELS} <= set(tokens.counter_names())
     assert all((row.margin is None) == (row.note is None) for row in MODELS)
 
 
@@ -170,12 +170,15 @@ def test_approximations_are_those_of_the_specifications() -> None:
 
 def test_only_these_names_are_public() -> None:
     assert tokens.__all__ == [
+        "DEFAULT_MODEL",
         "EXTRACTIVE",
         "KEEP_START",
+        "STRATEGIES",
         "SUMMARIZE",
-        "WAYS",
-        "counters",
-        "cut",
+        "count_tokens",
+        "counter_names",
         "open_counter",
         "shorten",
+        "truncate_text",
+        "truncate_to_tokens",
     ]

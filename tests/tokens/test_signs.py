@@ -1,4 +1,4 @@
-"""Is a text cut only between signs?"""
+"""Texts are divided between graphemes only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does what is cut fit, end well and hold whole signs?"""
+"""A truncated text fits, ends well and tears no grapheme."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def whole_signs(text: str) -> list[int]:
 
 
 def holds(counter: Counter, text: str, limit: int) -> str:
-    kept = tokens.cut(counter, text, limit)
+    kept = tokens.truncate_text(counter, text, limit)
     assert counter.count(kept) <= max(limit, 0)
     assert text.startswith(kept)
     assert len(kept) in whole_signs(text)
-    assert tokens.cut(counter, kept, limit) == kept
-    assert tokens.cut(counter, text, limit) == kept
+    assert tokens.truncate_text(counter, kept, limit) == kept
+    assert tokens.truncate_text(counter, text, limit) == kept
     if limit > 0 and counter.count(text) <= limit:
         assert kept == text
     else:
@@ -124,27 +124,28 @@ def test_a_text_that_fits_comes_back_though_a_part_of_it_counts_more() -> None:
     counter, text, limit = Moody(".", 20, size=40), "x" * 700 + ".", 18
     assert counter.count(text) <= limit
     assert all(counter.count(text[:size]) > limit for size in range(1, 700))
-    assert tokens.cut(counter, text, limit) == text
+    assert tokens.truncate_text(counter, text, limit) == text
 
 
 def test_a_sign_that_white_space_belongs_to_is_not_torn() -> None:
     assert (
-        tokens.cut(tokens.open_counter("approx-chars"), "xxxxxx\u0600 yyyyyyyyyyyy", 2) == "xxxxxx"
+        tokens.truncate_text(tokens.open_counter("approx-chars"), "xxxxxx\u0600 yyyyyyyyyyyy", 2)
+        == "xxxxxx"
     )
 
 
 def test_no_room_and_no_text() -> None:
     counter = tokens.open_counter()
-    assert [tokens.cut(counter, "Hello world", limit) for limit in (-5, 0)] == ["", ""]
-    assert tokens.cut(counter, "", 5) == ""
-    assert tokens.cut(counter, "  \n ", 1) in ("", "  \n ")
+    assert [tokens.truncate_text(counter, "Hello world", limit) for limit in (-5, 0)] == ["", ""]
+    assert tokens.truncate_text(counter, "", 5) == ""
+    assert tokens.truncate_text(counter, "  \n ", 1) in ("", "  \n ")
 
 
 def test_a_text_that_fits_comes_back_as_it_is() -> None:
     counter = tokens.open_counter()
     text = "  Hello world \n\n"
-    assert tokens.cut(counter, text, counter.count(text)) == text
-    assert tokens.cut(counter, text, 10**9) == text
+    assert tokens.truncate_text(counter, text, counter.count(text)) == text
+    assert tokens.truncate_text(counter, text, 10**9) == text
 
 
 FILLING = "one two three four five six seven eight nine ten eleven twelve "
@@ -165,7 +166,7 @@ FILLING = "one two three four five six seven eight nine ten eleven twelve "
     ],
 )
 def test_it_ends_with_a_paragraph_a_line_a_sentence_or_a_word(text: str, end: str) -> None:
-    kept = tokens.cut(tokens.open_counter(), text, 30)
+    kept = tokens.truncate_text(tokens.open_counter(), text, 30)
     assert kept.endswith(end)
     assert tokens.open_counter().count(kept) > 12
 
@@ -173,8 +174,8 @@ def test_it_ends_with_a_paragraph_a_line_a_sentence_or_a_word(text: str, end: st
 def test_an_end_that_lies_far_back_is_not_taken() -> None:
     counter = tokens.open_counter()
     for far in ("Short.\n\n", FILLING + "Short.\n\n"):
-        assert counter.count(tokens.cut(counter, far + FILLING * 5, 24)) == 24
-    assert tokens.cut(tokens.open_counter(), "word " + "x" * 500, 20).endswith("x")
+        assert counter.count(tokens.truncate_text(counter, far + FILLING * 5, 24)) == 24
+    assert tokens.truncate_text(tokens.open_counter(), "word " + "x" * 500, 20).endswith("x")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,7 @@ def test_an_end_that_lies_far_back_is_not_taken() -> None:
 )
 def test_a_megabyte_is_not_counted_to_keep_a_little(text: str) -> None:
     counter = Tally(tokens.open_counter())
-    kept = tokens.cut(counter, text, 100)
+    kept = tokens.truncate_text(counter, text, 100)
     assert counter.counter.count(kept) <= 100
     assert counter.characters < 300_000
 
@@ -200,7 +201,7 @@ def test_a_megabyte_is_not_counted_to_keep_a_little(text: str) -> None:
 def test_the_first_and_the_last_of_a_file_are_cut_alike() -> None:
     text = "\n\n".join(TEXTS.values())
     counter = tokens.open_counter("claude")
-    kept = [tokens.cut(counter, text, limit) for limit in range(0, 900, 30)]
+    kept = [tokens.truncate_text(counter, text, limit) for limit in range(0, 900, 30)]
     assert all(counter.count(part) <= 30 * n for n, part in enumerate(kept))
     assert [len(part) for part in kept] == sorted(len(part) for part in kept)
 
@@ -215,4 +216,4 @@ def test_the_last_word_is_found_wherever_it_ends(text: str, after: int, room: in
         for at in range(after + 1, room + 1)
         if at and text[at].isspace() and not text[at - 1].isspace()
     ]
-    assert truncate._last_word(text, after, room) == max(ends, default=0)
+    assert truncate._find_last_word(text, after, room) == max(ends, default=0)

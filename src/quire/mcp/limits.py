@@ -21,7 +21,7 @@ CUT = "…"
 
 def size(value: object) -> int:
     """Count the tokens of a value as it is sent."""
-    from quire.engine import count_tokens
+    from quire import count_tokens
 
     return count_tokens(written(value))
 

@@ -185,10 +185,10 @@ def cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
         return partial(_cut_as_wanted, draft)
 
     def cut(piece: Piece, room: int) -> Piece | None:
-        text = tokens.cut(counter, piece.text, room)
+        text = tokens.truncate_text(counter, piece.text, room)
         used = counter.count(text)
         while text and room - used > spare:
-            more = tokens.cut(counter, piece.text[len(text) :], room - used)
+            more = tokens.truncate_text(counter, piece.text[len(text) :], room - used)
             longer = counter.count(text + more)
             if not more or longer > room:
                 break

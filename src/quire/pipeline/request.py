@@ -116,7 +116,7 @@ class ResolvedRequest:
         return (self.request, recipe, counter, self.allow_empty, recorded)
 
 
-DEFAULT_MODEL = "o200k"
+DEFAULT_MODEL = tokens.DEFAULT_MODEL
 GIVEN = ("history", "system")
 """Parts of a page that the asker brings along."""
 

@@ -55,7 +55,7 @@ def check(recipe: Recipe) -> None:
     _within("rank.top", recipe.rank.top, 1)
     _within("rank.deeper", recipe.rank.deeper, 0)
     _within("rank.times", recipe.rank.times, 0)
-    _one_of("cut", "way to cut", recipe.fit.cut, tokens.WAYS)
+    _one_of("cut", "way to cut", recipe.fit.cut, tokens.STRATEGIES)
     _within("fit.shortest", recipe.fit.shortest, 0)
     for name, weight in recipe.rank.weights.items():
         _one_of("rank.weights", "signal that is weighed", name, ranking.SIGNALS)

@@ -1,7 +1,7 @@
-"""How long is a text for a model whose vocabulary is not at hand?
+"""Counters for models whose vocabulary is not available.
 
-By another vocabulary with a margin, or by its length alone. None of these is exact, and each
-says so.
+They count by another vocabulary and add a margin, or take the text's length alone. None of them is
+exact, and each says so.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from quire.core.protocols import Counter
 
 @dataclass(frozen=True, slots=True)
 class MarginCounter:
-    """Counts by another counter and adds a margin, rounded up."""
+    """A counter that adds a margin to another counter's count, rounded up."""
 
     counter: Counter
     percent: int
@@ -23,17 +23,17 @@ class MarginCounter:
 
     @property
     def name(self) -> str:
-        """The name under which these very counts are had again."""
+        """The name that opens a counter with the same counts."""
         return f"{self.counter.name}+{self.percent}%"
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text."""
+        """Return the number of tokens of a text."""
         return -(-self.counter.count(text) * (100 + self.percent) // 100)
 
 
 @dataclass(frozen=True, slots=True)
 class LengthCounter:
-    """Takes four bytes or characters for a token."""
+    """A counter that takes four bytes or characters for a token."""
 
     name: str
     measure: Callable[[str], int]
@@ -41,7 +41,7 @@ class LengthCounter:
     exact: bool = False
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text."""
+        """Return the number of tokens of a text."""
         return self.measure(text)
 
 
@@ -58,7 +58,7 @@ def _characters_down(text: str) -> int:
     return len(text) // 4
 
 
-LENGTHS = (
+LENGTH_COUNTERS = (
     LengthCounter("approx", _bytes_up, "a rule of thumb: UTF-8 bytes / 4, rounded up"),
     LengthCounter("approx-chars", _characters_up, "a rule of thumb: characters / 4, rounded up"),
     LengthCounter("approx-floor", _characters_down, "a rule of thumb: characters / 4, down"),

@@ -1,7 +1,8 @@
-"""Which part of a text is kept when there is no room for all of it?
+"""Strategies to shorten a text to a number of tokens.
 
-Its beginning, its end, or the sentences that have most to do with the question, in their order. All
-of them count as they will be shown, and split no sentence where a whole one fits.
+Keep its beginning, its end, or the sentences that share most words with the query, in their
+order. Each strategy counts the text as it will be shown, and splits no sentence where a whole one
+fits.
 """
 
 from __future__ import annotations
@@ -10,40 +11,40 @@ import re
 from collections.abc import Callable, Sequence
 
 from quire.core.protocols import Counter
-from quire.tokens.truncate import cut
+from quire.tokens.truncate import truncate_text
 
 KEEP_START, KEEP_END = "keep_start", "keep_end"
 EXTRACTIVE, SUMMARIZE = "extractive", "summarize"
-BETWEEN = " … "
+GAP_MARK = " … "
 """Stands where sentences are left out."""
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?]+[\"')\]]*(?=\s|$)|\n|$)\s*")
 _WORD = re.compile(r"\w+")
-_SHORTEST = 3
+_MIN_WORD_LENGTH = 3
 
-Keep = Callable[[Counter, str, int, str], str]
-"""Gives what is kept of a text within so many tokens, for a question."""
+Strategy = Callable[[Counter, str, int, str], str]
+"""Shortens a text to a number of tokens, for a query: (counter, text, limit, query)."""
 
 
-def shorten(counter: Counter, text: str, limit: int, way: str, query: str = "") -> str:
-    """Give as much of a text as so many tokens hold, in one of the WAYS."""
+def shorten(counter: Counter, text: str, limit: int, strategy: str, query: str = "") -> str:
+    """Return as much of a text as fits the limit, chosen by one of the STRATEGIES."""
     if counter.count(text) <= limit:
         return text
-    return WAYS[way](counter, text, limit, query)
+    return STRATEGIES[strategy](counter, text, limit, query)
 
 
 def _keep_start(counter: Counter, text: str, limit: int, _: str) -> str:
-    return cut(counter, text, limit)
+    return truncate_text(counter, text, limit)
 
 
 def _keep_end(counter: Counter, text: str, limit: int, _: str) -> str:
-    """Take sentences from the end, as long as they fit; else the last words."""
-    kept = ""
-    for sentence in reversed(sentences(text)):
-        if counter.count((sentence + kept).strip()) > limit:
+    """Return the last sentences that fit, or the last words where no sentence does."""
+    tail = ""
+    for sentence in reversed(split_sentences(text)):
+        if counter.count((sentence + tail).strip()) > limit:
             break
-        kept = sentence + kept
-    if kept.strip():
-        return kept.strip()
+        tail = sentence + tail
+    if tail.strip():
+        return tail.strip()
     words = text.split()
     low, high = 0, len(words)
     while low < high:  # how many of the last words fit
@@ -55,42 +56,43 @@ def _keep_end(counter: Counter, text: str, limit: int, _: str) -> str:
     return " ".join(words[len(words) - low :]) if low else ""
 
 
-def _extractive(counter: Counter, text: str, limit: int, query: str) -> str:
-    """Take the sentences that share most with the question, then show them in their order."""
-    found = sentences(text)
-    wanted = _words(query)
-    shared = [len(wanted & _words(sentence)) for sentence in found]
-    order = sorted(range(len(found)), key=lambda place: (-shared[place], place))
-    chosen: set[int] = set()
-    for place in order:
-        if counter.count(_joined(found, {*chosen, place})) <= limit:
-            chosen.add(place)
-    return _joined(found, chosen) if chosen else cut(counter, text, limit)
+def _extract(counter: Counter, text: str, limit: int, query: str) -> str:
+    """Return the sentences that share most words with the query, in their order in the text."""
+    sentences = split_sentences(text)
+    query_words = _words(query)
+    shared = [len(query_words & _words(sentence)) for sentence in sentences]
+    order = sorted(range(len(sentences)), key=lambda index: (-shared[index], index))
+    selected: set[int] = set()
+    for index in order:
+        if counter.count(_join(sentences, {*selected, index})) <= limit:
+            selected.add(index)
+    return _join(sentences, selected) if selected else truncate_text(counter, text, limit)
 
 
-WAYS: dict[str, Keep] = {
+STRATEGIES: dict[str, Strategy] = {
     KEEP_START: _keep_start,
     KEEP_END: _keep_end,
-    EXTRACTIVE: _extractive,
-    SUMMARIZE: _extractive,
+    EXTRACTIVE: _extract,
+    SUMMARIZE: _extract,  # where no language model writes the summary
 }
-"""A way to shorten is one function and one row."""
+"""A new strategy is one function and one row."""
 
 
-def sentences(text: str) -> list[str]:
-    """Cut a text into sentences and lines, each with the white space after it."""
-    return [found for found in _SENTENCE.findall(text) if found]
+def split_sentences(text: str) -> list[str]:
+    """Split a text into sentences and lines, each with the white space after it."""
+    return [sentence for sentence in _SENTENCE.findall(text) if sentence]
 
 
-def _joined(found: Sequence[str], chosen: set[int]) -> str:
-    told = ""
-    before = -1
-    for place in sorted(chosen):
-        told = told.rstrip() + BETWEEN if place > before + 1 and told else told
-        told += found[place]
-        before = place
-    return told.strip()
+def _join(sentences: Sequence[str], selected: set[int]) -> str:
+    """Join the selected sentences, with a mark for each gap between them."""
+    text = ""
+    previous = -1
+    for index in sorted(selected):
+        text = text.rstrip() + GAP_MARK if index > previous + 1 and text else text
+        text += sentences[index]
+        previous = index
+    return text.strip()
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in _WORD.findall(text.lower()) if len(word) >= _SHORTEST}
+    return {word for word in _WORD.findall(text.lower()) if len(word) >= _MIN_WORD_LENGTH}

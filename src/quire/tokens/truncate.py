@@ -1,11 +1,11 @@
-"""How much of a text fits, and where does it end well?
+"""Truncate a text to a number of tokens, at a good place to end.
 
-A beginning of the text that counts at most so many tokens: counted as it stands, never
-guessed. It ends with a paragraph, a line or a sentence if one ends near where the room does,
-else with a word, and never within a sign that a reader sees as one.
+The result is a prefix of the text that has at most so many tokens: it is counted, never
+estimated. It ends with a paragraph, a line or a sentence if one ends near the limit, else with a
+word, and never within a grapheme.
 
-A beginning may count a little more than the whole (its last word is torn), so that counts
-only nearly grow with a text. What is given back has therefore always been counted itself.
+A prefix may have slightly more tokens than the whole text, because its last word is torn. Counts
+therefore grow only nearly with the length, and whatever is returned has been counted itself.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import re
 from quire.core.graphemes import last_cut, may_cut
 from quire.core.protocols import Counter
 
-_FIRST_LOOK = 12
-"""Characters for each token at first: most text has three to five."""
+_CHARACTERS_PER_TOKEN = 12
+"""Taken for the first prefix that is counted: most text has three to five."""
 
-_TORN = 16
-"""Tokens by which a beginning may count more than the whole, and much more than was seen."""
+_TORN_TOKENS = 16
+"""By so many tokens a prefix may exceed the whole; far more than was ever seen."""
 
-_BEHIND = 8
-"""Characters behind the room that tell whether something ends with it."""
+_LOOKAHEAD = 8
+"""Characters behind the limit that show whether something ends with it."""
 
-_LONG_WORD = 64
-"""Characters that a word may go on behind the room and still be looked at."""
+_MAX_WORD = 64
+"""Characters within which the end of a torn word is searched for."""
 
 _PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\n")
 _LINE = re.compile(r"\r?\n")
@@ -36,107 +36,110 @@ _SENTENCE = re.compile(
 _WORD = re.compile(r"(?<=\S)\s")
 
 
-def cut(counter: Counter, text: str, limit: int) -> str:
-    """Give the longest beginning of a text that counts at most `limit` and ends well.
+def truncate_text(counter: Counter, text: str, limit: int) -> str:
+    """Return the longest well-ended prefix of a text that has at most `limit` tokens.
 
-    A text that fits comes back as it is; otherwise no white space is left at its end.
+    A text that fits is returned unchanged; a truncated one has no white space at its end.
     """
     if limit <= 0:
         return ""
-    size, count = _enough(counter, text, limit)
+    size, count = _find_upper_bound(counter, text, limit)
     if count <= limit:
         return text
-    room = _whole_word(counter, text, limit, _room(counter, text, limit, size, count))
-    while room > 0:
-        kept = _tidy(text, _good_end(text, room))
-        if counter.count(kept) <= limit:
-            return kept
-        room = len(kept) - 1
+    end = _search_limit(counter, text, limit, size, count)
+    end = _complete_word(counter, text, limit, end)
+    while end > 0:
+        prefix = _trim(text, _choose_end(text, end))
+        if counter.count(prefix) <= limit:
+            return prefix
+        end = len(prefix) - 1
     return ""
 
 
-def _enough(counter: Counter, text: str, limit: int) -> tuple[int, int]:
-    """Find a length that surely does not fit, or that of the whole text; gives its count too.
+def _find_upper_bound(counter: Counter, text: str, limit: int) -> tuple[int, int]:
+    """Return a length that surely does not fit, or the whole text's, and its count.
 
-    A megabyte is not counted to keep a hundred tokens of it: what is looked at is doubled
-    until it counts twice the limit, far more than a torn word makes up for.
+    Nobody should count a megabyte to keep a hundred tokens of it: the prefix is doubled until it
+    has twice the limit, far more than a torn word can account for.
     """
-    size = _FIRST_LOOK * limit
+    size = _CHARACTERS_PER_TOKEN * limit
     while size < len(text):
         count = counter.count(text[:size])
-        if count > 2 * limit + _TORN:
+        if count > 2 * limit + _TORN_TOKENS:
             return size, count
         size *= 2
     return len(text), counter.count(text)
 
 
-def _room(counter: Counter, text: str, limit: int, too_long: int, exceeding: int) -> int:
-    """Find about how many characters fit.
+def _search_limit(
+    counter: Counter, text: str, limit: int, too_long: int, too_long_count: int
+) -> int:
+    """Return about how many characters fit.
 
-    Most of what fits is not counted again with every try: it is closed before a white space,
-    where tokens end too, nearly always, and what comes behind it is counted alone.
+    Most of what fits is not counted again at every step. It is closed before a white space, where
+    a token nearly always ends too, and only what follows is counted.
     """
-    closed = closed_count = fits = fitting = step = 0
+    closed = closed_count = fits = fits_count = step = 0
     while too_long - fits > 1:
         # Tokens are spread evenly enough to guess the place: a little before it, then a little
         # behind it, so that both sides close in. Halving every third time bounds the steps.
-        guess = (too_long - fits) * (limit - fitting) // (exceeding - fitting)
+        guess = (too_long - fits) * (limit - fits_count) // (too_long_count - fits_count)
         ahead = (guess * 15 // 16, guess * 17 // 16, (too_long - fits) // 2)[step % 3]
         middle = min(max(fits + ahead, fits + 1), too_long - 1)
-        middle = _last_word(text, fits, middle) or middle
+        middle = _find_last_word(text, fits, middle) or middle
         count = closed_count + counter.count(text[closed:middle])
         if count > limit:
-            too_long, exceeding = middle, count
+            too_long, too_long_count = middle, count
         else:
-            fits, fitting = middle, count
+            fits, fits_count = middle, count
             if 2 * (too_long - fits) < fits - closed and text[fits].isspace():
                 closed, closed_count = fits, count
         step += 1
     return fits
 
 
-def _whole_word(counter: Counter, text: str, limit: int, room: int) -> int:
-    """Go on to the end of a word that was torn, as long as that fits: whole it may count less."""
-    while match := _WORD.search(text, room + 1, room + _LONG_WORD):
+def _complete_word(counter: Counter, text: str, limit: int, end: int) -> int:
+    """Move the end to that of a torn word while that fits: a whole word may have fewer tokens."""
+    while match := _WORD.search(text, end + 1, end + _MAX_WORD):
         if counter.count(text[: match.start()]) > limit:
             break
-        room = match.start()
-    return room
+        end = match.start()
+    return end
 
 
-def _good_end(text: str, room: int) -> int:
-    """Choose where to end: in the last fifth of the room, or with a word in its last half.
+def _choose_end(text: str, limit: int) -> int:
+    """Choose a break in the last fifth before the limit, or a word's end in the last half.
 
-    Further back too much would be lost: what stands behind has no spaces.
+    Going back further would lose too much: such text has no spaces.
     """
-    near, half = room - room // 5, room - room // 2
+    near, half = limit - limit // 5, limit - limit // 2
     return (
-        _last(_PARAGRAPH, text, near, room)
-        or _last(_LINE, text, near, room)
-        or _last(_SENTENCE, text, near, room)
-        or _last_word(text, half, room)
-        or room
+        _find_last(_PARAGRAPH, text, near, limit)
+        or _find_last(_LINE, text, near, limit)
+        or _find_last(_SENTENCE, text, near, limit)
+        or _find_last_word(text, half, limit)
+        or limit
     )
 
 
-def _last(ending: re.Pattern[str], text: str, after: int, room: int) -> int:
-    """Find the last ending behind a place and within the room; 0 if there is none."""
+def _find_last(pattern: re.Pattern[str], text: str, after: int, limit: int) -> int:
+    """Return the last break behind `after` and up to the limit; 0 if there is none."""
     ends = (
-        match.end() if ending is _SENTENCE else match.start()
-        for match in ending.finditer(text, after, room + _BEHIND)
+        match.end() if pattern is _SENTENCE else match.start()
+        for match in pattern.finditer(text, after, limit + _LOOKAHEAD)
     )
-    return max((end for end in ends if after < end <= room), default=0)
+    return max((end for end in ends if after < end <= limit), default=0)
 
 
-def _last_word(text: str, after: int, room: int) -> int:
-    """Find where the last word ends, likewise: mostly near the end of the room."""
-    near = max(after, room - _LONG_WORD)
-    return _last(_WORD, text, near, room) or _last(_WORD, text, after, near)
+def _find_last_word(text: str, after: int, limit: int) -> int:
+    """Return the end of the last word likewise; it is mostly near the limit."""
+    near = max(after, limit - _MAX_WORD)
+    return _find_last(_WORD, text, near, limit) or _find_last(_WORD, text, after, near)
 
 
-def _tidy(text: str, end: int) -> str:
-    """Take white space off the end, and a sign that would be torn."""
-    kept = text[:end].rstrip()
-    while not may_cut(text, len(kept)):
-        kept = text[: last_cut(text, len(kept))].rstrip()
-    return kept
+def _trim(text: str, end: int) -> str:
+    """Return the prefix without white space or a torn grapheme at its end."""
+    prefix = text[:end].rstrip()
+    while not may_cut(text, len(prefix)):
+        prefix = text[: last_cut(text, len(prefix))].rstrip()
+    return prefix

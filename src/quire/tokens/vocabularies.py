@@ -1,10 +1,10 @@
-"""Which pieces of text does a model know?
+"""Exact counters: one for each vocabulary that ships with `splintr`.
 
-Each vocabulary cuts text into the tokens that its models read; counting those is exact. The
-vocabularies come with `splintr`: nothing is downloaded, and one is loaded at its first count.
+A vocabulary splits text into the tokens that its models read, so that counting them is exact.
+Nothing is downloaded, and a vocabulary is loaded at its first count.
 
-Text is content, never control: `<|endoftext|>` or `[INST]` written in a document counts as
-the characters that it is made of, and nothing is added around a text.
+Text is content, never control: `<|endoftext|>` or `[INST]` written in a document counts as the
+characters that it is made of, and nothing is added around a text.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# Gemma 2 and 3 read these tags of HTML as one token each. They are text, not control, but the
-# engine keeps them apart with the control tokens, so that they are taken out before it counts.
+# Gemma 2 and 3 read each of these HTML tags as one token. They are text, not control, but the
+# tokenizer lists them with its control tokens, so they are taken out before it counts.
 _TAGS = "table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code"
 _GEMMA2_TAG = re.compile(f"</?(?:{_TAGS})>")
 _GEMMA3_TAG = re.compile(f"</?(?:{_TAGS}|a|html|body|img|span|bbox|ul|li|div|iframe|footer)>")
@@ -34,30 +34,31 @@ def _nfc(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class VocabularyCounter:
-    """Counts by a model's own vocabulary."""
+    """A counter that uses a model's own vocabulary."""
 
     name: str
     pretrained: str
     prepare: Callable[[str], str] | None = None
-    """What the model does to a text before it reads it."""
-    whole: re.Pattern[str] | None = None
-    """Text that is one token wherever it stands."""
-    careful: str | None = None
-    """A letter at which the fast engine may miscount: text that holds it takes the slow one."""
+    """The normalization that the model applies to a text."""
+    single_tokens: re.Pattern[str] | None = None
+    """Text that is always one token."""
+    slow_letter: str | None = None
+    """A letter that the fast tokenizer may miscount: text with it goes to the slow one."""
     exact: bool = True
     note: str | None = None
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text."""
+        """Return the number of tokens of a text."""
         if self.prepare:
             text = self.prepare(text)
-        if self.whole and "<" in text:
-            pieces = self.whole.split(text)
-            return sum(map(self._tokens, pieces)) + len(pieces) - 1
-        return self._tokens(text)
+        if self.single_tokens and "<" in text:
+            pieces = self.single_tokens.split(text)
+            return sum(map(self._count_piece, pieces)) + len(pieces) - 1
+        return self._count_piece(text)
 
-    def _tokens(self, text: str) -> int:
-        tokenizer = _load(self.pretrained, slow=self.careful is not None and self.careful in text)
+    def _count_piece(self, text: str) -> int:
+        slow = self.slow_letter is not None and self.slow_letter in text
+        tokenizer = _load(self.pretrained, slow=slow)
         try:
             return len(tokenizer.encode_ordinary(text))
         except UnicodeEncodeError:
@@ -65,16 +66,16 @@ class VocabularyCounter:
 
 
 VOCABULARIES = (
-    # OpenAI's pattern knows no case, so that a long s is an s; the fast engine misses that.
-    VocabularyCounter("o200k", "o200k_base", careful="\u017f"),
+    # OpenAI's pattern ignores case, so that a long s is an s; the fast tokenizer misses that.
+    VocabularyCounter("o200k", "o200k_base", slow_letter="\u017f"),
     VocabularyCounter("cl100k", "cl100k_base"),
     VocabularyCounter("llama3", "llama3"),
     VocabularyCounter("qwen", "qwen3", prepare=_nfc),
     # Versions 1, 2, 3 and 7 of Mistral's SentencePiece differ in control tokens alone.
     VocabularyCounter("mistral-spm", "mistral_v2"),
     VocabularyCounter("mistral-tekken", "mistral_v3"),
-    VocabularyCounter("gemma2", "gemma2", whole=_GEMMA2_TAG),
-    VocabularyCounter("gemma3", "gemma3", whole=_GEMMA3_TAG),
+    VocabularyCounter("gemma2", "gemma2", single_tokens=_GEMMA2_TAG),
+    VocabularyCounter("gemma3", "gemma3", single_tokens=_GEMMA3_TAG),
     VocabularyCounter("gemma4", "gemma4"),
     VocabularyCounter("deepseek", "deepseek_v3"),
 )

@@ -28,7 +28,7 @@ def tables(sizes: Mapping[str, int]) -> Iterator[Table]:
     """Make pages from one made-up store."""
     path, _ = agent_store(dict(sizes))
     told = ", ".join(f"{count:,} {what}" for what, count in sizes.items())
-    about = f"made-up text and vectors: {told}; five sections, {agent.TOKENS:,} tokens"
+    about = f"made-up text and vectors: {told}; five sections, {agent.AGENT_TOKENS:,} tokens"
     fresh = Fresh()
     model = QuestionModel([*fresh.all, *section_questions()])
     with opened(path, model) as quire:
@@ -47,7 +47,9 @@ def section_questions() -> list[str]:
     """Name all that premortems ask."""
     wanted = recipe.load(agent.PREMORTEM)
     asked = [
-        section.query for pair in attempts() for section in agent.filled(wanted, *pair).sections
+        section.query
+        for pair in attempts()
+        for section in agent.fill_recipe(wanted, *pair).sections
     ]
     return list(dict.fromkeys(asked))
 
@@ -60,7 +62,7 @@ def attempts() -> list[tuple[str, str]]:
 
 def page(quire: Measured, question: str) -> FormattedContext:
     """Make a page, and see that its sections are on it; a value may repeat an experience."""
-    made = quire.assemble_context(question)
+    made = quire.agent.assemble_context(question)
     assert not made.failed, made.failed
     assert {"memory", "code", "experience", "commit"} <= made.sources_used.keys()
     return made
@@ -68,7 +70,7 @@ def page(quire: Measured, question: str) -> FormattedContext:
 
 def premortem(quire: Measured, pair: tuple[str, str]) -> FormattedContext:
     """Make a premortem, and see that it tells of something."""
-    made = quire.get_premortem_context(*pair)
+    made = quire.agent.get_premortem_context(*pair)
     assert not made.failed, made.failed
     assert made.items, "something was found"
     return made

@@ -18,7 +18,6 @@ from bench.question_model import QuestionModel
 from bench.report import Table, Times, clocked, timed, times
 from bench.stages import Stages, Stopwatch, charged
 from quire import config, engine, receipts
-from quire.core.protocols import Embedder
 from quire.core.types import Context, Recipe
 from quire.engine import Quire
 from quire.pipeline import recipe, retrieve
@@ -57,16 +56,17 @@ class Measured(Quire):
     """A store of made-up vectors, opened with the model that gives such vectors to questions."""
 
     def __init__(self, path: Path, root: Path, model: QuestionModel) -> None:
-        self._model = model
         super().__init__(config.load(root, store=path), create=False)
+        self._project._embedder = model  # noqa: SLF001 - there is no setting for a made-up model
 
-    def embedder(self) -> Embedder | None:
-        """Give the made-up model."""
-        return self._model
+    def close(self) -> None:
+        """Close the store; the model is shared with other stores."""
+        self._project._embedder = None  # noqa: SLF001
+        super().close()
 
     def meaning(self, question: str) -> None:
         """Make the vector of a question, which is then at hand."""
-        with self._view() as view:
+        with self._project.view() as view:
             make, _ = self._vectors.plan(question, view.coverage())
         assert make is not None, "there are vectors"
         make()
@@ -278,7 +278,7 @@ def _memory(path: Path, size: int) -> Table:
     table.add("more after them", told["grown_mib"])
     table.add(f"more after {told['asked']} others", told["grown_again_mib"])
     table.notes = [
-        f"the last {engine.KEPT_CONTEXTS} contexts are kept",
+        f"the last {engine.CACHED_CONTEXTS} contexts are kept",
         f"a receipt is {told['receipt_kib']:.0f} KiB as JSON",
     ]
     return table

@@ -58,11 +58,11 @@ def _filled(root: Path) -> tuple[int, int]:
     (root / ".quire").mkdir()
     with quire.open(root) as opened:
         opened.index(embed=False)
-        opened.remember("The staging host is named heron.", at=1, importance=0.9)
-        made = opened.start_experience(
+        opened.memories.add("The staging host is named heron.", at=1, importance=0.9)
+        made = opened.experiences.start(
             "Make the tests pass", at=2, domain="debugging", hypothesis="It is the import"
         )
-        opened.resolve_experience(
+        opened.experiences.resolve(
             made.kept.id, "falsified", at=3, result="It was a cache", lesson="Look there first"
         )
         told = opened.status()

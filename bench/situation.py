@@ -80,7 +80,7 @@ def _called(engine: quire.Quire, place: str, calls: int) -> Table:
                 "size": number % 2 if name == "known" else number + 9,
                 "turn": 0,
             }
-            engine.remember(f"call {name} {number}", at=1_700_000_000 + number)
+            engine.memories.add(f"call {name} {number}", at=1_700_000_000 + number)
             begun, worked = perf_counter(), process_time()
             result = aware["edit"](given)
             wall.append(perf_counter() - begun)

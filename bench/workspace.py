@@ -70,11 +70,11 @@ def _made(root: Path, path: Path) -> float:
     (root / "quire.toml").write_text("[groups]\n" + "".join(lines))
     begun = perf_counter()
     with Quire(config.load(root, store=path)) as quire:
-        quire.put_blocks(_blocks(random), at=NOW - 30 * 24 * HOUR)
+        quire.blocks.put(_blocks(random), at=NOW - 30 * 24 * HOUR)
         for place in range(PEOPLE * 5):
             page = int(random.integers(BLOCKS // (PER_PAGE + 1)))
             with suppress(InputError):  # a page of another group
-                quire.view_block(
+                quire.blocks.view(
                     f"p{page}", at=NOW - place % 60 * HOUR, viewer=_name(place % PEOPLE)
                 )
     store = open_store(path)
@@ -131,15 +131,15 @@ def _built(quire: Quire, questions: list[str], seconds: float) -> Table:
     )
     random = np.random.default_rng(SEED + 1)
     for query in questions[:10]:
-        quire.build(_request(random, query))
+        quire.workspace.build(_request(random, query))
     wall, cpu, exact = [], [], 0
     for query in questions[10:]:
         request = _request(random, query)
         begun, worked = perf_counter(), process_time()
-        payload = quire.build(request)
+        payload = quire.workspace.build(request)
         wall.append(perf_counter() - begun)
         cpu.append(process_time() - worked)
-        exact += quire.estimate_tokens(payload) == payload.metadata.total_tokens
+        exact += quire.workspace.estimate_tokens(payload) == payload.metadata.total_tokens
     found = times(wall, cpu)
     table.add(len(wall), found.p50, found.p95, found.cpu, f"{exact} of {len(wall)}")
     table.notes.append(f"the workspace was made in {seconds:,.0f} s; its vectors are made up")
@@ -172,9 +172,9 @@ def _day(quire: Quire, questions: list[str]) -> Table:
         )
         if number % EDITED_EVERY == 0:
             block = f"b{int(random.integers(BLOCKS // (PER_PAGE + 1)))}-1"
-            quire.edit_block(block, at=NOW + number, text=f"edited in minute {number}")
+            quire.blocks.edit(block, at=NOW + number, text=f"edited in minute {number}")
             edits += 1
-        payload = quire.build(request)
+        payload = quire.workspace.build(request)
         key = (query, _name(person), f"p{page}")
         before += key in asked
         again = asked.get(key) is payload.receipt
@@ -183,7 +183,7 @@ def _day(quire: Quire, questions: list[str]) -> Table:
         known.add(query)
         asked[key] = payload.receipt
         if again and number % 10 == 0:
-            with quire._view(_name(person)) as view:  # noqa: SLF001 - the state that it must be of
+            with quire._project.view(_name(person)) as view:  # noqa: SLF001 - the state that it must be of
                 stale += view.roots().state != payload.receipt["view_root"]
     shares = (f"{count / DAY:.0%}" for count in (before, at_hand, vectors))
     table.add(DAY, edits, *shares, stale)

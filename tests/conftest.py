@@ -104,7 +104,7 @@ class Tree:
     def paths(self, viewer: str | None = None) -> list[str]:
         """Tell which files are in its store."""
         with self.open() as opened:
-            return [record.path for record in opened.records(viewer=viewer)]
+            return [record.path for record in opened.documents.list(viewer=viewer)]
 
     def texts(self) -> dict[str, str]:
         """Give the text of every file as the store holds it."""

@@ -1,40 +1,51 @@
-"""How does a directory become a store, and a question an answer?
+"""The engine: a directory becomes a store, a query becomes a context.
 
-The whole flow on one screen. In: follow git (`history`), walk, read, cut, write, embed (`keeping`).
-Out: gather (`asking`), rank, fit, say (`assembling`), prove. Audit: verify, replay, why not
-(`auditing`). Rooms do the work; this is where they are put together.
+The whole flow on one screen. Indexing: follow git, walk, read, split, write, embed (`indexing`).
+Assembling: retrieve, rank, fit, render, prove (`pipeline`, `receipts`). Auditing: verify, replay,
+why not. `Quire` puts them together; what belongs to one domain is behind an attribute of it, as in
+`quire.memories` or `quire.access`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from types import TracebackType
+from typing import Any, Self, Unpack
 
 from quire import config, receipts, rules, tokens
 from quire.config import Config
 from quire.core.aio import waiting
 from quire.core.lru import LRUCache
-from quire.core.protocols import View
+from quire.core.protocols import Embedder, Store, View
 from quire.core.types import (
     NO_FILTER,
     Budget,
     Context,
+    Failure,
     Filter,
+    IndexResult,
+    Problem,
     Recipe,
     Recorded,
     SearchResult,
+    Status,
     Viewer,
 )
 from quire.errors import InputError
-from quire.indexing.indexer import Keeping
+from quire.indexing.access import AccessControl
+from quire.indexing.documents import Documents
+from quire.indexing.indexer import Indexer, Report, ignore_progress
+from quire.indexing.project import Project
 from quire.ingest.paths import relative_paths
-from quire.memory.experience_service import Learning
-from quire.memory.feedback_service import Rating
-from quire.memory.service import Remembering
+from quire.memory.authoring import Authoring
+from quire.memory.experience_service import Experiences
+from quire.memory.feedback_service import FeedbackLog
+from quire.memory.principle_service import Principles
+from quire.memory.service import Memories
 from quire.pipeline import codemap, result, retrieve, steps, summarize
 from quire.pipeline import draft as pipeline_draft
 from quire.pipeline import notes as pipeline_notes
@@ -46,39 +57,175 @@ from quire.pipeline.sections import filter_of
 from quire.pipeline.validate import check_budget
 from quire.pipeline.why_not import WhyNot
 from quire.receipts import Receipt, access_log
-from quire.recipes.agent import Advising
-from quire.recipes.workspace import Building
+from quire.recipes.agent import AgentContexts
+from quire.recipes.situation import ContextRules
+from quire.recipes.workspace import WorkspaceContexts
 from quire.rules.evaluator import RuleEvaluator
-from quire.workspace.import_service import Bringing
+from quire.workspace.service import Blocks
 
-KEPT_CONTEXTS = 64
+CACHED_CONTEXTS = 64
 MAP_BUDGET = 1024
 
 
-class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building):
-    """An open store: index, search, assemble, and see what is in it."""
+class AuditLog:
+    """Which contexts were handed out, to whom."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def contexts(self, to: str | None = None) -> list[Mapping[str, Any]]:
+        """List the contexts that were handed out, oldest first; to one viewer, or to all."""
+        if not self._project.config.audit.file:
+            raise InputError("nothing is written down: set `file` in [audit] of quire.toml")
+        return list(access_log.read(self._file(), to))
+
+    def record(self, context: Context, viewer: Viewer, recipe: str) -> None:
+        """Record that a viewer was handed a context, if the settings ask for it."""
+        if self._project.config.audit.file:
+            access_log.write(self._file(), context, viewer, recipe)
+
+    def _file(self) -> Path:
+        return self._project.config.root / self._project.config.audit.file
+
+
+class Quire:
+    """An open store: index, search, assemble, audit.
+
+    Close it when done, or use it in a `with` statement. It may be used by several threads.
+    """
+
+    documents: Documents
+    """The records in the store."""
+    memories: Memories
+    experiences: Experiences
+    principles: Principles
+    """What experiences have in common; specification 4 calls them values."""
+    blocks: Blocks
+    """The pages and blocks of a workspace."""
+    access: AccessControl
+    """Who may read what."""
+    rules: ContextRules
+    """Context files and the rules in them."""
+    feedback: FeedbackLog
+    """Which pieces of contexts helped."""
+    audit: AuditLog
+    """Which contexts were handed out, to whom."""
+    agent: AgentContexts
+    """Pages for agents (specification 4)."""
+    workspace: WorkspaceContexts
+    """Contexts of a workspace (specification 3)."""
 
     def __init__(self, settings: Config, *, create: bool = True) -> None:
-        super().__init__(settings, create=create)
+        project = Project(settings, create=create)
+        authoring = Authoring(project)
+        self._project = project
+        self.documents = Documents(project)
+        self.access = AccessControl(project)
+        self.memories = Memories(authoring)
+        self.experiences = Experiences(authoring)
+        self.principles = Principles(authoring)
+        self.blocks = Blocks(authoring)
+        self.feedback = FeedbackLog(authoring)
+        self.audit = AuditLog(project)
+        self.rules = ContextRules(project, self.assemble)
+        self.agent = AgentContexts(project, self.assemble)
+        self.workspace = WorkspaceContexts(project, self.assemble)
+        self._indexer = Indexer(project, self.access)
         self._vectors = QueryVectors(
-            self.embedder, wanted=lambda: self.config.embed.provider != "none"
+            project.embedder, wanted=lambda: project.config.embed.provider != "none"
         )
-        self._judging = RuleEvaluator(
-            lambda: rules.open_judge(self.config.judge, self.embedder),
-            lambda: (self.config.judge, self.config.embed),
+        self._rule_evaluator = RuleEvaluator(
+            lambda: rules.open_judge(project.config.judge, project.embedder),
+            lambda: (project.config.judge, project.config.embed),
         )
-        self._contexts: LRUCache[tuple[object, ...], Context] = LRUCache(KEPT_CONTEXTS)
+        self._contexts: LRUCache[tuple[object, ...], Context] = LRUCache(CACHED_CONTEXTS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
-        """Close the store and let go of models."""
-        self._judging.close()
-        super().close()
+        """Close the store and the models."""
+        self._rule_evaluator.close()
+        self._project.close()
 
-    def _refresh(self) -> None:
-        judge = self.config.judge
-        super()._refresh()
-        if self.config.judge != judge:
-            self._judging.close()
+    @property
+    def config(self) -> Config:
+        """The settings; what is set here holds until quire.toml is edited."""
+        return self._project.config
+
+    @config.setter
+    def config(self, settings: Config) -> None:
+        self._project.config = settings
+
+    @property
+    def store(self) -> Store:
+        """The store beneath."""
+        return self._project.store
+
+    def root(self) -> Path:
+        """Return the directory that the store is about, to which its paths are relative."""
+        return self._project.root()
+
+    def embedder(self) -> Embedder | None:
+        """Return the configured embedder, loaded by the first caller; None if there is none."""
+        return self._project.embedder()
+
+    # --- store ---------------------------------------------------------------------------------
+
+    def index(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        embed: bool = True,
+        reembed: bool = False,
+        history: int | None = None,
+        report: Report = ignore_progress,
+    ) -> IndexResult:
+        """Bring the store up to date with files and folders, or with the whole directory.
+
+        Only files that changed are read again; files that are gone are removed.
+
+        Args:
+            paths: The files and folders to index; none for the whole directory.
+            embed: Whether to embed what has no vector yet.
+            reembed: Drop all vectors first.
+            history: How many git commits to keep (-1 for all); None for what the settings say.
+            report: Called with the progress.
+        """
+        return self._indexer.index(
+            paths, embed=embed, reembed=reembed, history=history, report=report
+        )
+
+    def watch(
+        self, paths: Sequence[str | os.PathLike[str]] = (), *, embed: bool = True
+    ) -> Iterator[IndexResult | Failure]:
+        """Index now, then again whenever files change; yield what is new, until interrupted.
+
+        A run that fails yields a `Failure`; the next change tries again, with what it missed.
+        """
+        return self._indexer.watch(paths, embed=embed)
+
+    def status(self, viewer: Viewer | str | None = None) -> Status:
+        """Summarize what the store holds, as far as a viewer may know."""
+        return self._project.status(viewer)
+
+    def doctor(self, *, repair: bool = False) -> list[Problem]:
+        """Check the file, the roots and the model; repair what can be derived again."""
+        return self._project.doctor(repair=repair)
+
+    def purge(self, paths: Sequence[str | os.PathLike[str]]) -> list[str]:
+        """Delete files from the store for good; return the paths that were deleted."""
+        return self._project.purge(paths)
+
+    # --- queries -------------------------------------------------------------------------------
 
     def search(
         self,
@@ -95,8 +242,8 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
         pipeline_notes.check(where)
         asked = decide(query, {"viewer": viewer, "where": where, "exact": exact})
         asked = replace(asked, recipe=retrieve.deepened(asked.recipe, k))
-        with self._view(viewer) as view:
-            gathered = retrieve.gather(view, asked, self._vectors, self._judging)
+        with self._project.view(viewer) as view:
+            gathered = retrieve.gather(view, asked, self._vectors, self._rule_evaluator)
             found = steps.ranked(pipeline_draft.start(asked, gathered)).candidates
             notes = pipeline_notes.on_filter(view, where, {each.chunk.kind for each in found})
             roots = view.roots()
@@ -108,21 +255,27 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
             exact=all(hits.exact for hits in gathered.found.values()),
         )
 
+    search_async = waiting(search)
+
     def assemble(self, query: str, **options: Unpack[Options]) -> Context:
-        """Assemble one context for a question: within the budget, with sources and a receipt."""
-        return self._assemble(_decided(query, options))
+        """Assemble one context for a query: within the budget, with sources and a receipt."""
+        return self._assemble(_resolve(query, options))
 
     assemble_async = waiting(assemble)
 
+    def explain(self, query: str, **options: Unpack[Options]) -> Context:
+        """Assemble, even where nothing fits; `decisions` says what became of each candidate."""
+        return self._assemble(_resolve(query, {**options, "allow_empty": True}))
+
     def _assemble(self, asked: ResolvedRequest, *, fresh: bool = False) -> Context:
-        with self._view(asked.viewer) as view:
+        with self._project.view(asked.viewer) as view:
             roots = view.roots()
             settings = self.config.embed, self.config.judge, self.config.writer
             whom = rules.asked_back(self.config.judge)
             key = (roots.state, receipts.viewer_hash(view.viewer), *settings, whom, *asked.key)
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
-                return self._given(kept, view.viewer, asked)
+                return self._hand_out(kept, view.viewer, asked)
             gathered = self._gathered(view, asked)
             draft = steps.run(pipeline_draft.start(asked, gathered))
             notes = (*gathered.notes, *pipeline_notes.on_context(view, asked, gathered))
@@ -143,31 +296,20 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
         )
         if not gathered.failed:  # a failure may pass: it is recorded, never kept
             self._contexts.put(key, context)
-        return self._given(context, view.viewer, asked)
+        return self._hand_out(context, view.viewer, asked)
 
     def _gathered(self, view: View, asked: ResolvedRequest) -> Retrieved:
         """Gather what a context is made of, summaries of what must be cut included."""
-        gathered = retrieve.gather(view, asked, self._vectors, self._judging)
+        gathered = retrieve.gather(view, asked, self._vectors, self._rule_evaluator)
         if asked.recorded is not None or asked.recipe.fit.cut != tokens.SUMMARIZE:
             return gathered
         # Packed once only to see what is cut: that nothing fits is told when it is packed again.
         draft = steps.run(pipeline_draft.start(replace(asked, allow_empty=True), gathered))
-        return summarize.summarized(gathered, draft, self._text_writer)
+        return summarize.summarized(gathered, draft, self._project.text_writer)
 
-    def _given(self, context: Context, viewer: Viewer, asked: ResolvedRequest) -> Context:
-        """Write down who is given a context, where that is wanted."""
-        if self.config.audit.file:
-            access_log.write(self._audit_file(), context, viewer, asked.recipe.name)
+    def _hand_out(self, context: Context, viewer: Viewer, request: ResolvedRequest) -> Context:
+        self.audit.record(context, viewer, request.recipe.name)
         return context
-
-    def given(self, to: str | None = None) -> list[Mapping[str, Any]]:
-        """List the contexts that were given, the first first; to one viewer, or to all."""
-        if not self.config.audit.file:
-            raise InputError("nothing is written down: set `file` in [audit] of quire.toml")
-        return list(access_log.read(self._audit_file(), to))
-
-    def _audit_file(self) -> Path:
-        return self.config.root / self.config.audit.file
 
     def map(
         self,
@@ -180,7 +322,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
         """Map the most used definitions below some paths; without any, of the whole root."""
         check_budget(Budget(budget, reserved={}))
         under = relative_paths(self.root(), paths, must_exist=False)
-        with self._view(viewer) as view:
+        with self._project.view(viewer) as view:
             return codemap.draw(view, under, budget, tokens.open_counter(model))
 
     # --- audit -------------------------------------------------------------------------------
@@ -197,7 +339,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
             counter = tokens.open_counter(receipt["counter"])
         except InputError as error:
             return [str(error)]
-        with self._view(viewer) as view:
+        with self._project.view(viewer) as view:
             kept, root = view.chunks(receipts.chunk_ids(receipt)), view.roots().state
         return receipts.verify(receipt, counter, context=context, kept=kept, root=root)
 
@@ -210,17 +352,22 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
         altered = receipts.verify(receipt, asked.counter)
         return context, [*altered, *receipts.differences(receipt, context.receipt)]
 
+    @staticmethod
+    def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+        """Describe what differs between two receipts; an empty list: nothing."""
+        return differences(old, new)
+
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
         """Assemble twice from the ground up and compare every byte, receipts included."""
-        asked = _decided(query, options)
+        asked = _resolve(query, options)
         return self._assemble(asked, fresh=True) == self._assemble(asked, fresh=True)
 
     def why_not(
         self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
     ) -> list[WhyNot]:
         """Tell for each piece at a place why it is not in the context, and what lets it in."""
-        asked = _decided(query, options)
-        with self._view(asked.viewer) as view:
+        asked = _resolve(query, options)
+        with self._project.view(asked.viewer) as view:
             wanted = pipeline_why_not.at(view, path, line)
             first = self._gathered(view, asked)
             met = Recorded(
@@ -236,7 +383,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
             def run(recipe: Recipe) -> pipeline_draft.Draft:
                 again = replace(asked, recipe=recipe, recorded=met)
                 return pipeline_draft.start(
-                    again, retrieve.gather(view, again, self._vectors, self._judging)
+                    again, retrieve.gather(view, again, self._vectors, self._rule_evaluator)
                 )
 
             draft = pipeline_draft.start(asked, first)
@@ -251,7 +398,7 @@ class Quire(Keeping, Remembering, Learning, Rating, Advising, Bringing, Building
             ]
 
 
-def _decided(query: str, options: Options) -> ResolvedRequest:
+def _resolve(query: str, options: Options) -> ResolvedRequest:
     asked = decide(query, options)
     pipeline_notes.check(filter_of(asked.request))
     return asked

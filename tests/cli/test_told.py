@@ -115,7 +115,7 @@ def test_paths_that_only_leave_out(indexed: Tree, command: str) -> None:
 def test_paths_that_only_leave_out_in_a_program(indexed: Tree) -> None:
     with indexed.open() as opened:
         for ask in (
-            lambda: opened.records(Filter(paths=("!*.py",))),
+            lambda: opened.documents.list(Filter(paths=("!*.py",))),
             lambda: opened.why_not("anchor", "a.md", where=Filter(paths=("!*.py",))),
         ):
             with pytest.raises(InputError, match="only leave out"):

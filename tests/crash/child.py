@@ -93,13 +93,13 @@ def work(job: dict[str, Any]) -> None:
     files.BATCH_FILES = job.get("batch", 2)
     files.VECTORS_PER_COMMIT = job.get("batch", 2)
     with quire.open(job["root"]) as opened:
-        opened._embedder = Cheap()
+        opened._project._embedder = Cheap()
         tell_transactions(opened.store)
         tell("begin")
         if job["do"] == "index":
             opened.index(embed=job.get("embed", False), report=told)
         elif job["do"] == "import":
-            opened.import_pages(Path(job["root"], "notes"), "vault", at=job["at"])
+            opened.blocks.import_pages(Path(job["root"], "notes"), "vault", at=job["at"])
         elif job["do"] == "merge":
             opened.store.merge()
         elif job["do"] == "purge":
@@ -113,9 +113,9 @@ def load() -> None:
         Path(folder, ".quire").mkdir()
         Path(folder, "note.md").write_text("# One\n\nA note.\n")
         with quire.open(folder) as opened:
-            opened._embedder = Cheap()
+            opened._project._embedder = Cheap()
             opened.index()
-            opened.import_pages(folder, "vault", at=1)
+            opened.blocks.import_pages(folder, "vault", at=1)
             opened.purge([Path(folder, "note.md")])
 
 

@@ -80,7 +80,7 @@ class Garden:
 def roots(tree: Tree, *, embed: bool) -> Roots:
     """Index to the end, in this process, and give the roots."""
     with tree.open() as opened:
-        opened._embedder = Cheap()
+        opened._project._embedder = Cheap()
         opened.index(embed=embed)
         assert opened.store.check() == []
         return opened.status().roots
@@ -211,7 +211,7 @@ def test_kills_while_merging(plant: Forest, executioner: Executioner) -> None:
     rng = random.Random(20260103)
     tree, copy = prepare(plant, rng)
     with tree.open() as opened:
-        opened._embedder = Cheap()
+        opened._project._embedder = Cheap()
         expected = (opened.status().roots, answers(opened))
     job: dict[str, object] = {"do": "merge", "root": str(tree.root)}
     longest = duration(executioner, job)
@@ -222,7 +222,7 @@ def test_kills_while_merging(plant: Forest, executioner: Executioner) -> None:
         killed += life.killed
         longest *= 1 if life.killed else 0.9
         with tree.open() as opened:
-            opened._embedder = Cheap()
+            opened._project._embedder = Cheap()
             assert opened.store.check() == []
             assert (opened.status().roots, answers(opened)) == expected
             opened.store.merge()

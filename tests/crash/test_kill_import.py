@@ -26,13 +26,13 @@ def held(tree: Tree) -> list[str]:
     """Open a store after a kill, check it, and give all blocks that it holds, without their times."""
     with tree.open() as opened:
         assert opened.store.check() == []
-        return [str({**one.plain(), "created": "", "edited": ""}) for one in opened.export_blocks()]
+        return [str({**one.plain(), "created": "", "edited": ""}) for one in opened.blocks.export()]
 
 
 def undisturbed(plant: Forest, name: str, files: dict[str, str]) -> list[str]:
     tree = plant(name, {"quire.toml": SETTINGS, **files})
     with tree.open() as opened:
-        opened.import_pages(tree.root / "notes", "vault", at=1)
+        opened.blocks.import_pages(tree.root / "notes", "vault", at=1)
     return held(tree)
 
 

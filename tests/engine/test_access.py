@@ -66,10 +66,10 @@ def test_a_viewer_finds_nothing_in_what_is_hidden(guarded: Tree) -> None:
             one.chunk for one in opened.search("gold").results if one.chunk.path == "hr/pay.md"
         )
         with pytest.raises(InputError) as refused:
-            opened.prove(hidden.id, "eve")
+            opened.documents.prove(hidden.id, viewer="eve")
         with pytest.raises(InputError) as absent:
-            opened.prove("00" * 16, "eve")
-        assert opened.prove(hidden.id, "ann").chunk_id == hidden.id
+            opened.documents.prove("00" * 16, viewer="eve")
+        assert opened.documents.prove(hidden.id, viewer="ann").chunk_id == hidden.id
     assert (eve.records, owner.records) == (2, 4)
     assert eve.bytes == len(FILES["open.md"]) + len(FILES["hr/plan.md"])
     assert eve.roots != owner.roots
@@ -81,7 +81,7 @@ def test_a_proof_holds_under_the_viewers_own_root(guarded: Tree) -> None:
         for viewer in ("ann", "eve", None):
             root = opened.status(viewer).roots.content
             for one in opened.search("mast", viewer=viewer).results:
-                proof = opened.prove(one.chunk.id, viewer)
+                proof = opened.documents.prove(one.chunk.id, viewer=viewer)
                 assert quire.verify_proof(proof, one.chunk, root)
                 assert not quire.verify_proof(proof, one.chunk, opened.status("dora").roots.state)
 
@@ -89,9 +89,9 @@ def test_a_proof_holds_under_the_viewers_own_root(guarded: Tree) -> None:
 def test_groups_may_also_come_with_the_viewer(guarded: Tree) -> None:
     with guarded.open() as opened:
         told = Viewer("zoe", groups=("hr",))
-        assert "hr/pay.md" in [record.path for record in opened.records(viewer=told)]
+        assert "hr/pay.md" in [record.path for record in opened.documents.list(viewer=told)]
         assert "hr/pay.md" not in [
-            record.path for record in opened.records(viewer=Viewer("zoe", groups=("cooks",)))
+            record.path for record in opened.documents.list(viewer=Viewer("zoe", groups=("cooks",)))
         ]
 
 
@@ -111,8 +111,10 @@ def test_by_default_everything_is_public_or_the_owners(tree: Tree) -> None:
 
 def test_rules_by_command_have_the_last_word(guarded: Tree) -> None:
     with guarded.open() as opened:
-        opened.set_rules([AccessRule("hr/pay.md", ("eve",)), AccessRule("legal/**", ("@law",))])
-        opened.set_groups({"law": ["ann"]})
+        opened.access.set_rules(
+            [AccessRule("hr/pay.md", ("eve",)), AccessRule("legal/**", ("@law",))]
+        )
+        opened.access.set_groups({"law": ["ann"]})
     assert guarded.paths("eve") == ["hr/pay.md", "hr/plan.md", "open.md"]
     assert guarded.paths("ann") == ["hr/plan.md", "legal/case.md", "open.md"]
 
@@ -120,9 +122,9 @@ def test_rules_by_command_have_the_last_word(guarded: Tree) -> None:
     assert guarded.paths("dora") == ["hr/plan.md", "open.md"], "the command still decides"
 
     with guarded.open() as opened:
-        opened.set_rules([])
-        opened.set_groups({})
-        assert opened.rules()["command"] == ()
+        opened.access.set_rules([])
+        opened.access.set_groups({})
+        assert opened.access.rules()["command"] == ()
     assert guarded.paths("dora") == ["hr/pay.md", "hr/plan.md", "legal/case.md", "open.md"]
 
 
@@ -163,7 +165,7 @@ def test_indexing_with_an_open_store_does_not_bring_old_rules_back(guarded: Tree
         configure(guarded, '[access]\n"hr/**" = "owner"\n')
         assert "hr/pay.md" not in guarded.paths("dora"), "another process has seen the edit"
         opened.index(embed=False)
-        assert "hr/pay.md" not in [record.path for record in opened.records(viewer="dora")]
+        assert "hr/pay.md" not in [record.path for record in opened.documents.list(viewer="dora")]
     assert "hr/pay.md" not in guarded.paths("dora")
 
 
@@ -173,7 +175,7 @@ def test_a_store_opened_from_elsewhere_keeps_its_rules(guarded: Tree, tmp_path: 
     for rules in ("", '[access]\n"**" = "public"\n', '[access]\ndefault = "public"\n'):
         (elsewhere / "quire.toml").write_text(rules)
         with quire.open(elsewhere, store=guarded.store) as opened:
-            paths = [record.path for record in opened.records(viewer="eve")]
+            paths = [record.path for record in opened.documents.list(viewer="eve")]
             assert opened.search("gold", viewer="eve").results == ()
         assert paths == ["hr/plan.md", "open.md"]
         assert guarded.paths("eve") == ["hr/plan.md", "open.md"]
@@ -188,7 +190,7 @@ def test_a_right_taken_back_also_ends_when_asked_from_elsewhere(
 ) -> None:
     configure(guarded, '[access]\n"**" = "owner"\n')
     with quire.open(tmp_path, store=guarded.store) as opened:
-        assert opened.records(viewer="dora") == []
+        assert opened.documents.list(viewer="dora") == []
 
 
 def test_indexing_from_elsewhere_uses_the_rules_of_the_indexed_directory(
@@ -234,14 +236,14 @@ def test_a_wrong_rule_is_refused_by_name(guarded: Tree, rules: str, said: str) -
 def test_a_text_in_place_of_names_is_refused(guarded: Tree) -> None:
     """Its letters are no users."""
     with guarded.open() as opened:
-        page = opened.put_blocks([Block("page", "page", "Page")], at=1).kept[0]
+        page = opened.blocks.put([Block("page", "page", "Page")], at=1).kept[0]
         wrong: list[Callable[[], object]] = [
-            lambda: opened.remember("The mast is new.", at=1, share="eve"),
-            lambda: opened.remember("The mast is new.", at=1, share="eve", viewer="ann"),
-            lambda: opened.share_block(page.id, "eve", at=1),
-            lambda: opened.put_blocks([replace(page, access="eve")], at=1),  # type: ignore[arg-type]
-            lambda: opened.set_rules([AccessRule("hr/**", "eve")]),  # type: ignore[arg-type]
-            lambda: opened.set_groups({"crew": "eve"}),
+            lambda: opened.memories.add("The mast is new.", at=1, share="eve"),
+            lambda: opened.memories.add("The mast is new.", at=1, share="eve", viewer="ann"),
+            lambda: opened.blocks.share(page.id, "eve", at=1),
+            lambda: opened.blocks.put([replace(page, access="eve")], at=1),  # type: ignore[arg-type]
+            lambda: opened.access.set_rules([AccessRule("hr/**", "eve")]),  # type: ignore[arg-type]
+            lambda: opened.access.set_groups({"crew": "eve"}),
         ]
         before = opened.status().roots.content
         for write in wrong:
@@ -252,19 +254,19 @@ def test_a_text_in_place_of_names_is_refused(guarded: Tree) -> None:
 
 def test_a_wrong_rule_by_command_changes_nothing(guarded: Tree) -> None:
     with guarded.open() as opened:
-        opened.set_rules([AccessRule("hr/**", ("eve",))])
+        opened.access.set_rules([AccessRule("hr/**", ("eve",))])
         with pytest.raises(CallerError):
-            opened.set_rules([AccessRule("legal/**", ("eve",)), AccessRule("**", ("x y",))])
+            opened.access.set_rules([AccessRule("legal/**", ("eve",)), AccessRule("**", ("x y",))])
         with pytest.raises(CallerError):
-            opened.set_groups({"law": ["ann"], "bad name": ["bob"]})
-        assert [rule.glob for rule in opened.rules()["command"]] == ["hr/**"]
-        assert opened.groups()["command"] == {}
+            opened.access.set_groups({"law": ["ann"], "bad name": ["bob"]})
+        assert [rule.glob for rule in opened.access.rules()["command"]] == ["hr/**"]
+        assert opened.access.groups()["command"] == {}
 
 
 def test_the_viewer_may_be_set_for_the_whole_store(guarded: Tree) -> None:
     with guarded.open(viewer="eve") as opened:
-        assert [record.path for record in opened.records()] == ["hr/plan.md", "open.md"]
-        assert opened.records(viewer="ann")[0].path == "hr/pay.md"
+        assert [record.path for record in opened.documents.list()] == ["hr/plan.md", "open.md"]
+        assert opened.documents.list(viewer="ann")[0].path == "hr/pay.md"
     with guarded.open() as opened, pytest.raises(InputError, match="is no viewer"):
         opened.search("mast", viewer="")
 
@@ -346,7 +348,7 @@ def test_access_by_command(guarded: Tree) -> None:
 def test_the_engine_is_what_the_settings_say(guarded: Tree) -> None:
     with guarded.open() as opened:
         assert isinstance(opened, Quire)
-        assert opened.rules()["config"] == (
+        assert opened.access.rules()["config"] == (
             AccessRule("hr/**", ("group:hr", "user:dora")),
             AccessRule("hr/plan.md", ("public",)),
             AccessRule("legal/", ()),
@@ -364,14 +366,14 @@ def test_a_viewer_is_a_bare_name(tree: Tree, name: str) -> None:
 def test_the_default_is_told_as_it_is_in_force(tree: Tree) -> None:
     tree.fill(FILES)
     with tree.open() as opened:
-        assert opened.access_default() == ("public",)
+        assert opened.access.default() == ("public",)
     tree.index()
     configure(tree, '[access]\ndefault = ["@staff", "ann"]\n')
     with tree.open() as opened:
-        assert opened.access_default() == ("group:staff", "user:ann")
+        assert opened.access.default() == ("group:staff", "user:ann")
         configure(tree, '[access]\ndefault = "owner"\n')
-        opened.records()
-        assert opened.access_default() == ()
+        opened.documents.list()
+        assert opened.access.default() == ()
     tree.remove("quire.toml")
     assert tree.call("access", "list").stdout == "*  ->  owner  (default)\n", "until it is indexed"
     tree.index()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire import Quire
 from quire.core.types import Progress
 from quire.errors import EmbedError, EndpointError, StoreError
 from quire.indexing import files
+from quire.indexing.project import Project
 
 from .conftest import use
 
@@ -132,10 +132,10 @@ def test_nothing_to_embed_does_not_load_the_model(
     tree.fill(TEN)
     tree.index(embed=True)
 
-    def loaded(_: Quire) -> None:
+    def loaded(_: Project) -> None:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr(Quire, "embedder", loaded)
+    monkeypatch.setattr(Project, "embedder", loaded)
     assert tree.index(embed=True).vectors == 0
 
 
@@ -162,7 +162,7 @@ def test_another_model_is_seen_at_index_search_and_doctor(
             opened.index(embed=True)
         for said in (held, OTHER_MODEL, "`quire index --reembed`"):
             assert said in str(refused.value)
-        assert "note10.md" in [record.path for record in opened.records()], "the text is in"
+        assert "note10.md" in [record.path for record in opened.documents.list()], "the text is in"
         assert opened.status().model == held
 
         answer = opened.search("watch number 3")
@@ -215,10 +215,10 @@ def test_vectors_are_only_forgotten_when_new_ones_can_be_made(
     tree.fill(TEN)
     before = tree.index(embed=True)
 
-    def broken(_: Quire) -> None:
+    def broken(_: Project) -> None:
         raise EmbedError("the model file is gone")
 
-    monkeypatch.setattr(Quire, "embedder", broken)
+    monkeypatch.setattr(Project, "embedder", broken)
     with pytest.raises(EmbedError):
         tree.index(embed=True, reembed=True)
 

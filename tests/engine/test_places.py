@@ -38,22 +38,22 @@ def test_two_spaces_of_one_store_do_not_see_each_other(
         opened.index(embed=False)
     with quire.open(wood.root, store=both, space="wood") as opened:
         opened.index()
-        opened.set_rules([AccessRule("**", ("ann",))])
-        opened.set_groups({"foresters": ["ann"]})
-        assert [record.path for record in opened.records()] == ["trees.md"]
+        opened.access.set_rules([AccessRule("**", ("ann",))])
+        opened.access.set_groups({"foresters": ["ann"]})
+        assert [record.path for record in opened.documents.list()] == ["trees.md"]
         assert opened.search("brig").results[0].chunk.path == "trees.md"
 
     with quire.open(sea.root, store=both, space="sea") as opened:
         assert opened.index().state_root == expected.state_root
         assert opened.status().roots == status.roots
-        assert opened.rules() == {"config": (), "command": ()}
-        assert opened.groups() == {"config": {}, "command": {}}
+        assert opened.access.rules() == {"config": (), "command": ()}
+        assert opened.access.groups() == {"config": {}, "command": {}}
         assert opened.root() == sea.root
-        assert [record.path for record in opened.records(viewer="eve")] == sorted(SHIPS)
+        assert [record.path for record in opened.documents.list(viewer="eve")] == sorted(SHIPS)
         opened.purge([sea.root / "ships.md"])
     with quire.open(wood.root, store=both, space="wood") as opened:
-        assert [record.path for record in opened.records()] == ["trees.md"]
-        assert opened.records(viewer="eve") == []
+        assert [record.path for record in opened.documents.list()] == ["trees.md"]
+        assert opened.documents.list(viewer="eve") == []
         assert opened.store.check() == []
 
 
@@ -63,7 +63,7 @@ def test_a_space_that_was_never_written_is_empty(tree: Tree) -> None:
     with tree.open(space="elsewhere") as opened:
         assert opened.status().records == 0
         assert opened.search("brig").results == ()
-        assert opened.indexed_at() is None
+        assert opened.documents.indexed_at() is None
 
 
 def test_a_misspelt_space_is_refused_where_none_is_made(tree: Tree) -> None:
@@ -95,9 +95,9 @@ def test_a_space_with_rules_alone_is_one(tree: Tree) -> None:
     tree.fill(SHIPS)
     tree.index()
     with tree.open(space="rules") as opened:
-        opened.set_rules([AccessRule("**", ("ann",))])
+        opened.access.set_rules([AccessRule("**", ("ann",))])
     with tree.open(space="groups") as opened:
-        opened.set_groups({"crew": ["ann"]})
+        opened.access.set_groups({"crew": ["ann"]})
     for space in ("rules", "groups"):
         assert tree.call("access", "list", "--space", space).returncode == 0
 
@@ -209,7 +209,7 @@ def test_a_store_elsewhere_knows_its_directory(tree: Tree, tmp_path: Path) -> No
         assert opened.root() == tree.root
         result = opened.index(embed=False)
         assert (result.indexed, result.unchanged, result.removed) == (1, 2, 0)
-        assert opened.stale() == {"new": 0, "changed": 0, "gone": 0}
+        assert opened.documents.stale() == {"new": 0, "changed": 0, "gone": 0}
         with pytest.raises(InputError, match="outside of"):
             opened.index([elsewhere / "other.md"], embed=False)
     assert not (tree.root / ".quire" / "store.db").exists()
@@ -231,10 +231,10 @@ def test_a_store_whose_directory_is_gone_takes_no_other(tree: Tree, tmp_path: Pa
     with quire.open(elsewhere, store=place) as opened:
         assert opened.root() == tree.root
         assert [one.chunk.path for one in opened.search("brig").results] == ["ships.md"]
-        assert len(opened.records(viewer="eve")) == 2, "the rules of elsewhere do not apply"
+        assert len(opened.documents.list(viewer="eve")) == 2, "the rules of elsewhere do not apply"
         with pytest.raises(InputError, match="is not there"):
-            opened.stale()
-        assert opened.still_there(["ships.md"]) == []
+            opened.documents.stale()
+        assert opened.documents.still_there(["ships.md"]) == []
         with pytest.raises(InputError, match="outside of"):
             opened.purge([elsewhere / "other.md"])
         assert opened.purge([tree.root / "crew"]) == ["crew/cook.md"]
@@ -292,7 +292,7 @@ def test_purge_leaves_no_byte_and_says_what_is_still_on_disk(tree: Tree) -> None
     with tree.open() as opened:
         gone = opened.purge([tree.root / "crew"])
         assert gone == ["crew/cook.md", "crew/mate.md"]
-        assert opened.still_there(gone) == gone
+        assert opened.documents.still_there(gone) == gone
         assert opened.purge([tree.root / "crew"]) == []
         assert opened.search("xyzzyplugh").results == ()
         for file in tree.store.parent.iterdir():
@@ -300,7 +300,7 @@ def test_purge_leaves_no_byte_and_says_what_is_still_on_disk(tree: Tree) -> None
             assert b"whispers" not in file.read_bytes(), file
     tree.remove("crew/mate.md")
     with tree.open() as opened:
-        assert opened.still_there(gone) == ["crew/cook.md"]
+        assert opened.documents.still_there(gone) == ["crew/cook.md"]
     assert tree.index().indexed == 1, "a purged file that is still there comes back"
 
 

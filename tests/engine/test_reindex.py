@@ -261,7 +261,7 @@ def test_what_is_stale_is_counted_without_changing_anything(tree: Tree) -> None:
     tree.fill(THREE)
     result = tree.index()
     with tree.open() as opened:
-        assert opened.stale() == {"new": 0, "changed": 0, "gone": 0}
+        assert opened.documents.stale() == {"new": 0, "changed": 0, "gone": 0}
     tree.write("readme.md", "something else")
     tree.write("new.md", "new")
     tree.write("image.png", b"\x89PNG\r\n\x1a\n")
@@ -269,5 +269,5 @@ def test_what_is_stale_is_counted_without_changing_anything(tree: Tree) -> None:
     os.utime(tree.root / "docs/guide.md", (1_400_000_000, 1_400_000_000))
 
     with tree.open() as opened:
-        assert opened.stale() == {"new": 1, "changed": 1, "gone": 1}
+        assert opened.documents.stale() == {"new": 1, "changed": 1, "gone": 1}
         assert opened.status().roots.state == result.state_root

@@ -81,16 +81,16 @@ def test_the_disks_time_counts_only_if_it_is_asked_for(tree: Tree, plant: Forest
     tree.index()
     before = tree.content_root()
     with tree.open() as opened:
-        assert all(record.modified is not None for record in opened.records())
+        assert all(record.modified is not None for record in opened.documents.list())
     os.utime(tree.root / "readme.md", (1_400_000_000, 1_400_000_000))
 
     assert tree.index().indexed == 1
     assert tree.content_root() != before
     with tree.open() as opened:
-        times = {record.path: record.modified for record in opened.records()}
+        times = {record.path: record.modified for record in opened.documents.list()}
     assert times["readme.md"] == 1_400_000_000
 
     plain = plant("plain", THREE)
     plain.index()
     with plain.open() as opened:
-        assert all(record.modified is None for record in opened.records())
+        assert all(record.modified is None for record in opened.documents.list())

@@ -76,7 +76,7 @@ def test_more_budget_holds_more(shelf: Quire) -> None:
 
 def test_lines_are_counted_by_what_is_shown(shelf: Quire) -> None:
     context = shelf.assemble("brightest star", budget=300, reserve={})
-    pieces = shelf.pieces("stars.md")
+    pieces = shelf.documents.chunks("stars.md")
     assert held(context, Expected("stars.md", (1, 3)), pieces) == 1
     assert held(context, Expected("stars.md", (1, 30)), pieces) == 0.1
     named = shelf.assemble(

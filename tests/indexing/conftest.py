@@ -110,7 +110,7 @@ class Repository:
     def commits(self, viewer: str | None = None) -> dict[str, Record]:
         """Give the commits in the store by their names."""
         with self.tree.open() as opened:
-            found = opened.records(COMMITS, viewer=viewer)
+            found = opened.documents.list(COMMITS, viewer=viewer)
         return {str(record.attrs["sha"]): record for record in found}
 
     def text(self, sha: str) -> str:
@@ -128,7 +128,7 @@ class Repository:
         with self.tree.open() as opened:
             return {
                 record.path: record.modified
-                for record in opened.records()
+                for record in opened.documents.list()
                 if record.kind != "commit"
             }
 

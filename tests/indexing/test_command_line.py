@@ -118,7 +118,7 @@ def test_a_watch_sees_a_commit_with_the_next_change(three: Repository) -> None:
 def test_two_spaces_have_their_own_history(three: Repository) -> None:
     three.index()
     with three.tree.open(space="other") as opened:
-        assert opened.history() is None
+        assert opened.documents.history() is None
         opened.index(embed=False, history=1)
-        assert len(opened.records(COMMITS)) == 1
+        assert len(opened.documents.list(COMMITS)) == 1
     assert len(three.commits()) == 3

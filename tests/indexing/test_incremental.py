@@ -197,7 +197,7 @@ def test_a_repository_that_is_gone(repository: Repository) -> None:
     assert repository.commits() == {}
     assert repository.times() == {"a.md": None}
     with repository.tree.open() as opened:
-        assert opened.history() is None
+        assert opened.documents.history() is None
     assert same_as_from_scratch(repository)
 
 

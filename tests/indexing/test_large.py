@@ -60,7 +60,7 @@ def test_twenty_thousand_commits(repository: Repository) -> None:
     assert repository.index(history=ALL).commits == 1
     assert time.process_time() - begun < 15
     with repository.tree.open() as opened:
-        assert opened.history() == (sha, MANY + 1)
+        assert opened.documents.history() == (sha, MANY + 1)
         assert opened.index(embed=False, history=ALL).commits == 0
         found = opened.search("number 12345 commit 12345", k=5).results
     assert all(one.chunk.kind == "commit" for one in found)

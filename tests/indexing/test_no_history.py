@@ -71,7 +71,7 @@ def test_a_shallow_clone(repository: Repository, plant: Forest) -> None:
     held = {path for path in clone.paths() if path.startswith(".git/")}
     assert held == {f".git/commit/{sha}" for sha in shas[3:]}
     with clone.open() as opened:
-        times = {record.path: record.modified for record in opened.records()}
+        times = {record.path: record.modified for record in opened.documents.list()}
     assert times["0.md"] is None, "the edge seems to touch everything: that is not known"
     assert times["4.md"] == repository.time_of(shas[4])
 
@@ -79,7 +79,7 @@ def test_a_shallow_clone(repository: Repository, plant: Forest) -> None:
     assert clone.index().notes == ()
     assert len([path for path in clone.paths() if path.startswith(".git/")]) == 5
     with clone.open() as opened:
-        times = {record.path: record.modified for record in opened.records()}
+        times = {record.path: record.modified for record in opened.documents.list()}
     assert times["0.md"] == repository.time_of(shas[0])
 
 

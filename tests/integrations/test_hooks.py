@@ -51,18 +51,20 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     tree.fill(FILES)
     tree.index()
     with tree.open() as quire:
-        quire.set_rules([_rule("secret/**", "owner"), _rule("**/memory/**", "public")])
-        quire.remember("The staging host is named heron.", at=1, importance=0.9)
-        quire.remember("Lunch is at noon.", at=2, importance=0.1)
-        quire.remember("The vault's code is in the safe.", at=3, importance=1.0, share=["owner"])
+        quire.access.set_rules([_rule("secret/**", "owner"), _rule("**/memory/**", "public")])
+        quire.memories.add("The staging host is named heron.", at=1, importance=0.9)
+        quire.memories.add("Lunch is at noon.", at=2, importance=0.1)
+        quire.memories.add(
+            "The vault's code is in the safe.", at=3, importance=1.0, share=["owner"]
+        )
         for domain, cause in (("debugging", "A stale cache"), ("data", "The schema was older")):
-            made = quire.start_experience(
+            made = quire.experiences.start(
                 f"Make the tests of {domain} pass",
                 at=4,
                 domain=domain,
                 hypothesis="It is the import",
             )
-            quire.resolve_experience(
+            quire.experiences.resolve(
                 made.kept.id,
                 "falsified",
                 at=5,
@@ -183,7 +185,7 @@ def test_much_is_cut(plant: Forest) -> None:
     tree = plant("much", {"quire.toml": '[embed]\nprovider = "none"\n'})
     with tree.open() as quire:
         for number in range(25):
-            quire.remember(f"{number:02} " + "😀" * 400, at=number + 1, importance=0.5)
+            quire.memories.add(f"{number:02} " + "😀" * 400, at=number + 1, importance=0.5)
     text = page(asked(tree, "session-start", payload(tree, "SessionStart"), *PATIENT))
     assert MOST - 700 < len(text.encode("utf-16-le")) // 2 <= MOST
     assert text.endswith(f"… (fact){CUT}"), "cut between two memories"

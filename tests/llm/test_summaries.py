@@ -54,7 +54,7 @@ def workspace(tmp_path: Path, endpoint: Endpoint) -> Iterator[Quire]:
         f'url = "{endpoint.url}"\nkey_env = "{VARIABLE}"\n'
     )
     with quire.open(tmp_path) as opened:
-        opened.put_blocks(
+        opened.blocks.put(
             [
                 Block("plan", "page", "Plan", access=("public",)),
                 Block("long", "paragraph", LONG, "plan", 0),
@@ -138,8 +138,8 @@ def test_a_writer_that_fails_is_told_and_sentences_are_chosen(
 
 def test_one_summary_of_two_may_fail(workspace: Quire, endpoint: Endpoint) -> None:
     endpoint.steps = [said("openai", "texts", [{"number": 2, "text": "Told in short."}])]
-    workspace.remember(LONG, at=NOW)
-    workspace.remember(OTHER, at=NOW)
+    workspace.memories.add(LONG, at=NOW)
+    workspace.memories.add(OTHER, at=NOW)
     context = workspace.assemble(
         "walrus migration", recipe="agent", types=["memories"], budget=1000, cut="summarize"
     )
@@ -167,7 +167,7 @@ def test_a_summary_that_is_too_long_is_cut(workspace: Quire, endpoint: Endpoint)
 def test_without_a_writer_sentences_are_chosen_and_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "quire.toml").write_text('[embed]\nprovider = "none"\n')
     with quire.open(tmp_path) as opened:
-        opened.put_blocks([Block("long", "page", LONG, access=("public",))], at=NOW)
+        opened.blocks.put([Block("long", "page", LONG, access=("public",))], at=NOW)
         context = assembled(opened)
         assert NO_WRITER in context.notes
         assert context.receipt["writer"] == ""
@@ -178,7 +178,7 @@ def test_without_a_writer_sentences_are_chosen_and_that_is_said(tmp_path: Path) 
 
 
 def test_items_of_a_page_are_summarized_too(workspace: Quire, endpoint: Endpoint) -> None:
-    workspace.remember(OTHER, at=NOW)
+    workspace.memories.add(OTHER, at=NOW)
     context = workspace.assemble(
         "walrus migration", recipe="agent", types=["memories"], budget=1000, cut="summarize"
     )

@@ -31,11 +31,11 @@ def fill(tree: Tree) -> Tree:
     tree.fill(FILES)
     tree.index()
     with tree.open() as opened:
-        opened.remember("The harbour bell rings at low tide.", at=LONG_AGO, category="decision")
-        started = opened.start_experience(
+        opened.memories.add("The harbour bell rings at low tide.", at=LONG_AGO, category="decision")
+        started = opened.experiences.start(
             "Lift the heavy load", at=LONG_AGO, domain="debugging", hypothesis="The crane is weak"
         )
-        opened.resolve_experience(
+        opened.experiences.resolve(
             started.kept.id, "falsified", at=LONG_AGO + 1, result="The rope was worn", lesson="Look"
         )
     return tree

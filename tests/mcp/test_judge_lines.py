@@ -138,7 +138,7 @@ def test_what_is_asked_comes_with_the_call_itself(url: str) -> None:
 
 def test_without_a_client_nobody_is_asked(shop: Tree) -> None:
     with quire.open(shop.root) as opened:
-        context = opened.situate(SITUATION)
+        context = opened.rules.situate(SITUATION)
         assert "### Privacy" in context.text
         assert "### Complexity" not in context.text
         (failure,) = context.failed

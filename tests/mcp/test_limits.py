@@ -112,7 +112,7 @@ def test_long_answers_of_a_real_store(plant: Forest, server: list[str]) -> None:
         assert met > 1
         assert json.loads(receipt)["hash"] == page["structuredContent"]["receipt"]
         with tree.open() as opened:
-            (record,) = [one for one in opened.records() if one.path == "hex.txt"]
+            (record,) = [one for one in opened.documents.list() if one.path == "hex.txt"]
         part = wire.answer(request("resources/read", 6, uri=f"quire://source/{record.id}/2"))
         assert counted(part["result"]) < CLIENTS
         past = wire.answer(request("resources/read", 7, uri=f"quire://source/{record.id}/999"))

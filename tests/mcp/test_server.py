@@ -268,7 +268,7 @@ def test_prompts_hold_what_is_known(wire: Wire) -> None:
 
 def test_a_viewer_sees_only_theirs(harbour: Tree, server: list[str]) -> None:
     with harbour.open() as opened:
-        (pay,) = opened.pieces("hr/pay.md")
+        (pay,) = opened.documents.chunks("hr/pay.md")
     told = {}
     for viewer in ("alice", "carol"):
         with wired([*server, "--viewer", viewer], harbour.root) as wire:

@@ -10,6 +10,7 @@ import pytest
 from quire import Quire
 from quire.core.types import EmbedSettings
 from quire.embed.local import LocalEmbedder
+from quire.indexing.project import Project
 
 if TYPE_CHECKING:
     from tests.conftest import Forest, Tree
@@ -39,6 +40,6 @@ def loaded() -> Iterator[LocalEmbedder]:
 @pytest.fixture
 def with_model(tree: Tree, loaded: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> Tree:
     """A project with the shipped model, which is loaded once for all tests."""
-    monkeypatch.setattr(Quire, "embedder", lambda _: loaded)
+    monkeypatch.setattr(Project, "embedder", lambda _: loaded)
     monkeypatch.setattr(loaded, "close", lambda: None)
     return tree

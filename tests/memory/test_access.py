@@ -29,23 +29,24 @@ def everything(quire: Quire, viewer: str, ids: list[str]) -> str:
 
     def told(ask: Any, *given: Any) -> Any:
         try:
-            return ask(*given, viewer).plain()
+            return ask(*given, viewer=viewer).plain()
         except InputError as error:
             return str(error)
 
     return json.dumps(
         {
-            "memories": [one.plain() for one in quire.memories(history=True, viewer=viewer)],
-            "experiences": [one.plain() for one in quire.experiences(viewer=viewer)],
-            "values": [one.plain() for one in quire.values(viewer=viewer)],
-            "shown": [told(quire.memory, name) for name in ids],
-            "told": [told(quire.experience, name) for name in ids],
+            "memories": [one.plain() for one in quire.memories.list(history=True, viewer=viewer)],
+            "experiences": [one.plain() for one in quire.experiences.list(viewer=viewer)],
+            "values": [one.plain() for one in quire.principles.list(viewer=viewer)],
+            "shown": [told(quire.memories.get, name) for name in ids],
+            "told": [told(quire.experiences.get, name) for name in ids],
             "found": [
                 [one.chunk.text, one.score]
                 for one in quire.search("port leak lesson", viewer=viewer).results
             ],
             "listed": [
-                one.path for one in quire.records(Filter(paths=(".quire/**",)), viewer=viewer)
+                one.path
+                for one in quire.documents.list(Filter(paths=(".quire/**",)), viewer=viewer)
             ],
             "status": asdict(quire.status(viewer)),
         }
@@ -53,10 +54,10 @@ def everything(quire: Quire, viewer: str, ids: list[str]) -> str:
 
 
 def tried(quire: Quire, number: int, viewer: str | None = None, **more: Any) -> str:
-    one = quire.start_experience(
+    one = quire.experiences.start(
         f"Leak {number}", domain="debugging", at=number, viewer=viewer, **GHAP, **more
     ).kept
-    quire.resolve_experience(
+    quire.experiences.resolve(
         one.id, "falsified", at=number, lesson=f"Lesson {number}", viewer=viewer
     )
     return one.id
@@ -69,18 +70,18 @@ def test_what_others_write_changes_no_byte(plant: Forest) -> None:
     answers: list[str] = []
     for tree in (busy, quiet):
         with tree.open() as quire:
-            mine = quire.remember("The port is 8080.", at=1, viewer="alice").kept.id
-            quire.remember("The port is public.", at=2)
+            mine = quire.memories.add("The port is 8080.", at=1, viewer="alice").kept.id
+            quire.memories.add("The port is public.", at=2)
             tried(quire, 3, "alice")
             if tree is busy:
-                theirs = quire.remember("The port is 8080.", at=1, viewer="bob").kept
-                newer = quire.remember("Port 9.", at=2, viewer="bob", supersedes=theirs.id).kept
-                quire.edit_memory(newer.id, at=3, content="Port 10.", viewer="bob")
-                secret = quire.remember("The port is secret.", at=4, share=["owner"]).kept
+                theirs = quire.memories.add("The port is 8080.", at=1, viewer="bob").kept
+                newer = quire.memories.add("Port 9.", at=2, viewer="bob", supersedes=theirs.id).kept
+                quire.memories.edit(newer.id, at=3, content="Port 10.", viewer="bob")
+                secret = quire.memories.add("The port is secret.", at=4, share=["owner"]).kept
                 hidden = [theirs.id, newer.id, secret.id, tried(quire, 5, "bob")]
                 hidden.append(tried(quire, 6, share=["@ops"]))
-                quire.refresh_values()
-            quire.refresh_values("alice")
+                quire.principles.refresh()
+            quire.principles.refresh(viewer="alice")
             # Asked in both for the ids of what only one of them holds.
             answers.append(everything(quire, "alice", [mine, NOTHING, *hidden]))
     assert answers[0] == answers[1]
@@ -88,42 +89,42 @@ def test_what_others_write_changes_no_byte(plant: Forest) -> None:
 
 def test_nobody_changes_what_they_may_not_read(plant: Forest) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
-        theirs = quire.remember("Mine.", at=1, viewer="bob").kept.id
-        attempt = quire.start_experience("Mine.", domain="feature", at=1, viewer="bob").kept.id
+        theirs = quire.memories.add("Mine.", at=1, viewer="bob").kept.id
+        attempt = quire.experiences.start("Mine.", domain="feature", at=1, viewer="bob").kept.id
         for name in (theirs, NOTHING):
             said = f"^there is no memory {name}; see `quire memory list --history`$"
             with pytest.raises(InputError, match=said):
-                quire.edit_memory(name, at=2, content="Yours.", viewer="alice")
+                quire.memories.edit(name, at=2, content="Yours.", viewer="alice")
             with pytest.raises(InputError, match=said):
-                quire.forget_memory(name, "alice")
+                quire.memories.forget(name, viewer="alice")
             with pytest.raises(InputError, match=said):
-                quire.remember("Newer.", at=2, supersedes=name, viewer="alice")
+                quire.memories.add("Newer.", at=2, supersedes=name, viewer="alice")
         for name in (attempt, NOTHING):
             said = f"^there is no experience {name}; see `quire experience list`$"
             with pytest.raises(InputError, match=said):
-                quire.update_experience(name, at=2, goal="Yours.", viewer="alice")
+                quire.experiences.update(name, at=2, goal="Yours.", viewer="alice")
             with pytest.raises(InputError, match=said):
-                quire.resolve_experience(name, "abandoned", at=2, viewer="alice")
-        assert [one.content for one in quire.memories()] == ["Mine."]
-        assert quire.experience(attempt).outcome == "open"
+                quire.experiences.resolve(name, "abandoned", at=2, viewer="alice")
+        assert [one.content for one in quire.memories.list()] == ["Mine."]
+        assert quire.experiences.get(attempt).outcome == "open"
 
 
 def test_who_reads_may_not_change_it_either_but_the_owner_may(plant: Forest) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
-        shared = quire.remember("For all.", at=1, viewer="bob", share=["public"]).kept.id
-        owners = quire.remember("The owner's.", at=1).kept.id
+        shared = quire.memories.add("For all.", at=1, viewer="bob", share=["public"]).kept.id
+        owners = quire.memories.add("The owner's.", at=1).kept.id
         for name, author in ((shared, "bob"), (owners, "the owner")):
-            assert quire.memory(name, "alice").id == name
+            assert quire.memories.get(name, viewer="alice").id == name
             with pytest.raises(InputError, match=f"was written by {author}: only its author"):
-                quire.edit_memory(name, at=2, content="Mine.", viewer="alice")
+                quire.memories.edit(name, at=2, content="Mine.", viewer="alice")
             with pytest.raises(InputError, match="only its author"):
-                quire.forget_memory(name, "alice")
+                quire.memories.forget(name, viewer="alice")
             with pytest.raises(InputError, match="only its author"):
-                quire.remember("Mine.", at=2, supersedes=name, viewer="alice")
-        newer = quire.remember("The owner knows.", at=3, supersedes=shared).kept
+                quire.memories.add("Mine.", at=2, supersedes=name, viewer="alice")
+        newer = quire.memories.add("The owner knows.", at=3, supersedes=shared).kept
         assert (newer.author, newer.acl) == (None, ("public",)), "whoever read the old reads this"
         with pytest.raises(InputError, match="have the same readers: leave out `share`"):
-            quire.remember("Hidden.", at=4, supersedes=newer.id, share=["carol"])
+            quire.memories.add("Hidden.", at=4, supersedes=newer.id, share=["carol"])
 
 
 @pytest.mark.parametrize(
@@ -146,24 +147,30 @@ def test_who_may_read_what_is_written(
     readers: list[str],
 ) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
-        quire.set_groups({"crew": ["carol"]})
-        made = quire.remember("Shared?", at=1, viewer=viewer, share=share).kept
-        quire.start_experience("Shared?", domain="feature", at=1, viewer=viewer, share=share)
+        quire.access.set_groups({"crew": ["carol"]})
+        made = quire.memories.add("Shared?", at=1, viewer=viewer, share=share).kept
+        quire.experiences.start("Shared?", domain="feature", at=1, viewer=viewer, share=share)
         assert made.acl == acl
         people = ["alice", "bob", "carol"]
-        assert [one for one in people if quire.memories(viewer=one)] == readers
-        assert [one for one in people if quire.experiences(viewer=one)] == readers
-        assert len(quire.memories()) == 1, "the owner reads all"
+        assert [one for one in people if quire.memories.list(viewer=one)] == readers
+        assert [one for one in people if quire.experiences.list(viewer=one)] == readers
+        assert len(quire.memories.list()) == 1, "the owner reads all"
 
 
 def test_rules_decide_over_what_the_owner_writes(plant: Forest) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
-        quire.remember("By the rules.", at=1)
+        quire.memories.add("By the rules.", at=1)
         tried(quire, 2)
-        quire.set_rules([AccessRule(".quire/memory/**", ("alice",))])
-        assert (len(quire.memories(viewer="alice")), len(quire.memories(viewer="bob"))) == (1, 0)
-        quire.set_rules([AccessRule(".quire/experience/debugging/**", ("alice",))])
-        assert (len(quire.memories(viewer="bob")), len(quire.experiences(viewer="bob"))) == (1, 0)
+        quire.access.set_rules([AccessRule(".quire/memory/**", ("alice",))])
+        assert (
+            len(quire.memories.list(viewer="alice")),
+            len(quire.memories.list(viewer="bob")),
+        ) == (1, 0)
+        quire.access.set_rules([AccessRule(".quire/experience/debugging/**", ("alice",))])
+        assert (
+            len(quire.memories.list(viewer="bob")),
+            len(quire.experiences.list(viewer="bob")),
+        ) == (1, 0)
 
 
 def test_someone_without_a_name_cannot_write(plant: Forest) -> None:
@@ -171,4 +178,4 @@ def test_someone_without_a_name_cannot_write(plant: Forest) -> None:
         plant("p", {"quire.toml": WORDS_ONLY}).open() as quire,
         pytest.raises(InputError, match="without a name"),
     ):
-        quire.remember("Whose?", at=1, viewer=Viewer(""))
+        quire.memories.add("Whose?", at=1, viewer=Viewer(""))

@@ -29,7 +29,7 @@ GHAP: dict[str, Any] = {
 
 def started(quire: Quire, **more: Any) -> Experience:
     told = {"domain": "debugging", "strategy": "systematic-elimination", "at": 100, **more}
-    return quire.start_experience("Find the memory leak.", **told).kept
+    return quire.experiences.start("Find the memory leak.", **told).kept
 
 
 def kinds(quire: Quire, name: str) -> list[str]:
@@ -43,12 +43,12 @@ def test_from_start_to_end(plain: Tree) -> None:
         assert (first.outcome, first.tier, first.iterations) == ("open", "", 1)
         assert kinds(quire, first.id) == ["experience.full"]
     with plain.open() as quire:  # it survives that the process ends
-        second = quire.update_experience(first.id, at=110, **GHAP).kept
+        second = quire.experiences.update(first.id, at=110, **GHAP).kept
         assert second.iterations == 1, "saying it for the first time is no second attempt"
-        third = quire.update_experience(first.id, at=120, hypothesis="Threads pile up.").kept
+        third = quire.experiences.update(first.id, at=120, hypothesis="Threads pile up.").kept
         assert (third.iterations, third.updated) == (2, 120)
     with plain.open() as quire:
-        last = quire.resolve_experience(
+        last = quire.experiences.resolve(
             first.id,
             "falsified",
             at=130,
@@ -58,9 +58,9 @@ def test_from_start_to_end(plain: Tree) -> None:
             lesson="Look at what grows first.",
         ).kept
         assert (last.outcome, last.tier, last.resolved) == ("falsified", "gold", 130)
-        assert quire.experience(first.id) == last
-        assert quire.experiences() == [last]
-        (record,) = quire.records(Filter(kinds=("experience",)))
+        assert quire.experiences.get(first.id) == last
+        assert quire.experiences.list() == [last]
+        (record,) = quire.documents.list(Filter(kinds=("experience",)))
         assert record.path == (
             f".quire/experience/debugging/systematic-elimination/falsified/{first.id}"
         )
@@ -78,7 +78,9 @@ def test_from_start_to_end(plain: Tree) -> None:
 def test_an_axis_is_a_filter_on_kinds_and_a_domain_one_on_paths(opened: Quire) -> None:
     for domain, surprise in (("debugging", "The leak was in the logger."), ("testing", "")):
         one = started(opened, domain=domain, **GHAP)
-        opened.resolve_experience(one.id, "falsified", at=101, surprise=surprise, result="No leak.")
+        opened.experiences.resolve(
+            one.id, "falsified", at=101, surprise=surprise, result="No leak."
+        )
     leaks = opened.search("leak", where=Filter(kinds=("experience.surprise",))).results
     assert [one.chunk.text for one in leaks] == ["The leak was in the logger."]
     where = Filter(kinds=("experience.full",), paths=(".quire/experience/testing/*/falsified/*",))
@@ -104,7 +106,7 @@ def test_the_tier_follows_from_how_it_was_resolved(
     opened: Quire, outcome: str, told: dict[str, Any], tier: str
 ) -> None:
     name = started(opened, **GHAP).id
-    assert opened.resolve_experience(name, outcome, at=101, **told).kept.tier == tier
+    assert opened.experiences.resolve(name, outcome, at=101, **told).kept.tier == tier
 
 
 def test_names_that_are_not_known_are_answered_with_those_that_are(opened: Quire) -> None:
@@ -112,14 +114,14 @@ def test_names_that_are_not_known_are_answered_with_those_that_are(opened: Quire
         started(opened, domain="cooking")
     assert all(name in str(refused.value) for name in DOMAINS)
     with pytest.raises(InputError, match="no strategy 'luck'") as refused:
-        opened.experiences(strategy="luck")
+        opened.experiences.list(strategy="luck")
     assert all(name in str(refused.value) for name in STRATEGIES)
     with pytest.raises(InputError, match="no outcome 'won': use open, confirmed"):
-        opened.experiences(outcome="won")
+        opened.experiences.list(outcome="won")
     name = started(opened).id
     with pytest.raises(InputError, match="no outcome 'open': use confirmed, falsified, abandoned"):
-        opened.resolve_experience(name, "open", at=101)
-    assert opened.experience(name).outcome == "open"
+        opened.experiences.resolve(name, "open", at=101)
+    assert opened.experiences.get(name).outcome == "open"
 
 
 def test_settings_add_domains_and_strategies(plant: Forest) -> None:
@@ -128,24 +130,24 @@ def test_settings_add_domains_and_strategies(plant: Forest) -> None:
     )
     with plant("own", {"quire.toml": learn}).open() as quire:
         made = started(quire, domain="firmware", strategy="pairing")
-        assert quire.experiences(domain="firmware", strategy="pairing") == [made]
-        assert quire.experiences(domain="debugging") == []
+        assert quire.experiences.list(domain="firmware", strategy="pairing") == [made]
+        assert quire.experiences.list(domain="debugging") == []
 
 
 def test_a_secret_in_any_part_is_refused(opened: Quire) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     name = started(opened, **GHAP).id
     with pytest.raises(InputError, match="the root cause is refused: line 1 looks like a GitHub"):
-        opened.resolve_experience(name, "falsified", at=101, root_cause=f"leaked {token}")
+        opened.experiences.resolve(name, "falsified", at=101, root_cause=f"leaked {token}")
     with pytest.raises(InputError, match="the action is refused"):
-        opened.update_experience(name, at=101, action=token)
-    kept = opened.update_experience(name, at=101, action=token, allow_secret=True).kept
+        opened.experiences.update(name, at=101, action=token)
+    kept = opened.experiences.update(name, at=101, action=token, allow_secret=True).kept
     assert kept.action == token
 
 
 def test_a_clock_that_was_set_back_turns_nothing_around(opened: Quire) -> None:
     name = started(opened, **GHAP).id
-    assert opened.resolve_experience(name, "confirmed", at=7).kept.resolved == 100
+    assert opened.experiences.resolve(name, "confirmed", at=7).kept.resolved == 100
 
 
 def test_of_two_who_resolve_at_once_one_is_refused(plain: Tree) -> None:
@@ -157,7 +159,7 @@ def test_of_two_who_resolve_at_once_one_is_refused(plain: Tree) -> None:
         with plain.open() as quire:
             for name in names:
                 with suppress(InputError):
-                    quire.resolve_experience(name, outcome, at=9, result=outcome)
+                    quire.experiences.resolve(name, outcome, at=9, result=outcome)
                     won.append(name)
         return won
 
@@ -165,7 +167,7 @@ def test_of_two_who_resolve_at_once_one_is_refused(plain: Tree) -> None:
         confirmed, falsified = pool.map(resolve, ("confirmed", "falsified"))
     assert sorted(confirmed + falsified) == sorted(names), "each exactly once"
     with plain.open() as quire:
-        for one in quire.experiences():
+        for one in quire.experiences.list():
             assert one.result == one.outcome
             assert one.id in (confirmed if one.outcome == "confirmed" else falsified)
 
@@ -244,7 +246,7 @@ def test_any_steps_do_what_a_plain_model_does(
             else:
                 with pytest.raises(InputError):
                     took(quire, name, deed, told, at)
-            found = quire.experience(name)
+            found = quire.experiences.get(name)
             assert (found.outcome, found.iterations) == (model.outcome, model.iterations)
             assert {key: getattr(found, key) for key in model.said} == model.said
             assert bool(found.tier) == bool(found.resolved) == (model.outcome != "open")
@@ -262,6 +264,6 @@ def test_any_steps_do_what_a_plain_model_does(
 
 def took(quire: Quire, name: str, deed: str, told: dict[str, Any], at: int) -> None:
     if deed == "update":
-        quire.update_experience(name, at=at, **told)
+        quire.experiences.update(name, at=at, **told)
     else:
-        quire.resolve_experience(name, deed, at=at, **told)
+        quire.experiences.resolve(name, deed, at=at, **told)

@@ -22,7 +22,7 @@ A, B, C = "a" * 32, "b" * 32, "c" * 32
 
 
 def exported(quire: Quire, viewer: str | None = None) -> str:
-    return "\n".join(json.dumps(one.plain()) for one in quire.export_memories(viewer))
+    return "\n".join(json.dumps(one.plain()) for one in quire.memories.export(viewer=viewer))
 
 
 def line(name: str | None = None, content: str = "Something.", **more: Any) -> str:
@@ -31,12 +31,14 @@ def line(name: str | None = None, content: str = "Something.", **more: Any) -> s
 
 @pytest.fixture
 def filled(opened: Quire) -> Quire:
-    first = opened.remember("Ports are even.", at=1, category="decision").kept
-    second = opened.remember("Ports are odd.", at=2, supersedes=first.id, importance=0.9).kept
-    opened.edit_memory(second.id, at=3, content="Ports are prime.")
-    opened.remember("Eve likes tea.", at=4, viewer="eve", category="preference")
-    opened.remember("For the crew.", at=5, viewer="eve", share=["@crew"])
-    opened.remember("For me.\n\nIn two paragraphs, with “quotes” and 検索.", at=6, share=["owner"])
+    first = opened.memories.add("Ports are even.", at=1, category="decision").kept
+    second = opened.memories.add("Ports are odd.", at=2, supersedes=first.id, importance=0.9).kept
+    opened.memories.edit(second.id, at=3, content="Ports are prime.")
+    opened.memories.add("Eve likes tea.", at=4, viewer="eve", category="preference")
+    opened.memories.add("For the crew.", at=5, viewer="eve", share=["@crew"])
+    opened.memories.add(
+        "For me.\n\nIn two paragraphs, with “quotes” and 検索.", at=6, share=["owner"]
+    )
     return opened
 
 
@@ -44,58 +46,58 @@ def test_the_owner_s_export_is_taken_in_without_loss(filled: Quire, plant: Fores
     other = plant("other", {"quire.toml": WORDS_ONLY})
     text = exported(filled)
     with other.open() as quire:
-        result = quire.import_memories(text, at=99)
+        result = quire.memories.import_lines(text, at=99)
         assert (result.added, result.changed, result.unchanged) == (5, 0, 0)
         assert exported(quire) == text
-        assert quire.memories(history=True) == filled.memories(history=True)
+        assert quire.memories.list(history=True) == filled.memories.list(history=True)
         assert quire.status().roots == filled.status().roots
-        again = quire.import_memories(text, at=100)
+        again = quire.memories.import_lines(text, at=100)
         assert (again.added, again.changed, again.unchanged) == (0, 0, 5)
 
 
 def test_what_was_edited_in_the_file_is_edited(filled: Quire) -> None:
     text = exported(filled).replace("prime", "square")
-    result = filled.import_memories(text, at=99)
+    result = filled.memories.import_lines(text, at=99)
     assert (result.added, result.changed, result.unchanged) == (0, 1, 4)
-    assert "Ports are square." in [one.content for one in filled.memories()]
+    assert "Ports are square." in [one.content for one in filled.memories.list()]
 
 
 def test_anyone_else_becomes_the_author_and_takes_over_no_id(filled: Quire) -> None:
     theirs = exported(filled)
-    before = filled.memories(history=True)
-    result = filled.import_memories(theirs, at=99, viewer="bob")
+    before = filled.memories.list(history=True)
+    result = filled.memories.import_lines(theirs, at=99, viewer="bob")
     assert result.added == 3, "what bob reads is there already, what he does not see is new to him"
     assert result.unchanged == 2
-    assert [one for one in filled.memories(history=True) if one.author != "bob"] == before
-    mine = [one for one in filled.memories(viewer="bob") if one.author == "bob"]
+    assert [one for one in filled.memories.list(history=True) if one.author != "bob"] == before
+    mine = [one for one in filled.memories.list(viewer="bob") if one.author == "bob"]
     assert {one.acl for one in mine} == {("user:bob",)}
-    again = filled.import_memories(theirs, at=100, viewer="bob")
+    again = filled.memories.import_lines(theirs, at=100, viewer="bob")
     assert (again.added, again.changed) == (0, 0)
 
 
 def test_a_chain_is_carried_over_under_new_ids(filled: Quire, plant: Forest) -> None:
     other = plant("other", {"quire.toml": WORDS_ONLY})
     with other.open() as quire:
-        quire.import_memories(exported(filled), at=99, viewer="bob")
+        quire.memories.import_lines(exported(filled), at=99, viewer="bob")
         chain = [
-            one for one in quire.memories(history=True, viewer="bob") if "Ports" in one.content
+            one for one in quire.memories.list(history=True, viewer="bob") if "Ports" in one.content
         ]
         assert [one.supersedes for one in chain] == [None, chain[0].id]
         assert [one.superseded_by for one in chain] == [chain[1].id, None]
 
 
 def test_an_export_leaves_out_what_is_gone(opened: Quire, plain: Tree) -> None:
-    first = opened.remember("Old.", at=1).kept
-    opened.remember("New.", at=2, supersedes=first.id)
+    first = opened.memories.add("Old.", at=1).kept
+    opened.memories.add("New.", at=2, supersedes=first.id)
     opened.purge([plain.root / ".quire" / "memory" / first.id])
     (told,) = [json.loads(one) for one in exported(opened).splitlines()]
     assert told["supersedes"] is None
-    assert opened.import_memories(json.dumps(told), at=3).changed == 1
+    assert opened.memories.import_lines(json.dumps(told), at=3).changed == 1
 
 
 def test_only_the_content_must_be_there(opened: Quire) -> None:
-    opened.import_memories('{"content": "Bare."}\n\n', at=77)
-    (memory,) = opened.memories()
+    opened.memories.import_lines('{"content": "Bare."}\n\n', at=77)
+    (memory,) = opened.memories.list()
     assert (memory.content, memory.category, memory.importance, memory.created) == (
         "Bare.",
         "fact",
@@ -134,21 +136,23 @@ def test_only_the_content_must_be_there(opened: Quire) -> None:
 )
 def test_a_bad_line_is_named_and_nothing_is_taken_in(opened: Quire, text: str, said: str) -> None:
     with pytest.raises(InputError) as refused:
-        opened.import_memories(f"{text}\n", at=1)
+        opened.memories.import_lines(f"{text}\n", at=1)
     assert said in str(refused.value)
-    assert opened.memories(history=True) == []
+    assert opened.memories.list(history=True) == []
 
 
 def test_the_id_of_something_else_is_not_overwritten(plain: Tree) -> None:
     plain.write("notes.md", "# Notes\n\nA heron.\n")
     plain.index()
     with plain.open() as quire:
-        (record,) = quire.records()
+        (record,) = quire.documents.list()
         with pytest.raises(InputError, match="is the id of a document"):
-            quire.import_memories(line(record.id), at=1)
-        quire.set_rules([AccessRule("*.md", ("owner",))])
-        assert quire.import_memories(line(record.id), at=1, viewer="eve").added == 1
-        assert quire.records()[-1] == record, "eve does not see it, and her memory has another id"
+            quire.memories.import_lines(line(record.id), at=1)
+        quire.access.set_rules([AccessRule("*.md", ("owner",))])
+        assert quire.memories.import_lines(line(record.id), at=1, viewer="eve").added == 1
+        assert quire.documents.list()[-1] == record, (
+            "eve does not see it, and her memory has another id"
+        )
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -168,11 +172,11 @@ def test_any_text_survives_the_round_trip(
 ) -> None:
     with plain.open(space="a") as first, plain.open(space="b") as second:
         for content, category, worth, at in told:
-            first.remember(
+            first.memories.add(
                 content, category=category, importance=worth / 1000, at=at, allow_secret=True
             )
-        second.import_memories(exported(first), at=1, allow_secret=True)
-        assert second.memories(history=True) == first.memories(history=True)
+        second.memories.import_lines(exported(first), at=1, allow_secret=True)
+        assert second.memories.list(history=True) == first.memories.list(history=True)
         for quire in (first, second):
-            for memory in quire.memories(history=True):
-                quire.forget_memory(memory.id)
+            for memory in quire.memories.list(history=True):
+                quire.memories.forget(memory.id)

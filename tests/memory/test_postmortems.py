@@ -84,9 +84,9 @@ The disk ran full on a Sunday.
 
 def imported(opened: Quire, plain: Tree, name: str, text: str) -> Experience:
     plain.write(f"incidents/{name}", text)
-    result = opened.import_postmortems(plain.root / "incidents")
+    result = opened.experiences.import_postmortems(plain.root / "incidents")
     assert (result.added, result.skipped) == (1, ())
-    (found,) = opened.experiences()
+    (found,) = opened.experiences.list()
     return found
 
 
@@ -147,17 +147,22 @@ def test_the_domain_is_named_by_tags_title_and_summary(
 def test_importing_again_changes_only_what_changed(opened: Quire, plain: Tree) -> None:
     folder = plain.root / "incidents"
     plain.fill({"incidents/a.md": HEADED, "incidents/b.md": PROSE})
-    first = opened.import_postmortems(folder)
+    first = opened.experiences.import_postmortems(folder)
     root = opened.status().roots
-    again = opened.import_postmortems(folder)
+    again = opened.experiences.import_postmortems(folder)
     assert (first.added, again.added, again.changed, again.unchanged) == (2, 0, 0, 2)
     assert opened.status().roots == root
     plain.write("incidents/b.md", PROSE.replace("config-change", "security"))
-    changed = opened.import_postmortems(folder)
+    changed = opened.experiences.import_postmortems(folder)
     assert (changed.added, changed.changed, changed.unchanged) == (0, 1, 1)
-    assert [one.domain for one in opened.experiences(outcome="falsified")] == ["security", "data"]
+    assert [one.domain for one in opened.experiences.list(outcome="falsified")] == [
+        "security",
+        "data",
+    ]
     (folder / "a.md").rename(folder / "moved.md")
-    assert opened.import_postmortems(folder).unchanged == 2, "the same page at another place"
+    assert opened.experiences.import_postmortems(folder).unchanged == 2, (
+        "the same page at another place"
+    )
     assert opened.doctor() == []
 
 
@@ -175,7 +180,7 @@ def test_what_is_no_post_mortem_is_listed_with_a_reason(opened: Quire, plain: Tr
             "pm/photo.png": b"\x89PNG",
         }
     )
-    result = opened.import_postmortems(plain.root / "pm")
+    result = opened.experiences.import_postmortems(plain.root / "pm")
     reasons = {one.path: one.reason for one in result.skipped}
     assert result.added == 1
     assert sorted(reasons) == [
@@ -193,28 +198,30 @@ def test_what_is_no_post_mortem_is_listed_with_a_reason(opened: Quire, plain: Tr
     assert reasons["empty.md"] == "no post-mortem: it says nothing of what happened"
     assert "GitHub token" in reasons["key.md"]
     assert reasons["log.txt"] == "no Markdown, so no post-mortem"
-    assert opened.import_postmortems(plain.root / "pm", allow_secret=True).added == 1
+    assert opened.experiences.import_postmortems(plain.root / "pm", allow_secret=True).added == 1
 
 
 def test_a_folder_outside_is_known_by_its_name(opened: Quire, tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (folder / "a.md").write_text(HEADED, "utf-8")
-    opened.import_postmortems(folder)
-    assert [one.source for one in opened.experiences()] == ["elsewhere/a.md"]
+    opened.experiences.import_postmortems(folder)
+    assert [one.source for one in opened.experiences.list()] == ["elsewhere/a.md"]
     with pytest.raises(InputError, match="is not a folder"):
-        opened.import_postmortems(folder / "a.md")
+        opened.experiences.import_postmortems(folder / "a.md")
 
 
 def test_what_a_viewer_imports_is_theirs(opened: Quire, plain: Tree) -> None:
     plain.write("pm/a.md", HEADED)
     folder = plain.root / "pm"
-    assert opened.import_postmortems(folder, viewer="alice").added == 1
-    assert opened.experiences(viewer="bob") == []
-    assert opened.import_postmortems(folder, viewer="bob").added == 1, "bob does not know of hers"
-    assert opened.import_postmortems(folder, share=["@ops"]).added == 1
-    assert opened.import_postmortems(folder, share=["public"]).changed == 1
-    assert {one.acl for one in opened.experiences()} == {
+    assert opened.experiences.import_postmortems(folder, viewer="alice").added == 1
+    assert opened.experiences.list(viewer="bob") == []
+    assert opened.experiences.import_postmortems(folder, viewer="bob").added == 1, (
+        "bob does not know of hers"
+    )
+    assert opened.experiences.import_postmortems(folder, share=["@ops"]).added == 1
+    assert opened.experiences.import_postmortems(folder, share=["public"]).changed == 1
+    assert {one.acl for one in opened.experiences.list()} == {
         ("user:alice",),
         ("user:bob",),
         ("public",),
@@ -232,8 +239,8 @@ def test_a_page_of_any_kind_is_read_or_skipped(opened: Quire, plain: Tree) -> No
             "pm/6.md": "# Incident\n\n## Root cause\n\n## Lessons\n",
         }
     )
-    result = opened.import_postmortems(plain.root / "pm")
-    found = {one.source: one for one in opened.experiences()}
+    result = opened.experiences.import_postmortems(plain.root / "pm")
+    found = {one.source: one for one in opened.experiences.list()}
     assert sorted(found) == ["pm/3.md", "pm/4.md"]
     assert [one.path for one in result.skipped] == ["1.md", "2.md", "5.md", "6.md"]
     assert found["pm/3.md"].root_cause == "Rain."

@@ -42,7 +42,7 @@ def vector(topic: int, seed: int) -> bytes:
 
 def tell(quire: Quire, number: int, **more: Any) -> str:
     topic = TOPICS[number % 3]
-    one = quire.start_experience(
+    one = quire.experiences.start(
         f"Goal {number} about the {topic}",
         domain="debugging",
         at=number,
@@ -50,7 +50,7 @@ def tell(quire: Quire, number: int, **more: Any) -> str:
         **more,
     ).kept
     viewer = more.get("viewer")
-    quire.resolve_experience(
+    quire.experiences.resolve(
         one.id,
         "falsified",
         at=number,
@@ -92,19 +92,19 @@ def taught(plain: Tree) -> Tree:
 
 def test_a_value_is_a_record_that_names_its_members(taught: Tree) -> None:
     with taught.open() as quire:
-        made = quire.refresh_values()
+        made = quire.principles.refresh()
         assert made.notes == ()
-        found = quire.values(axis="root_cause")
+        found = quire.principles.list(axis="root_cause")
         assert [one for one in made.kept if one.axis == "root_cause"] == found
         assert [one.size for one in found] == [4, 4, 4]
         for one in found:
-            members = [quire.experience(name) for name in one.members]
+            members = [quire.experiences.get(name) for name in one.members]
             (topic,) = {member.goal.split()[-1] for member in members}
             assert one.text in [member.lesson for member in members]
             assert one.text.endswith(topic)
             assert 900 < one.similarity <= 1000
             assert one.worded_by == "lesson"
-            (record,) = quire.records(
+            (record,) = quire.documents.list(
                 Filter(paths=(f".quire/value/root_cause/debugging/{one.cluster_id}",))
             )
             assert (record.id, record.kind) == (one.id, "value")
@@ -114,30 +114,30 @@ def test_a_value_is_a_record_that_names_its_members(taught: Tree) -> None:
         assert best.chunk.text.endswith("mind the clock")
         assert quire.doctor() == []
         with pytest.raises(InputError, match="no axis 'depth': use full, strategy"):
-            quire.values(axis="depth")
+            quire.principles.list(axis="depth")
 
 
 def test_refreshing_again_changes_nothing_and_new_experiences_replace_all(taught: Tree) -> None:
     with taught.open() as quire:
-        first = quire.refresh_values()
+        first = quire.principles.refresh()
         root = quire.status().roots
-        assert quire.refresh_values() == first
+        assert quire.principles.refresh() == first
         assert quire.status().roots == root
         for number in range(12, 15):
             tell(quire, number)
         embed(quire)
-        second = quire.refresh_values()
+        second = quire.principles.refresh()
         assert {one.size for one in second.kept} == {5}
-        assert quire.values() == list(second.kept), "nothing of the first is left"
+        assert quire.principles.list() == list(second.kept), "nothing of the first is left"
 
 
 def test_open_experiences_and_those_without_vectors_are_left_out(taught: Tree) -> None:
     with taught.open() as quire:
-        quire.start_experience("Open cache", domain="debugging", at=1)
-        first = quire.refresh_values()
+        quire.experiences.start("Open cache", domain="debugging", at=1)
+        first = quire.principles.refresh()
         assert sum(one.size for one in first.kept if one.axis == "full") == 12
         tell(quire, 30)
-        assert quire.refresh_values().notes == (
+        assert quire.principles.refresh().notes == (
             "1 of 13 resolved experiences lack vectors and were left out: run `quire index` first",
         )
 
@@ -147,7 +147,7 @@ def test_too_few_is_said_and_no_error(opened: Quire, count: int) -> None:
     for number in range(count):
         tell(opened, number)
     embed(opened)
-    made = opened.refresh_values()
+    made = opened.principles.refresh()
     assert made.kept == ()
     assert made.notes == (
         f"too few experiences for values: {count} resolved, at least 3 that are alike are needed",
@@ -157,7 +157,7 @@ def test_too_few_is_said_and_no_error(opened: Quire, count: int) -> None:
 def test_no_vectors_is_said_and_no_error(opened: Quire) -> None:
     for number in range(4):
         tell(opened, number)
-    made = opened.refresh_values()
+    made = opened.principles.refresh()
     assert made.kept == ()
     assert made.notes[0].startswith("4 of 4 resolved experiences lack vectors")
 
@@ -165,7 +165,7 @@ def test_no_vectors_is_said_and_no_error(opened: Quire) -> None:
 def test_without_the_extra_it_is_named(taught: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     with taught.open() as quire, pytest.raises(MissingExtraError, match=r"quire\[learn\]"):
-        quire.refresh_values()
+        quire.principles.refresh()
 
 
 # --- the same values always ----------------------------------------------------------------------
@@ -173,7 +173,7 @@ def test_without_the_extra_it_is_named(taught: Tree, monkeypatch: pytest.MonkeyP
 
 def test_the_order_in_which_they_came_does_not_matter(plant: Forest, taught: Tree) -> None:
     with taught.open() as quire:
-        expected = quire.refresh_values()
+        expected = quire.principles.refresh()
         root = quire.status().roots
     for seed in range(3):
         tree = plant(f"shuffled{seed}", {"quire.toml": WORDS_ONLY})
@@ -184,9 +184,9 @@ def test_the_order_in_which_they_came_does_not_matter(plant: Forest, taught: Tre
                 tell(quire, number)
                 if number % 4 == seed:
                     embed(quire)
-                    quire.refresh_values()
+                    quire.principles.refresh()
             embed(quire)
-            assert quire.refresh_values() == expected
+            assert quire.principles.refresh() == expected
             assert quire.status().roots == root
 
 
@@ -194,7 +194,7 @@ def test_no_process_finds_others(taught: Tree) -> None:
     script = (
         "import sys, quire\n"
         "with quire.open(sys.argv[1]) as q:\n"
-        "    made = q.refresh_values()\n"
+        "    made = q.principles.refresh()\n"
         "    print([one.plain() for one in made.kept], q.status().roots)\n"
     )
     told = {
@@ -256,16 +256,16 @@ def test_nothing_is_mixed_across_readers(plain: Tree) -> None:
         theirs = {tell(quire, number, viewer="bob") for number in range(12, 24)}
         alone = {tell(quire, number, viewer="carol") for number in (24, 27)}
         embed(quire)
-        everyone = quire.refresh_values().kept
+        everyone = quire.principles.refresh().kept
         for one in everyone:
             members = set(one.members)
             assert members <= mine or members <= theirs, "carol's two are too few for a value"
         assert not any(alone & set(one.members) for one in everyone)
         for viewer, own in (("alice", mine), ("bob", theirs), ("carol", alone)):
-            seen = quire.values(viewer=viewer)
+            seen = quire.principles.list(viewer=viewer)
             assert {name for one in seen for name in one.members} == (own - alone)
-            assert quire.refresh_values(viewer).kept == tuple(seen), "whoever makes them"
-        assert quire.values() == list(everyone), "alice's refreshing left bob's alone"
+            assert quire.principles.refresh(viewer=viewer).kept == tuple(seen), "whoever makes them"
+        assert quire.principles.list() == list(everyone), "alice's refreshing left bob's alone"
 
 
 def test_a_viewer_s_values_do_not_tell_of_others(plant: Forest) -> None:
@@ -279,8 +279,8 @@ def test_a_viewer_s_values_do_not_tell_of_others(plant: Forest) -> None:
                     tell(quire, number, viewer="bob")
                     tell(quire, number, share=["owner"])
             embed(quire)
-            quire.refresh_values()
-            made = [one.plain() for one in quire.values(viewer="alice")]
+            quire.principles.refresh()
+            made = [one.plain() for one in quire.principles.list(viewer="alice")]
             told.append(json.dumps([made, quire.status("alice").roots.state]))
     assert told[0] == told[1]
     assert "mind the" in told[0]
@@ -288,12 +288,12 @@ def test_a_viewer_s_values_do_not_tell_of_others(plant: Forest) -> None:
 
 def test_a_rule_that_hides_a_member_hides_the_value_at_once(taught: Tree) -> None:
     with taught.open() as quire:
-        quire.refresh_values()
-        hidden = quire.values(axis="root_cause")[0]
-        assert len(quire.values(viewer="eve")) == len(quire.values())
+        quire.principles.refresh()
+        hidden = quire.principles.list(axis="root_cause")[0]
+        assert len(quire.principles.list(viewer="eve")) == len(quire.principles.list())
         name = hidden.members[0]
-        quire.set_rules([AccessRule(f"{name}", ("owner",))])
-        seen = quire.values(viewer="eve")
+        quire.access.set_rules([AccessRule(f"{name}", ("owner",))])
+        seen = quire.principles.list(viewer="eve")
         assert seen
         assert not any(name in one.members for one in seen)
         assert hidden.text not in [
@@ -303,7 +303,7 @@ def test_a_rule_that_hides_a_member_hides_the_value_at_once(taught: Tree) -> Non
             ).results
             if one.chunk.path.startswith(".quire/value/root_cause/")
         ]
-        assert len(quire.values()) == 6, "the owner sees it still"
+        assert len(quire.principles.list()) == 6, "the owner sees it still"
 
 
 # --- the real model ------------------------------------------------------------------------------
@@ -336,15 +336,15 @@ def test_with_the_real_model_what_is_alike_comes_together(with_model: Tree) -> N
     with with_model.open() as quire:
         for topic, told in REAL.items():
             for place, (goal, cause) in enumerate(told):
-                one = quire.start_experience(
+                one = quire.experiences.start(
                     goal, domain="debugging", at=place, hypothesis="It is the network."
                 ).kept
-                ended = quire.resolve_experience(
+                ended = quire.experiences.resolve(
                     one.id, "falsified", at=place, root_cause=cause, lesson=f"About {topic}."
                 )
                 topics[one.id] = topic
                 assert ended.notes == (), "embedded at once"
-        made = quire.refresh_values()
+        made = quire.principles.refresh()
         assert made.notes == ()
         causes = [one for one in made.kept if one.axis == "root_cause"]
         assert len(causes) >= 2
@@ -373,17 +373,17 @@ def endpoint(taught: Tree) -> Iterator[Endpoint]:
 
 def test_a_language_model_words_values_where_one_is_set(taught: Tree, endpoint: Endpoint) -> None:
     with taught.open() as quire:
-        made = quire.refresh_values()
+        made = quire.principles.refresh()
         assert made.notes == ()
         for one in made.kept:
-            lessons = {quire.experience(name).lesson for name in one.members}
+            lessons = {quire.experiences.get(name).lesson for name in one.members}
             assert one.text == f"In sum: {min(lessons)}"
             assert one.worded_by == f"llm:{endpoint.url}/chat/completions small/1"
         asked = len(endpoint.questions)
-        assert quire.values() == list(made.kept)
+        assert quire.principles.list() == list(made.kept)
         root = quire.status().roots
     with taught.open() as quire:
-        assert quire.refresh_values() == made
+        assert quire.principles.refresh() == made
         assert quire.status().roots == root
         assert len(endpoint.questions) == asked, "what is worded is not worded again"
     assert f"worded by llm:{endpoint.url}" in taught.call("values").stdout
@@ -396,8 +396,8 @@ def test_a_model_sees_no_lesson_that_the_readers_of_a_value_may_not_read(
         for number in range(12, 24):
             tell(quire, number, viewer="bob")
         embed(quire)
-        quire.refresh_values("bob")
-        hidden = [one.lesson for one in quire.experiences(viewer="bob") if one.author == "bob"]
+        quire.principles.refresh(viewer="bob")
+        hidden = [one.lesson for one in quire.experiences.list(viewer="bob") if one.author == "bob"]
         orders = [
             json.loads(line)["texts"]
             for question in endpoint.questions
@@ -414,12 +414,12 @@ def test_a_value_keeps_a_members_words_if_the_model_gives_none(
 ) -> None:
     endpoint.usual = reply if isinstance(reply, Reply) else _endless
     with taught.open() as quire:
-        made = quire.refresh_values()
+        made = quire.principles.refresh()
         assert {one.worded_by for one in made.kept} == {"lesson"}
         (note,) = made.notes
         assert note.startswith("a value keeps the words of a member: ")
         endpoint.usual = worded
-        again = quire.refresh_values()
+        again = quire.principles.refresh()
         assert {one.worded_by.split(":")[0] for one in again.kept} == {"llm"}
 
 

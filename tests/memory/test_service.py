@@ -25,7 +25,7 @@ def current(quire: Quire, query: str) -> list[str]:
 
 
 def test_a_memory_is_a_record_with_one_chunk(opened: Quire) -> None:
-    made = opened.remember(
+    made = opened.memories.add(
         "The staging host is named heron.", at=1_700_000_000, category="decision", importance=0.8
     ).kept
     with opened.store.view(OWNER) as view:
@@ -35,38 +35,38 @@ def test_a_memory_is_a_record_with_one_chunk(opened: Quire) -> None:
     assert record.attrs == {"category": "decision", "importance": 800}
     assert (record.modified, record.author, record.acl) == (1_700_000_000, None, None)
     assert (chunk.kind, chunk.text, chunk.title) == ("memory", made.content, "")
-    assert opened.memory(made.id) == made
+    assert opened.memories.get(made.id) == made
     assert current(opened, "staging host") == [made.content]
 
 
 def test_a_long_memory_is_cut_like_prose_and_given_back_whole(opened: Quire) -> None:
     text = "\n\n".join(f"Paragraph {number}. " + "It says a little. " * 20 for number in range(9))
-    made = opened.remember(text, at=1).kept
+    made = opened.memories.add(text, at=1).kept
     with opened.store.view(OWNER) as view:
         chunks = view.chunks_of(made.id)
     assert len(chunks) > 3
     assert all(chunk.kind == "memory" for chunk in chunks)
-    assert opened.memory(made.id).content == text.strip()
+    assert opened.memories.get(made.id).content == text.strip()
     with pytest.raises(InputError, match="65537 characters"):
-        opened.remember("x" * 65_537, at=1)
+        opened.memories.add("x" * 65_537, at=1)
 
 
 def test_the_same_at_the_same_moment_is_one_memory(opened: Quire) -> None:
-    first = opened.remember("Tabs, not spaces.", at=5, category="preference")
-    again = opened.remember("Tabs, not spaces.", at=5, category="preference")
-    later = opened.remember("Tabs, not spaces.", at=6, category="preference")
+    first = opened.memories.add("Tabs, not spaces.", at=5, category="preference")
+    again = opened.memories.add("Tabs, not spaces.", at=5, category="preference")
+    later = opened.memories.add("Tabs, not spaces.", at=6, category="preference")
     assert again.kept == first.kept
     assert again.notes == ("this is remembered already",)
     assert later.kept.id != first.kept.id
-    assert len(opened.memories()) == 2
+    assert len(opened.memories.list()) == 2
 
 
 def test_what_is_superseded_is_history_and_never_current(opened: Quire) -> None:
-    first = opened.remember("The port is 8080.", at=1).kept
-    second = opened.remember("The port is 9090.", at=2, supersedes=first.id).kept
-    third = opened.remember("The port is 7070.", at=3, supersedes=second.id).kept
-    assert [one.id for one in opened.memories()] == [third.id]
-    assert [one.superseded_by for one in opened.memories(history=True)] == [
+    first = opened.memories.add("The port is 8080.", at=1).kept
+    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).kept
+    third = opened.memories.add("The port is 7070.", at=3, supersedes=second.id).kept
+    assert [one.id for one in opened.memories.list()] == [third.id]
+    assert [one.superseded_by for one in opened.memories.list(history=True)] == [
         second.id,
         third.id,
         None,
@@ -85,23 +85,23 @@ def test_what_is_superseded_is_history_and_never_current(opened: Quire) -> None:
 
 
 def test_history_is_not_rewritten(opened: Quire) -> None:
-    first = opened.remember("The port is 8080.", at=1).kept
-    second = opened.remember("The port is 9090.", at=2, supersedes=first.id).kept
+    first = opened.memories.add("The port is 8080.", at=1).kept
+    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).kept
     said = f"{first.id} is superseded by {second.id}"
     with pytest.raises(InputError, match=said):
-        opened.remember("The port is 1.", at=3, supersedes=first.id)
+        opened.memories.add("The port is 1.", at=3, supersedes=first.id)
     with pytest.raises(InputError, match=said):
-        opened.edit_memory(first.id, at=3, content="The port is 2.")
-    assert len(opened.memories(history=True)) == 2
+        opened.memories.edit(first.id, at=3, content="The port is 2.")
+    assert len(opened.memories.list(history=True)) == 2
 
 
 def test_forgetting_the_newest_makes_the_one_before_it_current_again(opened: Quire) -> None:
-    first = opened.remember("The port is 8080.", at=1).kept
-    second = opened.remember("The port is 9090.", at=2, supersedes=first.id).kept
-    forgotten = opened.forget_memory(second.id)
+    first = opened.memories.add("The port is 8080.", at=1).kept
+    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).kept
+    forgotten = opened.memories.forget(second.id)
     assert forgotten.kept == second
     assert forgotten.notes == (f"memory {first.id} is current again",)
-    assert opened.memories(history=True) == [first]
+    assert opened.memories.list(history=True) == [first]
     assert current(opened, "port") == ["The port is 8080."]
 
 
@@ -109,47 +109,47 @@ def test_forgetting_one_in_the_middle_closes_the_chain(opened: Quire) -> None:
     names: list[str] = []
     for number in range(5):
         older = names[-1] if names else None
-        names.append(opened.remember(f"Rule {number}.", at=number, supersedes=older).kept.id)
-    assert opened.forget_memory(names[2]).notes == ()
+        names.append(opened.memories.add(f"Rule {number}.", at=number, supersedes=older).kept.id)
+    assert opened.memories.forget(names[2]).notes == ()
     del names[2]
-    listed = opened.memories(history=True)
+    listed = opened.memories.list(history=True)
     assert [one.id for one in listed] == names
     assert [one.supersedes for one in listed] == [None, *names[:-1]]
     assert [one.superseded_by for one in listed] == [*names[1:], None]
-    assert [one.id for one in opened.memories()] == [names[-1]]
+    assert [one.id for one in opened.memories.list()] == [names[-1]]
 
 
 def test_an_edit_keeps_id_and_time(opened: Quire) -> None:
-    made = opened.remember("The port is 8O80.", at=10).kept
-    changed = opened.edit_memory(made.id, at=20, content="The port is 8080.", importance=1).kept
+    made = opened.memories.add("The port is 8O80.", at=10).kept
+    changed = opened.memories.edit(made.id, at=20, content="The port is 8080.", importance=1).kept
     assert (changed.id, changed.created, changed.edited) == (made.id, 10, 20)
     assert (changed.content, changed.category, changed.importance) == (
         "The port is 8080.",
         "fact",
         1000,
     )
-    assert opened.memory(made.id) == changed
+    assert opened.memories.get(made.id) == changed
     assert current(opened, "8080") == ["The port is 8080."]
     assert current(opened, "8O80") == []
     with pytest.raises(InputError, match="nothing to edit"):
-        opened.edit_memory(made.id, at=21)
+        opened.memories.edit(made.id, at=21)
 
 
 def test_indexing_leaves_memories_alone(plain: Tree) -> None:
     plain.write("notes.md", "# Notes\n\nA heron stands in the shallows.\n")
     with plain.open() as quire:
-        made = quire.remember("The heron is the staging host.", at=1).kept
-        quire.start_experience("find the heron", domain="debugging", at=1)
+        made = quire.memories.add("The heron is the staging host.", at=1).kept
+        quire.experiences.start("find the heron", domain="debugging", at=1)
         result = quire.index()
         assert (result.indexed, result.removed) == (1, 0)
         plain.remove("notes.md")
         assert quire.index().removed == 1
-        assert [one.id for one in quire.memories()] == [made.id]
-        assert len(quire.experiences()) == 1
+        assert [one.id for one in quire.memories.list()] == [made.id]
+        assert len(quire.experiences.list()) == 1
         assert quire.purge([plain.root / ".quire" / "memory" / made.id]) == [
             f".quire/memory/{made.id}"
         ]
-        assert quire.memories() == []
+        assert quire.memories.list() == []
     assert b"staging host" not in plain.store.read_bytes()
 
 
@@ -158,9 +158,9 @@ def test_the_rules_of_the_settings_hold_from_the_first_memory_on(plant: Forest) 
         "closed", {"quire.toml": '[embed]\nprovider = "none"\n[access]\ndefault = "owner"'}
     )
     with tree.open() as quire:
-        quire.remember("For nobody else.", at=1)
-        assert quire.memories(viewer="eve") == []
-        assert len(quire.memories()) == 1
+        quire.memories.add("For nobody else.", at=1)
+        assert quire.memories.list(viewer="eve") == []
+        assert len(quire.memories.list()) == 1
 
 
 @pytest.mark.parametrize(
@@ -183,14 +183,14 @@ def test_what_cannot_be_is_refused_in_words(
     opened: Quire, change: dict[str, object], said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        opened.remember(**{"content": "Something.", "at": 1, **change})  # type: ignore[arg-type]
-    assert opened.memories(history=True) == []
+        opened.memories.add(**{"content": "Something.", "at": 1, **change})  # type: ignore[arg-type]
+    assert opened.memories.list(history=True) == []
 
 
 def test_the_beginning_of_an_id_will_do_if_no_other_begins_so(opened: Quire) -> None:
     kept = {
         one.id: one
-        for one in (opened.remember(f"Fact {n}.", at=n, viewer="ann").kept for n in range(40))
+        for one in (opened.memories.add(f"Fact {n}.", at=n, viewer="ann").kept for n in range(40))
     }
     for name, one in kept.items():
         short = next(
@@ -198,19 +198,19 @@ def test_the_beginning_of_an_id_will_do_if_no_other_begins_so(opened: Quire) -> 
             for size in range(4, 32)
             if sum(k.startswith(name[:size]) for k in kept) == 1
         )
-        assert opened.memory(short, viewer="ann") == one
+        assert opened.memories.get(short, viewer="ann") == one
         with pytest.raises(InputError, match="there is no memory"):
-            opened.memory(short, viewer="bob")
+            opened.memories.get(short, viewer="bob")
     first = min(kept)
     with pytest.raises(InputError, match=f"there is no memory {first[:3]};"):
-        opened.memory(first[:3], viewer="ann")
-    newer = opened.remember("Newer.", at=99, supersedes=first[:12], viewer="ann").kept
+        opened.memories.get(first[:3], viewer="ann")
+    newer = opened.memories.add("Newer.", at=99, supersedes=first[:12], viewer="ann").kept
     assert newer.supersedes == first
-    assert opened.memory(first, viewer="ann").superseded_by == newer.id
-    assert opened.forget_memory(newer.id[:12], viewer="ann").kept == newer
-    assert opened.memory(first, viewer="ann").superseded_by is None
-    tried = opened.start_experience("Try.", at=1, domain="debugging", viewer="ann").kept
-    assert opened.experience(tried.id[:10], viewer="ann") == tried
+    assert opened.memories.get(first, viewer="ann").superseded_by == newer.id
+    assert opened.memories.forget(newer.id[:12], viewer="ann").kept == newer
+    assert opened.memories.get(first, viewer="ann").superseded_by is None
+    tried = opened.experiences.start("Try.", at=1, domain="debugging", viewer="ann").kept
+    assert opened.experiences.get(tried.id[:10], viewer="ann") == tried
 
 
 def test_two_ids_that_begin_alike_are_not_guessed_at(opened: Quire) -> None:
@@ -228,21 +228,21 @@ def test_two_ids_that_begin_alike_are_not_guessed_at(opened: Quire) -> None:
         if other != number:
             break
     for each in (number, other):
-        kept = opened.remember(f"Fact {each}.", at=each).kept
+        kept = opened.memories.add(f"Fact {each}.", at=each).kept
         assert kept.id.startswith(made.id[:4])
     with pytest.raises(InputError, match=f"2 ids begin with {made.id[:4]}: give more"):
-        opened.memory(made.id[:4])
+        opened.memories.get(made.id[:4])
 
 
 def test_a_secret_is_kept_only_on_purpose(opened: Quire) -> None:
     text = f"the token is {TOKEN}"
     with pytest.raises(InputError) as refused:
-        opened.remember(text, at=1)
+        opened.memories.add(text, at=1)
     assert TOKEN not in str(refused.value)
-    assert opened.remember(text, at=1, allow_secret=True).kept.content == text
-    made = opened.remember("no token", at=2).kept
+    assert opened.memories.add(text, at=1, allow_secret=True).kept.content == text
+    made = opened.memories.add("no token", at=2).kept
     with pytest.raises(InputError, match="GitHub token"):
-        opened.edit_memory(made.id, at=3, content=text)
+        opened.memories.edit(made.id, at=3, content=text)
 
 
 def test_settings_add_categories(plant: Forest) -> None:
@@ -250,10 +250,10 @@ def test_settings_add_categories(plant: Forest) -> None:
         "own", {"quire.toml": '[embed]\nprovider = "none"\n[learn]\ncategories = ["habit"]'}
     )
     with tree.open() as quire:
-        assert quire.remember("Stretch.", at=1, category="habit").kept.category == "habit"
+        assert quire.memories.add("Stretch.", at=1, category="habit").kept.category == "habit"
         tree.write("quire.toml", '[learn]\ncategories = ["a/b"]')
         with pytest.raises(ConfigError, match="'a/b' is no name"):
-            quire.memories(category="fact")
+            quire.memories.list(category="fact")
 
 
 # --- chains ------------------------------------------------------------------------------------

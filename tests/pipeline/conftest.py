@@ -83,7 +83,7 @@ def shelves(seed: int = 1, documents: int = 24) -> dict[str, str]:
 def opened(tree: Tree) -> Quire:
     """Open a project's store with an embedder that needs no model."""
     found = quire.open(tree.root)
-    found._embedder = Meaning()
+    found._project._embedder = Meaning()
     return found
 
 

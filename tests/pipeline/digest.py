@@ -47,5 +47,5 @@ def digest(found: Quire) -> str:
 
 if __name__ == "__main__":
     with quire.open(sys.argv[1]) as opened:
-        opened._embedder = Meaning()
+        opened._project._embedder = Meaning()
         print(digest(opened))  # noqa: T201 - this is what the process is for

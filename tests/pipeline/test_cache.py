@@ -105,13 +105,13 @@ def test_another_process_that_writes_is_seen(project: Quire, tree: Tree) -> None
 def test_access_rules_take_effect_at_once(project: Quire) -> None:
     before = project.assemble(QUERY, viewer="alice")
     assert "hr/c.md" in before.text
-    project.set_rules([AccessRule("hr/**", ("@hr",))])
+    project.access.set_rules([AccessRule("hr/**", ("@hr",))])
     hidden = project.assemble(QUERY, viewer="alice")
     assert "hr/c.md" not in hidden.text
-    project.set_groups({"hr": ["alice"]})
+    project.access.set_groups({"hr": ["alice"]})
     assert "hr/c.md" in project.assemble(QUERY, viewer="alice").text
     assert "hr/c.md" not in project.assemble(QUERY, viewer="bob").text
-    project.set_groups({})
+    project.access.set_groups({})
     assert project.assemble(QUERY, viewer="alice") is hidden
 
 
@@ -124,22 +124,22 @@ def test_two_viewers_who_may_read_the_same_are_two_viewers(project: Quire) -> No
 
 def test_an_event_that_moves_the_present_misses(project: Quire) -> None:
     first = project.assemble(QUERY, recent=50)
-    record = project.records()[0]
+    record = project.documents.list()[0]
     with project.store.write() as writer:
         writer.put_events([Event("alice", "edit", record.id, 1_700_000_000)])
     assert project.assemble(QUERY, recent=50) is not first
 
 
 def test_a_failure_is_shown_and_never_kept(project: Quire) -> None:
-    working = project._embedder
-    project._embedder = Broken()
+    working = project._project._embedder
+    project._project._embedder = Broken()
     failed = project.assemble(QUERY)
     assert [(one.source, one.reason) for one in failed.failed] == [
         ("semantic", "the model is out of order")
     ]
     assert failed.sources, "the words still answer"
     assert project.assemble(QUERY) is not failed
-    project._embedder = working
+    project._project._embedder = working
     well = project.assemble(QUERY)
     assert not well.failed
     assert project.assemble(QUERY) is well
@@ -150,7 +150,7 @@ def test_what_an_embedder_raises_is_a_failure_too(project: Quire) -> None:
         def embed_query(self, text: str) -> bytes:
             raise ZeroDivisionError(text)
 
-    project._embedder = Odd()
+    project._project._embedder = Odd()
     (failure,) = project.assemble(QUERY).failed
     assert failure.reason == f"the embedder failed: ZeroDivisionError: {QUERY}"
 
@@ -164,7 +164,7 @@ def test_an_error_is_not_kept(project: Quire) -> None:
 
 def test_the_vector_of_a_question_is_made_once(project: Quire) -> None:
     embedder = Meaning()
-    project._embedder = embedder
+    project._project._embedder = embedder
     project.assemble(QUERY)
     project.assemble(QUERY, budget=3000)
     project.assemble(QUERY, viewer="alice")
@@ -177,7 +177,7 @@ def test_the_vector_of_a_question_is_made_once(project: Quire) -> None:
 def test_a_recipe_without_meaning_asks_no_model(project: Quire, tree: Tree) -> None:
     path = tree.write("words.toml", "[sources.lexical]\nk = 50\n")
     embedder = Meaning()
-    project._embedder = embedder
+    project._project._embedder = embedder
     context = project.assemble(QUERY, recipe=str(path))
     assert embedder.asked == []
     assert not context.notes

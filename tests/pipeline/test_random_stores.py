@@ -106,9 +106,9 @@ def test_what_may_not_be_read_changes_no_byte(
         without.fill(files)
         with opened(with_hidden) as one, opened(without) as two:
             for store in (one, two):
-                store.set_rules([AccessRule("secret/**", ("user:bob",))])
+                store.access.set_rules([AccessRule("secret/**", ("user:bob",))])
                 store.index(embed=embed)
-                store._embedder = Meaning()
+                store._project._embedder = Meaning()
             for query, options in requests:
                 alice = cast("Options", {**options, "viewer": "alice"})
                 told = one.assemble(query, **alice)

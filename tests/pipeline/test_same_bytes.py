@@ -121,7 +121,7 @@ def test_async_does_not_hold_up_the_loop(library: Quire) -> None:
 
 def test_the_history_of_a_store_leaves_no_trace(library: Quire, tmp_path: Path) -> None:
     """The same files, indexed in another order with detours, give the same contexts."""
-    files = {record.path: "" for record in library.records()}
+    files = {record.path: "" for record in library.documents.list()}
     source = library.root()
     other = Tree(tmp_path / "project")
     for number, path in enumerate(sorted(files, reverse=True)):

@@ -75,7 +75,7 @@ def test_what_is_named_lets_any_piece_in(
     context = library.assemble(QUERY, recipe=str(recipe), allow_empty=True)
     fates = {one.chunk_id: one for one in context.decisions}
     steps: Counter[str] = Counter()
-    paths = sorted({record.path for record in library.records()})
+    paths = sorted({record.path for record in library.documents.list()})
     for path in paths[:: 8 if total > 30 else 12]:
         for told in library.why_not(QUERY, path, recipe=str(recipe)):
             assert told.path == path
@@ -186,7 +186,7 @@ def project(tree: Tree) -> Iterator[Quire]:
         }
     )
     with opened(tree) as found:
-        found.set_rules([AccessRule("secret/**", ("owner",))])
+        found.access.set_rules([AccessRule("secret/**", ("owner",))])
         found.index(embed=False)
         yield found
 
@@ -292,8 +292,8 @@ def test_a_source_that_fails_fails_for_every_try(tree: Tree) -> None:
     with opened(tree) as found:
         found.index()
         broken = Broken()
-        found._embedder = broken
-        path = found.records()[0].path
+        found._project._embedder = broken
+        path = found.documents.list()[0].path
         told = found.why_not(QUERY, path, budget=900)
         assert any(not one.inside for one in told)
         assert len(broken.asked) == 1

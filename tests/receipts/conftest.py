@@ -31,8 +31,8 @@ def project(tree: Tree) -> Iterator[Quire]:
     """A project with vectors; what is under hr is for its members alone."""
     tree.fill(FILES)
     with opened(tree) as found:
-        found.set_rules([AccessRule("hr/**", ("@hr",))])
-        found.set_groups({"hr": ["alice"]})
+        found.access.set_rules([AccessRule("hr/**", ("@hr",))])
+        found.access.set_groups({"hr": ["alice"]})
         found.index()
         yield found
 
@@ -42,7 +42,7 @@ def kept_tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     tree = Tree(Path(tmp_path_factory.mktemp("kept")) / "project")
     tree.fill(FILES)
     with opened(tree) as found:
-        found.set_rules([AccessRule("hr/**", ("@hr",))])
+        found.access.set_rules([AccessRule("hr/**", ("@hr",))])
         found.index()
     return tree
 

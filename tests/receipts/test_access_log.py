@@ -27,7 +27,7 @@ def test_each_context_adds_a_line(watched: Tree) -> None:
         first = quire.assemble("mast", viewer="alice")
         again = quire.assemble("mast", viewer="alice")  # from the cache: given all the same
         own = quire.assemble("tall mast")
-        log = quire.given()
+        log = quire.audit.contexts()
         assert again is first
         assert [line["viewer"] for line in log] == ["alice", "alice", "(owner)"]
         assert [line["receipt"] for line in log] == [
@@ -36,7 +36,7 @@ def test_each_context_adds_a_line(watched: Tree) -> None:
             own.receipt["hash"],
         ]
         assert log[0]["pieces"] == [source.chunk_id for source in first.sources]
-        assert quire.given("alice") == log[:2]
+        assert quire.audit.contexts("alice") == log[:2]
         assert "mast is tall" not in json.dumps(log)
         # It is no part of the state.
         assert quire.assemble("mast", viewer="alice").receipt == first.receipt
@@ -60,4 +60,4 @@ def test_without_a_file_there_is_nothing_to_list(plant: Forest) -> None:
     tree = plant("unwatched", {"quire.toml": '[embed]\nprovider = "none"\n', "a.md": "mast\n"})
     tree.index()
     with tree.open() as quire, pytest.raises(InputError, match=r"\[audit\]"):
-        quire.given()
+        quire.audit.contexts()

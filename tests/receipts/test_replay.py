@@ -34,7 +34,7 @@ def test_replay_needs_no_model(project: Quire) -> None:
     assert context.receipt["query_vector"] is not None
     project._vectors._kept._items.clear()
     embedder = Broken()
-    project._embedder = embedder
+    project._project._embedder = embedder
     again, differing = project.replay(context.receipt)
     assert (differing, again.text) == ([], context.text)
     assert embedder.asked == []
@@ -43,7 +43,7 @@ def test_replay_needs_no_model(project: Quire) -> None:
 def test_replay_does_not_ask_another_model_that_is_configured(project: Quire) -> None:
     context = project.assemble(QUERY)
     project._vectors._kept._items.clear()
-    project._embedder = Meaning("another/16")
+    project._project._embedder = Meaning("another/16")
     assert project.assemble(QUERY, budget=3000).failed, "asking anew would fail"
     assert project.replay(context.receipt)[1] == []
 
@@ -60,7 +60,7 @@ def test_replay_in_a_store_of_another_model_says_so(project: Quire, dims: int) -
         def _vector(self, text: str) -> bytes:
             return super()._vector(text)[:dims]
 
-    project._embedder = Other()
+    project._project._embedder = Other()
     project.index(reembed=True)
     again, differing = project.replay(context.receipt)
     assert "embedder: meaning/16 -> another/8" in differing
@@ -70,11 +70,11 @@ def test_replay_in_a_store_of_another_model_says_so(project: Quire, dims: int) -
 
 
 def test_a_failure_is_replayed_as_recorded(project: Quire) -> None:
-    working = project._embedder
-    project._embedder = Broken()
+    working = project._project._embedder
+    project._project._embedder = Broken()
     context = project.assemble(QUERY)
     assert context.failed
-    project._embedder = working
+    project._project._embedder = working
     again, differing = project.replay(as_read(context.receipt))
     assert differing == []
     assert again.failed == context.failed
@@ -153,7 +153,7 @@ def test_viewers_who_read_the_same_are_still_two(project: Quire) -> None:
 
 def test_a_right_that_was_taken_back_holds_for_a_replay(project: Quire) -> None:
     context = project.assemble(QUERY, viewer="alice")
-    project.set_rules([AccessRule("hr/**", ("owner",))])
+    project.access.set_rules([AccessRule("hr/**", ("owner",))])
     again, differing = project.replay(context.receipt, "alice")
     assert "hr/c.md" not in again.text
     assert any(text.startswith("gone: hr/c.md") for text in differing)

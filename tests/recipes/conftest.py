@@ -11,6 +11,7 @@ import pytest
 from quire import Quire
 from quire.core.types import EmbedSettings
 from quire.embed.local import LocalEmbedder
+from quire.indexing.project import Project
 from tests.conftest import Tree
 from tests.recipes.world import live, work
 
@@ -27,7 +28,7 @@ def loaded() -> Iterator[LocalEmbedder]:
 @pytest.fixture
 def model(loaded: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> LocalEmbedder:
     """Give the real model, loaded once, to every store that a test opens."""
-    monkeypatch.setattr(Quire, "embedder", lambda _: loaded)
+    monkeypatch.setattr(Project, "embedder", lambda _: loaded)
     monkeypatch.setattr(loaded, "close", lambda: None)
     return loaded
 
@@ -38,12 +39,12 @@ def kept_shop(tmp_path_factory: pytest.TempPathFactory, loaded: LocalEmbedder) -
     tree = Tree(Path(tmp_path_factory.mktemp("shop")) / "project")
     work(tree)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Quire, "embedder", lambda _: loaded)
+        patch.setattr(Project, "embedder", lambda _: loaded)
         patch.setattr(loaded, "close", lambda: None)
         with tree.open() as quire:
             live(quire)
             quire.index()
-            quire.refresh_values()
+            quire.principles.refresh()
             quire.index()
     return tree
 

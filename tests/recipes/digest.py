@@ -24,7 +24,7 @@ def pages(opened: Quire) -> Iterator[Context]:
         yield opened.assemble(query, recipe="agent", types=["memory", "code"], overflow="cut")
         yield opened.assemble(query, recipe="agent", budget=300, hard=False)
     for domain, strategy in ATTEMPTS:
-        yield opened.premortem(domain, strategy)
+        yield opened.agent.premortem(domain, strategy)
 
 
 def plain(context: Context) -> str:

@@ -109,7 +109,7 @@ def misbehave(quire: Quire, **answers: Answer) -> Misbehaving:
     store = Misbehaving(
         quire.store, {kind.replace("__", "."): answer for kind, answer in answers.items()}
     )
-    quire.store = store
+    quire._project.store = store
     return store
 
 

@@ -13,7 +13,7 @@ import pytest
 from quire import Quire
 from quire.core.types import Failure
 from quire.errors import InputError
-from quire.recipes.agent import filled
+from quire.recipes.agent import fill_recipe
 from tests.conftest import Tree
 from tests.pipeline.holding import count
 from tests.recipes.misbehaving import (
@@ -140,7 +140,7 @@ def test_what_fails_in_one_section_is_asked_in_the_others_again(shop: Quire) -> 
 
 
 def test_a_premortem_with_failures_is_replayed(shop: Quire, hang: Hang) -> None:
-    recipe = filled(impatient("premortem"), "performance", "check-assumptions")
+    recipe = fill_recipe(impatient("premortem"), "performance", "check-assumptions")
     misbehave(shop, experience__surprise=hang, experience__root_cause=raises)
     page = shop.assemble("performance with check-assumptions", recipe=recipe)
     assert [failure.source for failure in page.failed] == ["root_causes", "surprises"]
@@ -192,14 +192,14 @@ def test_late_answers_harm_nobody_who_asks_afterwards(own_shop: Tree) -> None:
             misbehave(quire, memory=hang, code=hang, commit=hang)
             late = quire.assemble(QUERY, recipe=impatient(timeout=100))
             assert len(late.failed) == 3
-            quire.store = plain
+            quire._project.store = plain
             threading.Timer(0.01 * turn, hang.free.set).start()
             for _ in range(3):
                 quire._contexts._items.clear()
                 assert quire.assemble(QUERY, recipe=impatient(timeout=60_000)).text == expected
             hang.free.set()
             wait_until_nobody_asks()
-        quire.remember("After all of it.", at=5)
+        quire.memories.add("After all of it.", at=5)
         assert quire.doctor() == []
         connections = quire.store._connections  # type: ignore[attr-defined]
         assert not any(each.spent or each.in_transaction for each in connections._idle)
@@ -224,7 +224,7 @@ def test_a_connection_that_is_still_read_is_not_lent_to_others(own_shop: Tree) -
         assert [failure.source for failure in page.failed] == ["commits"]
         connections = quire.store._connections  # type: ignore[attr-defined]
         assert connections._idle == [], "closed: somebody still reads on it"
-        quire.remember("Written meanwhile.", at=5)
+        quire.memories.add("Written meanwhile.", at=5)
         hang.free.set()
         wait_until_nobody_asks()
         assert quire.assemble(QUERY, recipe=impatient(timeout=60_000)).failed == ()
@@ -249,5 +249,5 @@ def test_a_section_may_be_named_like_a_source(shop: Quire) -> None:
         page = shop.assemble(QUERY, recipe=named)
         assert {failure.source for failure in page.failed} == told
         assert shop.replay(page.receipt)[1] == []
-        shop.store = store._store
+        shop._project.store = store._store
         assert shop.replay(page.receipt)[1] == []

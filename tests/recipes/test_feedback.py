@@ -25,7 +25,7 @@ TEXTS = [f"The heron login host number {number} is up." for number in range(5)]
 def noted(wordy: Tree) -> Iterator[Quire]:
     with wordy.open() as quire:
         for number, text in enumerate(TEXTS):
-            quire.remember(text, at=number, share=["public"])
+            quire.memories.add(text, at=number, share=["public"])
         yield quire
 
 
@@ -48,7 +48,9 @@ def test_it_moves_its_author_alone(noted: Quire) -> None:
     assert len({tuple(found) for found in before.values()}) == 1
     last = before["alice"][-1]
     bob, owner = plain(page(noted, "bob")), order(noted)
-    made = noted.feedback(page(noted, "alice").receipt, at=1, useful=[last], viewer="alice").kept
+    made = noted.feedback.add(
+        page(noted, "alice").receipt, at=1, useful=[last], viewer="alice"
+    ).kept
     assert (made.author, made.useful, made.useless, made.shared) == ("alice", (last,), (), False)
     assert order(noted, "alice")[0] == last
     assert plain(page(noted, "bob")) == bob, "to the byte"
@@ -60,7 +62,7 @@ def test_it_moves_its_author_alone(noted: Quire) -> None:
 def test_useless_pieces_fall(noted: Quire) -> None:
     first = order(noted)[0]
     score = {item.record_id: item.score for item in page(noted).items}
-    noted.feedback(page(noted).receipt, at=1, useless=[first])
+    noted.feedback.add(page(noted).receipt, at=1, useless=[first])
     assert order(noted)[-1] == first
     after = {item.record_id: item.score for item in page(noted).items}
     assert score[first] > after[first] >= score[first] * 95 // 100
@@ -73,7 +75,7 @@ def test_it_is_bounded_however_often_it_is_said(noted: Quire) -> None:
     last = order(noted)[-1]
     score = {item.record_id: item.score for item in page(noted).items}
     for at in range(9):
-        noted.feedback(page(noted).receipt, at=at, useful=[last])
+        noted.feedback.add(page(noted).receipt, at=at, useful=[last])
     assert signals(noted, last)["feedback"] == 1000
     after = {item.record_id: item.score for item in page(noted).items}
     assert after[last] <= score[last] * 110 // 100
@@ -82,30 +84,30 @@ def test_it_is_bounded_however_often_it_is_said(noted: Quire) -> None:
 def test_it_is_shared_on_purpose(noted: Quire) -> None:
     last = order(noted)[-1]
     receipt = page(noted, "alice").receipt
-    noted.feedback(receipt, at=1, useful=[last], share=["bob"], viewer="alice")
+    noted.feedback.add(receipt, at=1, useful=[last], share=["bob"], viewer="alice")
     assert order(noted, "alice")[0] == order(noted, "bob")[0] == last
     assert order(noted, "carol")[-1] == last
     assert order(noted)[-1] == last, "shared with bob, not with the owner"
-    noted.feedback(receipt, at=2, useful=[last], share=["public"], viewer="alice")
+    noted.feedback.add(receipt, at=2, useful=[last], share=["public"], viewer="alice")
     assert order(noted, "carol")[0] == order(noted)[0] == last
-    assert [one.shared for one in noted.feedback_given(viewer="carol")] == [True]
+    assert [one.shared for one in noted.feedback.list(viewer="carol")] == [True]
 
 
 def test_the_owners_is_the_owners_unless_shared(noted: Quire) -> None:
     last = order(noted)[-1]
     bob = plain(page(noted, "bob"))
-    noted.feedback(page(noted).receipt, at=1, useful=[last])
+    noted.feedback.add(page(noted).receipt, at=1, useful=[last])
     assert order(noted)[0] == last
     assert plain(page(noted, "bob")) == bob
-    assert noted.feedback_given(viewer="bob") == []
-    noted.feedback(page(noted).receipt, at=2, useful=[last], share=["@team", "bob"])
+    assert noted.feedback.list(viewer="bob") == []
+    noted.feedback.add(page(noted).receipt, at=2, useful=[last], share=["@team", "bob"])
     assert order(noted, "bob")[0] == last
 
 
 def test_it_can_be_switched_off(noted: Quire, wordy: Tree) -> None:
     before = page(noted)
     last = before.items[-1].record_id
-    noted.feedback(before.receipt, at=1, useful=[last])
+    noted.feedback.add(before.receipt, at=1, useful=[last])
     assert page(noted).text != before.text
     off = page(noted, feedback=0)
     assert off.text == before.text
@@ -121,22 +123,24 @@ def test_it_can_be_switched_off(noted: Quire, wordy: Tree) -> None:
 def test_it_is_taken_back(noted: Quire) -> None:
     before = page(noted, "alice")
     last = before.items[-1].record_id
-    made = noted.feedback(before.receipt, at=1, useful=[last], viewer="alice").kept
+    made = noted.feedback.add(before.receipt, at=1, useful=[last], viewer="alice").kept
     for viewer, told in (("bob", "there is no feedback"), ("carol", "there is no feedback")):
         with pytest.raises(InputError, match=told):
-            noted.forget_feedback(made.id, viewer=viewer)
-    noted.forget_feedback(made.id, viewer="alice")
+            noted.feedback.forget(made.id, viewer=viewer)
+    noted.feedback.forget(made.id, viewer="alice")
     assert plain(page(noted, "alice")) == plain(before)
-    assert noted.feedback_given(viewer="alice") == []
+    assert noted.feedback.list(viewer="alice") == []
     with pytest.raises(InputError, match="--list"):
-        noted.forget_feedback(made.id, viewer="alice")
-    shared = noted.feedback(before.receipt, at=2, useful=[last], share=["bob"], viewer="alice").kept
+        noted.feedback.forget(made.id, viewer="alice")
+    shared = noted.feedback.add(
+        before.receipt, at=2, useful=[last], share=["bob"], viewer="alice"
+    ).kept
     with pytest.raises(InputError, match="written by alice: only its author and the owner"):
-        noted.forget_feedback(shared.id, viewer="bob")
-    noted.forget_feedback(shared.id)
+        noted.feedback.forget(shared.id, viewer="bob")
+    noted.feedback.forget(shared.id)
     memory = order(noted)[0]
     with pytest.raises(InputError, match="there is no feedback"):
-        noted.forget_feedback(memory)
+        noted.feedback.forget(memory)
 
 
 def test_unknown_and_contradicting_pieces_are_refused(noted: Quire) -> None:
@@ -151,19 +155,19 @@ def test_unknown_and_contradicting_pieces_are_refused(noted: Quire) -> None:
         ({"useful": [name[:3]]}, "is no piece"),
     ):
         with pytest.raises(InputError, match=told):
-            noted.feedback(receipt, at=1, **given_)  # type: ignore[arg-type]
+            noted.feedback.add(receipt, at=1, **given_)  # type: ignore[arg-type]
     for wrong in ({}, {"version": 1}, {**receipt, "sources": 3}):
         with pytest.raises(InputError):
-            noted.feedback(wrong, at=1, useful=[name])
+            noted.feedback.add(wrong, at=1, useful=[name])
     with pytest.raises(InputError, match="without a name"):
-        noted.feedback(receipt, at=1, useful=[name], viewer=Viewer(""))
+        noted.feedback.add(receipt, at=1, useful=[name], viewer=Viewer(""))
     assert noted.status().roots == root, "nothing was written"
 
 
 def test_pieces_are_named_by_record_path_or_the_beginning_of_an_id(noted: Quire) -> None:
     made = page(noted)
     first, second, third = made.sources[:3]
-    told = noted.feedback(
+    told = noted.feedback.add(
         made.receipt, at=1, useful=[first.record_id, second.path, third.chunk_id[:8]]
     ).kept
     assert set(told.useful) == {first.record_id, second.record_id, third.record_id}
@@ -174,25 +178,25 @@ def test_a_receipt_of_another_store_is_refused(noted: Quire, tmp_path: Any) -> N
     other = Tree(tmp_path / "other")
     other.write("quire.toml", '[embed]\nprovider = "none"\n')
     with other.open() as elsewhere:
-        elsewhere.remember("Another heron login host.", at=1)
+        elsewhere.memories.add("Another heron login host.", at=1)
         foreign = page(elsewhere).receipt
         name = order(elsewhere)[0]
     with pytest.raises(InputError, match="that this viewer may read: the receipt"):
-        noted.feedback(foreign, at=1, useful=[name])
+        noted.feedback.add(foreign, at=1, useful=[name])
 
 
 def test_what_may_not_be_read_cannot_be_judged(noted: Quire) -> None:
-    hidden = noted.remember("Heron login host of the owner alone.", at=9, share=["alice"]).kept
+    hidden = noted.memories.add("Heron login host of the owner alone.", at=9, share=["alice"]).kept
     receipt = page(noted).receipt
     with pytest.raises(InputError, match="that this viewer may read: the receipt"):
-        noted.feedback(receipt, at=1, useful=[hidden.id], viewer="bob")
-    noted.feedback(receipt, at=1, useful=[hidden.id], viewer="alice")
+        noted.feedback.add(receipt, at=1, useful=[hidden.id], viewer="bob")
+    noted.feedback.add(receipt, at=1, useful=[hidden.id], viewer="alice")
 
 
 def test_it_is_part_of_the_state_and_replayed(noted: Quire) -> None:
     before = page(noted)
     root = noted.status().roots
-    noted.feedback(before.receipt, at=1, useful=[before.items[-1].record_id])
+    noted.feedback.add(before.receipt, at=1, useful=[before.items[-1].record_id])
     assert noted.status().roots != root
     after = page(noted)
     assert noted.replay(after.receipt)[1] == []
@@ -211,7 +215,7 @@ def test_it_moves_search_and_documents_as_well(wordy: Tree) -> None:
     wordy.index()
     with wordy.open() as quire:
         first, *_, last = quire.assemble(QUERY).sources
-        quire.feedback(quire.assemble(QUERY).receipt, at=1, useful=[last.path])
+        quire.feedback.add(quire.assemble(QUERY).receipt, at=1, useful=[last.path])
         assert quire.assemble(QUERY).sources[0].path == last.path != first.path
         assert quire.search(QUERY).results[0].chunk.path == last.path
         told = wordy.call("explain", QUERY).stdout
@@ -219,9 +223,9 @@ def test_it_moves_search_and_documents_as_well(wordy: Tree) -> None:
 
 
 def test_a_text_in_place_of_a_list_is_refused(noted: Quire) -> None:
-    receipt = noted.assemble_context(QUERY).receipt
+    receipt = noted.agent.assemble_context(QUERY).receipt
     with pytest.raises(InputError, match="'abc' is a text: give a list"):
-        noted.feedback(receipt, at=1, useful="abc")
+        noted.feedback.add(receipt, at=1, useful="abc")
 
 
 def test_the_command_line(noted: Quire, wordy: Tree) -> None:

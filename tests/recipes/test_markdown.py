@@ -85,10 +85,10 @@ def told(page: str, sections: set[str], items: int) -> None:
 @pytest.mark.parametrize("text", NASTY)
 def test_nasty_memories_and_experiences(wordy: Tree, text: str) -> None:
     with wordy.open() as quire:
-        quire.remember(f"login {text}", at=1)
-        quire.remember(f"{text} login too, and more", at=2)
-        quire.remember(f"login before\n{text}\nand after", at=3)
-        one = quire.start_experience(
+        quire.memories.add(f"login {text}", at=1)
+        quire.memories.add(f"{text} login too, and more", at=2)
+        quire.memories.add(f"login before\n{text}\nand after", at=3)
+        one = quire.experiences.start(
             f"login {text}",
             domain="data",
             strategy="small-steps",
@@ -96,7 +96,7 @@ def test_nasty_memories_and_experiences(wordy: Tree, text: str) -> None:
             action=f"login\n{text}",
             at=4,
         ).kept
-        quire.resolve_experience(one.id, "confirmed", at=5, result=text, lesson=f"{text}\n{text}")
+        quire.experiences.resolve(one.id, "confirmed", at=5, result=text, lesson=f"{text}\n{text}")
         page = quire.assemble("login", recipe="agent", dedup=1.0)
         told(page.text, {"Memories", "Experiences"}, len(page.items))
         assert len(page.items) == 4

@@ -30,17 +30,17 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quire]:
     """A store that has read the post-mortems; small vectors, the same on every machine."""
     tree = Tree(Path(tmp_path_factory.mktemp("taught")) / "project")
     with opened(tree) as quire:
-        told = quire.import_postmortems(HERE / "postmortems")
+        told = quire.experiences.import_postmortems(HERE / "postmortems")
         assert (told.added, told.skipped) == (11, ())
         quire.index()
-        quire.refresh_values()
+        quire.principles.refresh()
         quire.index()
         yield quire
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_premortem_is_as_it_was_read(taught: Quire, domain: str) -> None:
-    page = taught.premortem(domain)
+    page = taught.agent.premortem(domain)
     file = HERE / "golden" / f"{domain}.md"
     if os.environ.get("QUIRE_GOLDEN") == "write":
         file.write_text(page.text + "\n", "utf-8")
@@ -78,10 +78,10 @@ def test_premortems_of_real_postmortems(tmp_path: Path) -> None:
     for number, (_, text) in enumerate(data.documents("ws_postmortems")):
         tree.write(f"pages/{number:04d}.md", text)
     with opened(tree) as quire:
-        assert quire.import_postmortems(tree.root / "pages").added > 150
+        assert quire.experiences.import_postmortems(tree.root / "pages").added > 150
         quire.index([tree.root / "pages" / "0000.md"])
         for domain in DOMAINS:
-            page = quire.premortem(domain)
+            page = quire.agent.premortem(domain)
             reads_well(page, domain)
             assert next(iter(seen(page.text).sections)) == "Common Failures"
             assert len(page.items) >= 8

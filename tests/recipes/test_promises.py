@@ -180,8 +180,8 @@ def shared(own_shop: Tree) -> Iterator[Quire]:
     """A shop that bob may read but for `secret/**`."""
     own_shop.write("secret/plan.py", "def login_plan():\n    return 'session'\n")
     with own_shop.open() as quire:
-        quire.set_rules([AccessRule("secret/**", ("alice",))])
-        quire.remember("Bob's own login note.", at=NOW, viewer="bob")
+        quire.access.set_rules([AccessRule("secret/**", ("alice",))])
+        quire.memories.add("Bob's own login note.", at=NOW, viewer="bob")
         quire.index()
         yield quire
 
@@ -191,10 +191,10 @@ def everything(quire: Quire, viewer: str) -> list[str]:
     found = [
         quire.assemble(QUERY, recipe="agent", viewer=viewer),
         quire.assemble("login plan", recipe="agent", budget=500, viewer=viewer),
-        quire.premortem("performance", "check-assumptions", viewer=viewer),
-        quire.premortem("data", viewer=viewer),
+        quire.agent.premortem("performance", "check-assumptions", viewer=viewer),
+        quire.agent.premortem("data", viewer=viewer),
     ]
-    return [*map(plain, found), str(quire.feedback_given(viewer=viewer))]
+    return [*map(plain, found), str(quire.feedback.list(viewer=viewer))]
 
 
 def test_what_a_viewer_may_not_read_changes_no_byte_of_their_pages(
@@ -204,19 +204,21 @@ def test_what_a_viewer_may_not_read_changes_no_byte_of_their_pages(
     assert "secret" not in "".join(before)
     receipt = shared.assemble(QUERY, recipe="agent", viewer="alice").receipt
     for number in range(3):
-        shared.remember(f"Alice's login secret {number}.", at=NOW + 1, viewer="alice", importance=1)
+        shared.memories.add(
+            f"Alice's login secret {number}.", at=NOW + 1, viewer="alice", importance=1
+        )
     for number, told in enumerate(ATTEMPTS[:4]):
         hidden = {**told, "goal": f"{told['goal']} in secret"}
         attempt(shared, hidden, NOW + number, viewer="alice")
     (useful, *_) = [source["record_id"] for source in receipt["sources"]]  # type: ignore[attr-defined]
-    shared.feedback(receipt, at=NOW, useful=[useful], viewer="alice")
-    shared.feedback(
+    shared.feedback.add(receipt, at=NOW, useful=[useful], viewer="alice")
+    shared.feedback.add(
         shared.assemble(QUERY, recipe="agent").receipt, at=NOW, useless=[useful]
     )  # the owner's
     files = {"secret/login.py": "def login():\n    return 'slow session cache'\n"}
     commit(own_shop, files, "Login: slow session cache\n\nWhy is login slow.", NOW + 9)
     shared.index()
-    shared.refresh_values("alice")
+    shared.principles.refresh(viewer="alice")
     shared.index()
     assert everything(shared, "bob") == before
     assert everything(shared, "alice") != before

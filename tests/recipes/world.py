@@ -207,15 +207,17 @@ def attempt(quire: Quire, told: dict[str, Any], at: int, **more: Any) -> str:
     """Try something, and tell how it ended."""
     ended = ("outcome", "result", "surprise", "root_cause", "lesson")
     tried = {name: text for name, text in told.items() if name not in ended}
-    one = quire.start_experience(tried.pop("goal"), at=at, **tried, **more).kept
+    one = quire.experiences.start(tried.pop("goal"), at=at, **tried, **more).kept
     known = {name: told[name] for name in ended[1:] if name in told}
-    quire.resolve_experience(one.id, told["outcome"], at=at, viewer=more.get("viewer"), **known)
+    quire.experiences.resolve(one.id, told["outcome"], at=at, viewer=more.get("viewer"), **known)
     return one.id
 
 
 def live(quire: Quire) -> None:
     """Let the agent remember and try all of it."""
     for number, (text, category, importance) in enumerate(MEMORIES):
-        quire.remember(text, at=NOW - (20 - number) * DAY, category=category, importance=importance)
+        quire.memories.add(
+            text, at=NOW - (20 - number) * DAY, category=category, importance=importance
+        )
     for number, told in enumerate([*ATTEMPTS, *FLAKY]):
         attempt(quire, told, NOW - (20 - number) * DAY)

@@ -87,14 +87,14 @@ def made(folder: Path, *, judge: Endpoint | None = None, access: str = "") -> qu
 
 def test_rule_evaluation(tmp_path: Path, judge: Endpoint) -> None:
     with made(tmp_path, judge=judge) as shop:
-        text = shop.situate(REFUND, "pay/refund.py").text
+        text = shop.rules.situate(REFUND, "pay/refund.py").text
         assert "### Money (guide)\n" in text
         assert "- Adaptations: brought in by money\n" in text
         assert "### Complexity (guide)\n" in text
         assert "- Rules Applied: 2 of 2" in text
         assert "task is complex" in json.dumps(judge.questions)
         judge.usual = answering(applies=False)
-        elsewhere = shop.situate({"path": "docs/a.md", "task": "fix a typo"}, "docs").text
+        elsewhere = shop.rules.situate({"path": "docs/a.md", "task": "fix a typo"}, "docs").text
         assert "Money" not in elsewhere
         assert "Complexity" not in elsewhere
         assert "- Rules Applied: 0 of 2" in elsewhere
@@ -102,7 +102,7 @@ def test_rule_evaluation(tmp_path: Path, judge: Endpoint) -> None:
 
 def test_context_gathering(tmp_path: Path, judge: Endpoint) -> None:
     with made(tmp_path, judge=judge) as shop:
-        context = shop.situate(REFUND, "pay/refund.py")
+        context = shop.rules.situate(REFUND, "pay/refund.py")
     names = [line for line in context.text.splitlines() if line.startswith("### ")]
     # The current one, its parent with rules, then what was brought in: rules first.
     assert names == [
@@ -127,7 +127,7 @@ def test_deduplication(tmp_path: Path) -> None:
             PAY + "extends: /shop\ninjection_rules: [{name: twice, inject: [../guides/money]}]\n"
         )
         shop.index()
-        text = shop.situate(REFUND, "pay/refund.py").text
+        text = shop.rules.situate(REFUND, "pay/refund.py").text
     assert text.count("### Money") == 1
     assert text.count("### Shop") == 1
     assert "- Adaptations: brought in by money, twice\n" in text or (
@@ -137,10 +137,10 @@ def test_deduplication(tmp_path: Path) -> None:
 
 def test_token_counting_and_optimisation(tmp_path: Path) -> None:
     with made(tmp_path) as shop:
-        whole = shop.situate(REFUND, "pay/refund.py")
+        whole = shop.rules.situate(REFUND, "pay/refund.py")
         assert whole.tokens <= 4000
         for budget in range(110, whole.tokens + 1, 7):
-            context = shop.situate(REFUND, "pay/refund.py", budget=budget)
+            context = shop.rules.situate(REFUND, "pay/refund.py", budget=budget)
             assert context.tokens <= budget
             heads = [line for line in context.text.splitlines() if line.startswith("### ")]
             # The current context is the last to go.
@@ -149,8 +149,8 @@ def test_token_counting_and_optimisation(tmp_path: Path) -> None:
 
 def test_essentials_are_kept_when_the_whole_does_not_fit(tmp_path: Path) -> None:
     with made(tmp_path) as shop:
-        whole = shop.situate(REFUND, "pay/refund.py")
-        less = shop.situate(REFUND, "pay/refund.py", budget=whole.tokens - 5)
+        whole = shop.rules.situate(REFUND, "pay/refund.py")
+        less = shop.rules.situate(REFUND, "pay/refund.py", budget=whole.tokens - 5)
     assert "Round half to even" in whole.text
     assert "Round half to even" not in less.text
     assert "### Money (guide)\n- Business Goal: N/A\n- Intent Type: N/A" in less.text
@@ -160,7 +160,7 @@ def test_essentials_are_kept_when_the_whole_does_not_fit(tmp_path: Path) -> None
 
 def test_formatting(tmp_path: Path) -> None:
     with made(tmp_path) as shop:
-        text = shop.situate(REFUND, "pay/refund.py").text
+        text = shop.rules.situate(REFUND, "pay/refund.py").text
     assert text.startswith('## Current Situation\n```json\n{\n  "intent": "refund a customer"')
     assert '"time"' not in text
     assert "  - on refund: log it in the ledger" in text
@@ -173,7 +173,7 @@ def test_formatting(tmp_path: Path) -> None:
 
 def test_a_replay_asks_nobody(tmp_path: Path, judge: Endpoint) -> None:
     with made(tmp_path, judge=judge) as shop:
-        context = shop.situate(REFUND, "pay/refund.py")
+        context = shop.rules.situate(REFUND, "pay/refund.py")
         asked = len(judge.questions)
         assert asked == 1
         assert context.receipt["judge"]
@@ -191,8 +191,8 @@ def test_a_replay_asks_nobody(tmp_path: Path, judge: Endpoint) -> None:
 
 def test_a_verdict_does_not_depend_on_the_time(tmp_path: Path, judge: Endpoint) -> None:
     with made(tmp_path, judge=judge) as shop:
-        first = shop.situate(REFUND, "pay")
-        later = shop.situate({**REFUND, "time": 8}, "pay")
+        first = shop.rules.situate(REFUND, "pay")
+        later = shop.rules.situate({**REFUND, "time": 8}, "pay")
         assert len(judge.questions) == 1
         assert first.text == later.text
 
@@ -200,7 +200,7 @@ def test_a_verdict_does_not_depend_on_the_time(tmp_path: Path, judge: Endpoint) 
 @pytest.mark.parametrize("reply", [Reply({}, 500), Reply(b"no json"), Reply({"choices": []})])
 def test_a_failed_judge_is_told_and_never_kept(tmp_path: Path, reply: Reply) -> None:
     with served(reply) as judge, made(tmp_path, judge=judge) as shop:
-        context = shop.situate(REFUND, "pay/refund.py")
+        context = shop.rules.situate(REFUND, "pay/refund.py")
         assert "Complexity" not in context.text.replace("Not Judged: complexity", "")
         assert "- Not Judged: complexity (on_error: skip)" in context.text
         assert [failure.source for failure in context.failed] == ["judge"]
@@ -210,7 +210,7 @@ def test_a_failed_judge_is_told_and_never_kept(tmp_path: Path, reply: Reply) -> 
         assert differing == []
         assert replayed.text == context.text
         before = len(judge.questions)
-        shop.situate(REFUND, "pay/refund.py")
+        shop.rules.situate(REFUND, "pay/refund.py")
         assert len(judge.questions) > before
 
 
@@ -222,12 +222,12 @@ def test_nobody_is_ruled_by_what_they_may_not_read(tmp_path: Path) -> None:
             (other / "guides" / name).unlink()
         without.index()
         alice: dict[str, Any] = {"viewer": "alice"}
-        seen = shop.situate(REFUND, "pay/refund.py", **alice)
-        bare = without.situate(REFUND, "pay/refund.py", **alice)
+        seen = shop.rules.situate(REFUND, "pay/refund.py", **alice)
+        bare = without.rules.situate(REFUND, "pay/refund.py", **alice)
         assert seen.text == bare.text
         assert seen.notes == bare.notes
         assert json.dumps(seen.receipt) == json.dumps(bare.receipt)
-        assert "### Money" in shop.situate(REFUND, "pay/refund.py", viewer="bob").text
+        assert "### Money" in shop.rules.situate(REFUND, "pay/refund.py", viewer="bob").text
 
 
 def test_rules_may_bring_in_any_document(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_rules_may_bring_in_any_document(tmp_path: Path) -> None:
             PAY + "injection_rules: [{name: plain, inject: [/guides/plain.md]}]\n"
         )
         shop.index()
-        text = shop.situate(REFUND, "pay/refund.py").text
+        text = shop.rules.situate(REFUND, "pay/refund.py").text
     assert "### Plain words\n" in text
     assert "No rules in here." in text
 
@@ -247,7 +247,7 @@ def test_a_base_that_is_not_there(tmp_path: Path) -> None:
         made(tmp_path) as shop,
         pytest.raises(InputError, match=r"no context 'nope\.context\.yaml'"),
     ):
-        shop.situate(REFUND, "nope.context.yaml")
+        shop.rules.situate(REFUND, "nope.context.yaml")
 
 
 @pytest.mark.parametrize(
@@ -258,14 +258,14 @@ def test_what_is_no_situation_is_refused(
     tmp_path: Path, situation: dict[Any, Any], said: str
 ) -> None:
     with made(tmp_path) as shop, pytest.raises(InputError, match=said):
-        shop.situate(situation)
+        shop.rules.situate(situation)
 
 
 def test_complex_assembly_is_the_same_in_every_run(tmp_path: Path) -> None:
     with made(tmp_path) as shop:
-        shop.remember("Refunds above 100 need a second pair of eyes", at=5)
-        first = shop.situate(REFUND, "pay/refund.py")
+        shop.memories.add("Refunds above 100 need a second pair of eyes", at=5)
+        first = shop.rules.situate(REFUND, "pay/refund.py")
     with quire.open(tmp_path) as again:
-        second = again.situate(REFUND, "pay/refund.py")
+        second = again.rules.situate(REFUND, "pay/refund.py")
     assert first == second
     assert "## Relevant History\n\n**Memory**: Refunds above 100" in first.text

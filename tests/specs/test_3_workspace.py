@@ -71,7 +71,7 @@ def blocks() -> list[Block]:
 def workspace(tmp_path: Path) -> Iterator[Quire]:
     (tmp_path / "quire.toml").write_text('[embed]\nprovider = "none"\n')
     with quire.open(tmp_path) as opened:
-        opened.put_blocks(
+        opened.blocks.put(
             [replace(one, edited=one.edited or NOW - 10 * DAY) for one in blocks()],
             at=NOW - 10 * DAY,
         )
@@ -89,7 +89,7 @@ def ids(payload: ContextPayload, section: str) -> list[str]:
 
 def test_page_summarization(workspace: Quire) -> None:
     """The first flow: most of the budget goes to the page, in the order in which one reads it."""
-    payload = workspace.build(
+    payload = workspace.workspace.build(
         asked(
             "Summarize this page",
             focus=Focus(page_id="plan"),
@@ -108,12 +108,12 @@ def test_page_summarization(workspace: Quire) -> None:
     assert ids(payload, "relations") == ["guide"]
     assert "activity" not in [section.type for section in payload.sections]
     assert payload.metadata.focus_page_id == "plan"
-    assert workspace.validate(payload, "alice").valid
+    assert workspace.workspace.validate(payload, "alice").valid
 
 
 def test_workspace_chat_query(workspace: Quire) -> None:
     """The second flow: no focus, and what is late comes before what is done."""
-    payload = workspace.build(
+    payload = workspace.workspace.build(
         asked(
             "What tasks are overdue? The guide, the cake, the migration task?",
             type="chat",
@@ -130,7 +130,7 @@ def test_workspace_chat_query(workspace: Quire) -> None:
 
 def test_task_breakdown_suggestion(workspace: Quire) -> None:
     """The third flow: the task, what stands around it, and tasks like it."""
-    payload = workspace.build(
+    payload = workspace.workspace.build(
         asked(
             "Break this task into subtasks",
             focus=Focus(block_id="split-task"),
@@ -155,7 +155,7 @@ def test_task_breakdown_suggestion(workspace: Quire) -> None:
 
 
 def test_the_template_is_that_of_the_specification(workspace: Quire) -> None:
-    text = workspace.build(
+    text = workspace.workspace.build(
         asked("Where is {focus_section}?", focus=Focus(block_id="steps"))
     ).serialized
     assert text.startswith("## Current Context\n\n### Focused Content\n")
@@ -168,7 +168,9 @@ def test_the_template_is_that_of_the_specification(workspace: Quire) -> None:
 
 def test_what_may_not_be_read_is_not_there(workspace: Quire) -> None:
     for user, seen in (("alice", False), ("bob", True)):
-        payload = workspace.build(asked("The doomed migration task", user, focus=Focus("plan")))
+        payload = workspace.workspace.build(
+            asked("The doomed migration task", user, focus=Focus("plan"))
+        )
         told = json.dumps([payload.serialized, str(payload)])
         assert ("doomed" in told.replace("The doomed migration task", "")) is seen
         assert ("Private notes" in told) is seen
@@ -176,31 +178,31 @@ def test_what_may_not_be_read_is_not_there(workspace: Quire) -> None:
 
 def test_a_revocation_holds_for_the_next_call(workspace: Quire) -> None:
     request = asked("restore the snapshot", focus=Focus(page_id="plan"))
-    assert "Restore the snapshot" in workspace.build(request).serialized
-    before = workspace.build(request)
-    workspace.share_block("guide", ["bob"], at=NOW)
-    after = workspace.build(request)
+    assert "Restore the snapshot" in workspace.workspace.build(request).serialized
+    before = workspace.workspace.build(request)
+    workspace.blocks.share("guide", ["bob"], at=NOW)
+    after = workspace.workspace.build(request)
     assert "Restore the snapshot" not in str(after)
-    problems = workspace.validate(before, "alice").problems
+    problems = workspace.workspace.validate(before, "alice").problems
     assert any("guide may not be read by alice" in problem for problem in problems)
 
 
 def test_activity_is_ones_own(workspace: Quire) -> None:
-    workspace.view_block("steps", at=NOW - 60, viewer="alice")
-    workspace.view_block("card-1", at=NOW - 80 * 60 * 60, viewer="alice")
-    assert ids(workspace.build(asked("unrelated words")), "activity") == ["steps"]
-    assert ids(workspace.build(asked("unrelated words", "bob")), "activity") == []
+    workspace.blocks.view("steps", at=NOW - 60, viewer="alice")
+    workspace.blocks.view("card-1", at=NOW - 80 * 60 * 60, viewer="alice")
+    assert ids(workspace.workspace.build(asked("unrelated words")), "activity") == ["steps"]
+    assert ids(workspace.workspace.build(asked("unrelated words", "bob")), "activity") == []
 
 
 def test_the_owner_has_an_activity_of_their_own(workspace: Quire) -> None:
-    workspace.edit_block("steps", at=NOW - 60, text="Restore it.")
+    workspace.blocks.edit("steps", at=NOW - 60, text="Restore it.")
     context = workspace.assemble("unrelated words", recipe="workspace", as_of=NOW)
     assert [item.record_id for item in context.items if item.section == "activity"] == ["steps"]
 
 
 def test_relations_are_followed_two_steps(workspace: Quire) -> None:
-    workspace.edit_block("card-2", at=NOW, links=["guide"])
-    payload = workspace.build(asked("unrelated words", focus=Focus(block_id="card-1")))
+    workspace.blocks.edit("card-2", at=NOW, links=["guide"])
+    payload = workspace.workspace.build(asked("unrelated words", focus=Focus(block_id="card-1")))
     assert "guide" in ids(payload, "relations")
     assert "card-2" in [*ids(payload, "focus"), *ids(payload, "relations")]
 
@@ -208,22 +210,24 @@ def test_relations_are_followed_two_steps(workspace: Quire) -> None:
 def test_hints_decide(workspace: Quire) -> None:
     plain = asked("migration", focus=Focus(page_id="plan"))
     hints = ContextHints(include_blocks=("steps",), exclude_blocks=("split-task",), max_depth=0)
-    without = workspace.build(replace(plain, hints=ContextHints(exclude_blocks=("plan",))))
+    without = workspace.workspace.build(
+        replace(plain, hints=ContextHints(exclude_blocks=("plan",)))
+    )
     assert "plan" not in str([ids(without, each.type) for each in without.sections])
-    payload = workspace.build(replace(plain, hints=hints))
+    payload = workspace.workspace.build(replace(plain, hints=hints))
     everything = [name for section in payload.sections for name in ids(payload, section.type)]
     assert "steps" in ids(payload, "focus")
     assert "split-task" not in everything
     assert "detail" not in everything
     assert "goal" not in ids(payload, "focus")
     since = ContextHints(time_range=(NOW - 3 * DAY, None))
-    late = workspace.build(asked("task guide cake migration", hints=since))
+    late = workspace.workspace.build(asked("task guide cake migration", hints=since))
     assert set(ids(late, "semantic")) == {"guide-task", "split-task"}
 
 
 def test_the_conversation_is_told_newest_first_and_whole(workspace: Quire) -> None:
     history = tuple(("user", f"message {number} " + "word " * 30) for number in range(60))
-    payload = workspace.build(
+    payload = workspace.workspace.build(
         asked("migration", type="chat", conversation_history=history, system="Be brief.")
     )
     told = [line for line in payload.serialized.splitlines() if line.startswith("user: ")]
@@ -245,64 +249,78 @@ def test_the_conversation_is_told_newest_first_and_whole(workspace: Quire) -> No
 )
 def test_budgets_that_cannot_be(workspace: Quire, budget: TokenBudget, said: str) -> None:
     with pytest.raises((BudgetError, InputError, quire.QuireError), match=said):
-        workspace.build(asked("migration", token_budget=budget))
+        workspace.workspace.build(asked("migration", token_budget=budget))
 
 
 def test_no_token_too_many_at_any_budget(workspace: Quire) -> None:
     for total in range(60, 700, 37):
         shares = TokenBudget(total, total, total, total, total, 0, 0)
-        payload = workspace.build(
+        payload = workspace.workspace.build(
             asked("Break the migration task", focus=Focus("split-task"), token_budget=shares)
         )
-        assert workspace.estimate_tokens(payload) == payload.metadata.total_tokens <= total
-        assert workspace.validate(payload, "alice").problems == ()
+        assert (
+            workspace.workspace.estimate_tokens(payload) == payload.metadata.total_tokens <= total
+        )
+        assert workspace.workspace.validate(payload, "alice").problems == ()
 
 
 def test_a_type_that_there_is_none_of(workspace: Quire) -> None:
     with pytest.raises(InputError, match="no request type 'ask'; there are assist, chat"):
-        workspace.build(asked("x", type="ask"))
+        workspace.workspace.build(asked("x", type="ask"))
 
 
 @pytest.mark.parametrize("kind", ["assist", "chat", "search", "automate"])
 def test_each_type_has_a_split_of_its_own(workspace: Quire, kind: str) -> None:
-    payload = workspace.build(asked("migration task", type=kind, focus=Focus("split-task")))
-    assert workspace.validate(payload, "alice").valid
+    payload = workspace.workspace.build(
+        asked("migration task", type=kind, focus=Focus("split-task"))
+    )
+    assert workspace.workspace.validate(payload, "alice").valid
     assert (kind == "search") == ("focus" not in [each.type for each in payload.sections])
 
 
 def test_a_focus_that_is_gone_is_told(workspace: Quire) -> None:
-    workspace.delete_block("split-task")
-    payload = workspace.build(asked("migration", focus=Focus("split-task")))
+    workspace.blocks.delete("split-task")
+    payload = workspace.workspace.build(asked("migration", focus=Focus("split-task")))
     assert ids(payload, "focus") == []
     assert any("nothing 'split-task' to look at" in note for note in payload.notes)
-    hidden = workspace.build(asked("migration", focus=Focus("secret")))
+    hidden = workspace.workspace.build(asked("migration", focus=Focus("secret")))
     assert any("nothing 'secret' to look at" in note for note in hidden.notes)
 
 
 def test_validate_says_what_is_wrong(workspace: Quire) -> None:
-    payload = workspace.build(asked("migration", focus=Focus("split-task")))
+    payload = workspace.workspace.build(asked("migration", focus=Focus("split-task")))
     longer = replace(payload, serialized=payload.serialized + " more words")
-    assert any("tokens, and has" in one for one in workspace.validate(longer, "alice").problems)
+    assert any(
+        "tokens, and has" in one for one in workspace.workspace.validate(longer, "alice").problems
+    )
     first = payload.sections[0]
     doubled = replace(first, items=(*first.items, first.items[0]))
     twice = replace(payload, sections=(doubled, *payload.sections[1:]))
-    assert any("stands in it twice" in one for one in workspace.validate(twice, "alice").problems)
-    empty = [one for one in workspace.validate(payload, "alice").warnings if "is empty" in one]
+    assert any(
+        "stands in it twice" in one for one in workspace.workspace.validate(twice, "alice").problems
+    )
+    empty = [
+        one for one in workspace.workspace.validate(payload, "alice").warnings if "is empty" in one
+    ]
     assert empty
 
 
 def test_preferences_of_a_person(workspace: Quire) -> None:
     likes = Preferences(types=("heading",), language="German", format="json")
-    payload = workspace.build(asked("migration", focus=Focus("plan"), preferences=likes))
+    payload = workspace.workspace.build(asked("migration", focus=Focus("plan"), preferences=likes))
     assert json.loads(payload.serialized)["documents"]
     spoken = replace(likes, format="")
-    told = workspace.build(asked("migration", focus=Focus("plan"), preferences=spoken)).serialized
+    told = workspace.workspace.build(
+        asked("migration", focus=Focus("plan"), preferences=spoken)
+    ).serialized
     assert "Answer in German." in told
 
 
 def test_async_gives_the_same(workspace: Quire) -> None:
     request = asked("migration", focus=Focus("plan"))
-    assert asyncio.run(workspace.build_async(request)) == workspace.build(request)
+    assert asyncio.run(workspace.workspace.build_async(request)) == workspace.workspace.build(
+        request
+    )
 
 
 def test_explain_shows_all_five_signals(workspace: Quire) -> None:
@@ -323,22 +341,24 @@ def test_explain_shows_all_five_signals(workspace: Quire) -> None:
 
 
 def test_a_superseded_page_is_flagged(workspace: Quire) -> None:
-    payload = workspace.build(asked("snapshot", focus=Focus(page_id="guide")))
-    assert not any("superseded" in one for one in workspace.validate(payload, "alice").warnings)
+    payload = workspace.workspace.build(asked("snapshot", focus=Focus(page_id="guide")))
+    assert not any(
+        "superseded" in one for one in workspace.workspace.validate(payload, "alice").warnings
+    )
     newer = Block("newer", "page", "Newer guide", access=ALL, relations={"supersedes": ("guide",)})
-    workspace.put_blocks([newer], at=NOW)
-    told = workspace.validate(payload, "alice").warnings
+    workspace.blocks.put([newer], at=NOW)
+    told = workspace.workspace.validate(payload, "alice").warnings
     assert "Rollback guide is superseded by newer" in told
     hidden = replace(newer, id="hidden", access=("bob",))
-    workspace.put_blocks([hidden], at=NOW)
-    assert workspace.validate(payload, "alice").warnings == told
+    workspace.blocks.put([hidden], at=NOW)
+    assert workspace.workspace.validate(payload, "alice").warnings == told
 
 
 @pytest.mark.parametrize("way", ["keep_start", "keep_end", "extractive", "summarize"])
 def test_what_is_too_long_is_cut_as_asked(workspace: Quire, way: str) -> None:
     sentences = [f"Sentence {number} tells of nothing at all." for number in range(60)]
     sentences[30] = "The walrus ate the migration plan."
-    workspace.put_blocks([Block("long", "paragraph", " ".join(sentences), "plan", 9)], at=NOW - DAY)
+    workspace.blocks.put([Block("long", "paragraph", " ".join(sentences), "plan", 9)], at=NOW - DAY)
     context = workspace.assemble(
         "walrus migration",
         recipe="workspace",
@@ -364,12 +384,14 @@ def test_forbidden_patterns_cannot_be_expressed(workspace: Quire) -> None:
     """No whole workspace, no asking without permissions, no context without a budget, no statics."""
     with pytest.raises(TypeError):
         ContextRequest("everything")  # type: ignore[call-arg]  # nobody asks
-    huge = workspace.build(asked("word", token_budget=TokenBudget(100_000, 0, 99_000, 0, 0, 0, 0)))
+    huge = workspace.workspace.build(
+        asked("word", token_budget=TokenBudget(100_000, 0, 99_000, 0, 0, 0, 0))
+    )
     assert huge.metadata.blocks_included <= 15
     with pytest.raises(quire.QuireError, match="empty"):
-        workspace.build(asked("  "))
-    first = workspace.build(asked("migration")).serialized
-    assert first != workspace.build(asked("rollback")).serialized
+        workspace.workspace.build(asked("  "))
+    first = workspace.workspace.build(asked("migration")).serialized
+    assert first != workspace.workspace.build(asked("rollback")).serialized
 
 
 def test_a_filter_holds_for_every_section(workspace: Quire) -> None:
@@ -380,7 +402,7 @@ def test_a_filter_holds_for_every_section(workspace: Quire) -> None:
     assert context.failed == ()
     assert {item.kind for item in context.items} == {"block.todo"}
     late = ContextHints(time_range=(NOW - 3 * DAY, None))
-    payload = workspace.build(asked("migration", focus=Focus(page_id="plan"), hints=late))
+    payload = workspace.workspace.build(asked("migration", focus=Focus(page_id="plan"), hints=late))
     assert ids(payload, "focus") == ["guide-task", "split-task"]
 
 
@@ -404,7 +426,7 @@ def test_what_is_excluded_is_left_out_by_every_recipe(workspace: Quire) -> None:
 
 
 def test_why_not_knows_what_was_done_lately(workspace: Quire) -> None:
-    workspace.view_block("steps", at=NOW - 80 * 60 * 60, viewer="alice")
+    workspace.blocks.view("steps", at=NOW - 80 * 60 * 60, viewer="alice")
     (told,) = workspace.why_not(
         "unrelated words",
         ".quire/block/steps",
@@ -425,7 +447,7 @@ def test_a_file_is_named_by_its_path(tmp_path: Path) -> None:
             return opened.assemble("harbour", recipe="workspace", focus=focus, as_of=NOW, **more)
 
         opened.index()
-        (tide,) = [record for record in opened.records() if record.path == "tide.md"]
+        (tide,) = [record for record in opened.documents.list() if record.path == "tide.md"]
         by_path = found("tide.md", exclude=["rope.md"])
         assert by_path.text == found(tide.id, exclude=["rope.md"]).text
         assert (by_path.items[0].record_id, by_path.items[0].section) == (tide.id, "focus")

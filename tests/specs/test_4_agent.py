@@ -13,8 +13,9 @@ import quire as package
 from quire import Quire, errors
 from quire.core.types import FormattedContext
 from quire.errors import InputError, InvalidContextTypeError
+from quire.memory.feedback_service import FeedbackLog
 from quire.pipeline.recipe import load
-from quire.recipes.agent import AGENT, filled
+from quire.recipes.agent import AGENT, AgentContexts, fill_recipe
 from tests.conftest import Tree
 from tests.pipeline.holding import count
 from tests.recipes.parsed import seen
@@ -34,7 +35,7 @@ def sections(page: FormattedContext) -> dict[str, list[str]]:
 
 
 def test_assemble_single_source(shop: Quire) -> None:
-    page = shop.assemble_context(QUERY, ["memories"])
+    page = shop.agent.assemble_context(QUERY, ["memories"])
     lines = page.markdown.splitlines()
     assert lines[:3] == ["# Context", "", "## Memories"]
     assert set(sections(page)) == {"Memories"}
@@ -48,7 +49,7 @@ def test_assemble_single_source(shop: Quire) -> None:
 
 
 def test_assemble_multiple_sources(shop: Quire) -> None:
-    page = shop.assemble_context(QUERY, ["memories", "experiences", "commits"])
+    page = shop.agent.assemble_context(QUERY, ["memories", "experiences", "commits"])
     assert list(sections(page)) == ["Memories", "Experiences", "Commits"]
     assert page.sources_used == {"memory": 6, "experience": 10, "commit": 4}
     contents = [item.content for item in page.items]
@@ -59,7 +60,9 @@ def test_assemble_multiple_sources(shop: Quire) -> None:
 def test_token_budget_enforcement(wordy: Tree) -> None:
     with wordy.open() as quire:
         for number in range(60):
-            quire.remember(f"Login fact {number} " + "of the pool " * (1 + number % 9), at=number)
+            quire.memories.add(
+                f"Login fact {number} " + "of the pool " * (1 + number % 9), at=number
+            )
         for budget in (60, 100, 171, 400, 900):
             made = quire.assemble("login fact", recipe=AGENT, types=["memories"], budget=budget)
             assert made.tokens <= budget
@@ -96,18 +99,18 @@ def test_deduplication(shop: Quire) -> None:
 
 def test_empty_sources(wordy: Tree) -> None:
     with wordy.open() as quire:
-        nothing = quire.assemble_context("login")
+        nothing = quire.agent.assemble_context("login")
         assert nothing == FormattedContext("", (), 0, {}, receipt=nothing.receipt)
         assert nothing.failed == ()
-        quire.remember("The login host is heron.", at=1)
-        page = quire.assemble_context("login host")
+        quire.memories.add("The login host is heron.", at=1)
+        page = quire.agent.assemble_context("login host")
         assert list(sections(page)) == ["Memories"], "no empty titles"
         assert page.markdown.endswith("---\n*1 item from 1 source*")
-        assert quire.assemble_context("login", ["commits", "code"]).markdown == ""
+        assert quire.agent.assemble_context("login", ["commits", "code"]).markdown == ""
 
 
 def test_premortem_context(shop: Quire) -> None:
-    page = shop.get_premortem_context("performance", "check-assumptions")
+    page = shop.agent.get_premortem_context("performance", "check-assumptions")
     assert seen(page.markdown).title == "Premortem: performance with check-assumptions"
     found = sections(page)
     assert list(found)[:4] == [
@@ -118,7 +121,7 @@ def test_premortem_context(shop: Quire) -> None:
     ]
     assert set(found["Common Failures"]) == {"**Experience**: performance | check-assumptions"}
     assert seen(page.markdown).footer == "*Based on 2 past experiences*"
-    alone = shop.get_premortem_context("debugging")
+    alone = shop.agent.get_premortem_context("debugging")
     assert seen(alone.markdown).title == "Premortem: debugging"
     assert "Strategy Performance" not in sections(alone)
     assert {item.metadata["domain"] for item in alone.items if item.source == "experience"} == {
@@ -132,9 +135,9 @@ def test_invalid_context_type(shop: Quire) -> None:
     wrong: list[list[Any]] = [["memory", "docs"], ["Memories"], [""], [3], [["memories"]], [None]]
     for types in wrong:
         with pytest.raises(InvalidContextTypeError, match=known):
-            shop.assemble_context(QUERY, types)
+            shop.agent.assemble_context(QUERY, types)
     with pytest.raises(InvalidContextTypeError, match=f"none is named.*{known}"):
-        shop.assemble_context(QUERY, [])
+        shop.agent.assemble_context(QUERY, [])
     assert issubclass(InvalidContextTypeError, InputError)
 
 
@@ -151,7 +154,7 @@ def test_partial_failure(own_shop: Tree, monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(search, "lexical", damaged)
     with own_shop.open() as quire:
-        page = quire.assemble_context(QUERY)
+        page = quire.agent.assemble_context(QUERY)
         (failure,) = page.failed
         assert (failure.source, failure.reason) == ("commits.lexical", "a list of words is damaged")
         assert seen(page.markdown).warnings == [
@@ -165,7 +168,7 @@ def test_partial_failure(own_shop: Tree, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_end_to_end_assembly(shop: Quire) -> None:
-    page = shop.assemble_context(CLOCK + " and the session cache")
+    page = shop.agent.assemble_context(CLOCK + " and the session cache")
     assert list(sections(page)) == ["Memories", "Code", "Experiences", "Values", "Commits"]
     assert set(page.sources_used) == {"memory", "code", "experience", "value", "commit"}
     assert sum(page.sources_used.values()) == len(page.items)
@@ -179,12 +182,12 @@ def test_end_to_end_assembly(shop: Quire) -> None:
 
 
 def test_premortem_with_real_data(shop: Quire) -> None:
-    page = shop.get_premortem_context("testing", "read-the-error")
+    page = shop.agent.get_premortem_context("testing", "read-the-error")
     found = sections(page)
     assert "Common Failures" not in found, "nothing was falsified there"
     assert len(found["Strategy Performance"]) == 4
     assert [item.metadata["outcome_status"] for item in page.items[:4]] == ["confirmed"] * 4
-    other = shop.get_premortem_context("performance")
+    other = shop.agent.get_premortem_context("performance")
     experiences = [item for item in other.items if item.source == "experience"]
     assert {item.metadata["domain"] for item in experiences} == {"performance"}
     assert "Compress the images" not in other.markdown, "given up is not falsified"
@@ -200,7 +203,7 @@ def test_functional_1_all_requested_sources_are_queried(shop: Quire) -> None:
         kinds = {_kind(one.path) for one in made.decisions}
         assert kinds == {name.removesuffix("s") for name in types} or types != TYPES
         assert len(kinds) == len(types)
-    assert shop.assemble_context(QUERY) == shop.assemble_context(QUERY, TYPES)
+    assert shop.agent.assemble_context(QUERY) == shop.agent.assemble_context(QUERY, TYPES)
 
 
 def _kind(path: str) -> str:
@@ -211,7 +214,7 @@ def _kind(path: str) -> str:
 
 def test_functional_2_items_stand_by_relevance_within_their_source(shop: Quire) -> None:
     for query in (QUERY, CLOCK, "charge a card"):
-        page = shop.assemble_context(query)
+        page = shop.agent.assemble_context(query)
         for source in page.sources_used:
             told = [item.relevance for item in page.items if item.source == source]
             assert told == sorted(told, reverse=True)
@@ -220,7 +223,7 @@ def test_functional_2_items_stand_by_relevance_within_their_source(shop: Quire) 
 def test_functional_2_importance_confidence_and_recency_lift(wordy: Tree) -> None:
     with wordy.open() as quire:
         for importance in (0.1, 0.9, 0.5):
-            quire.remember(f"Heron login {int(importance * 10)}.", at=9, importance=importance)
+            quire.memories.add(f"Heron login {int(importance * 10)}.", at=9, importance=importance)
         told = {"goal": "Heron login", "domain": "data", "strategy": "small-steps"}
         for tier, more in {
             "abandoned": {"outcome": "abandoned"},
@@ -268,7 +271,7 @@ def test_functional_4_weights_and_shares_are_exact() -> None:
         name: 5 if name == "values" else 20 for name in TYPES
     }
     assert recipe.budget.total == 2000
-    premortem = filled(load("premortem"), "data", "small-steps")
+    premortem = fill_recipe(load("premortem"), "data", "small-steps")
     assert premortem.budget.total == 1500
     assert {section.name: section.k for section in premortem.sections} == {
         "failures": 10,
@@ -283,7 +286,7 @@ def crowd(quire: Quire, words: int = 12) -> None:
     """Have far more of everything than a page can hold."""
     for number in range(30):
         text = " ".join(f"heron{(number * 7 + at * 3) % 50}" for at in range(words))
-        quire.remember(f"Login {text}", at=number)
+        quire.memories.add(f"Login {text}", at=number)
         told = {"domain": "data", "strategy": "small-steps", "hypothesis": "So."}
         ended = {"outcome": "confirmed", "result": f"Seen {text}"}
         attempt(quire, {"goal": f"Login {text}", **told, **ended}, number)
@@ -314,13 +317,13 @@ def test_functional_4_what_a_section_leaves_goes_to_the_others(wordy: Tree) -> N
 
 def test_functional_4_one_item_takes_a_quarter_at_most_with_its_note(wordy: Tree) -> None:
     with wordy.open() as quire:
-        quire.remember("Login " + "and the heron sleeps on one leg " * 60, at=1)
-        quire.remember("Login is short.", at=2)
+        quire.memories.add("Login " + "and the heron sleeps on one leg " * 60, at=1)
+        quire.memories.add("Login is short.", at=2)
         told = {"goal": "Login", "domain": "data", "strategy": "small-steps", "hypothesis": "So."}
         name = attempt(
             quire, {**told, "outcome": "confirmed", "result": "Login " + "herons wade " * 300}, 3
         )
-        page = quire.assemble_context("login", ["memories", "experiences"], max_tokens=2000)
+        page = quire.agent.assemble_context("login", ["memories", "experiences"], max_tokens=2000)
         caps = {"memory": 2000 * 1 // 4 * 25 // 100, "experience": 2000 * 3 // 4 * 25 // 100}
         cut = [item for item in page.items if "(truncated" in item.content]
         assert {item.source for item in cut} == {"memory", "experience"}
@@ -340,13 +343,13 @@ def test_functional_4_long_code_says_where_all_of_it_stands(tmp_path: Path) -> N
     tree.write("a.py", 'def login():\n    """' + "Herons wade. " * 400 + '"""\n    return 1\n')
     tree.index()
     with tree.open() as quire:
-        (item,) = quire.assemble_context("login herons", ["code"], max_tokens=800).items
+        (item,) = quire.agent.assemble_context("login herons", ["code"], max_tokens=800).items
         assert item.content.endswith("\n```\n\n*(truncated, see full at a.py:1)*")
         assert count("o200k", item.content) <= 200
 
 
 def test_functional_5_each_kind_is_said_as_it_should_be(shop: Quire) -> None:
-    page = shop.assemble_context("login slow session query", max_tokens=6000)
+    page = shop.agent.assemble_context("login slow session query", max_tokens=6000)
     said = {item.source: item.content for item in reversed(page.items)}
     assert re.fullmatch(
         r"\*\*Commit\*\* `[0-9a-f]{7}` by Ada Writer on 2023-10-25\n"
@@ -360,7 +363,9 @@ def test_functional_5_each_kind_is_said_as_it_should_be(shop: Quire) -> None:
         "- **Hypothesis**: The session table has no index\n"
     )
     assert "- **Outcome**: falsified - The plan uses the index" in said["experience"]
-    (value, *_) = [item for item in shop.assemble_context(CLOCK).items if item.source == "value"]
+    (value, *_) = [
+        item for item in shop.agent.assemble_context(CLOCK).items if item.source == "value"
+    ]
     assert value.content == (
         "**Value** (full, cluster size: 4):\n"
         "Give tests a clock of their own, as in the nightly report"
@@ -380,7 +385,7 @@ def test_functional_5_a_function_is_shown_by_its_signature_and_its_words(tmp_pat
     )
     tree.index()
     with tree.open() as quire:
-        item = quire.assemble_context("login someone in", ["code"]).items[0]
+        item = quire.agent.assemble_context("login someone in", ["code"]).items[0]
         assert item.content == (
             "**Function** `login` in `pkg/a.py:4`\n```python\ndef login(name: str) -> int\n"
             "Let someone in.\n```"
@@ -395,22 +400,22 @@ def test_functional_5_a_function_is_shown_by_its_signature_and_its_words(tmp_pat
 
 
 def test_functional_6_empty_sections_are_left_out(shop: Quire) -> None:
-    page = shop.assemble_context("flaky test of the nightly report")
+    page = shop.agent.assemble_context("flaky test of the nightly report")
     assert "Values" not in sections(page)
     assert seen(page.markdown).footer.endswith("from 4 sources*")
 
 
 def test_functional_7_names_may_be_singular(shop: Quire) -> None:
     singular = ["memory", "code", "experience", "value", "commit"]
-    assert shop.assemble_context(QUERY, singular) == shop.assemble_context(QUERY, TYPES)
-    assert shop.assemble_context(QUERY, ["memory", "memories"]) == shop.assemble_context(
-        QUERY, ["memories"]
-    )
+    assert shop.agent.assemble_context(QUERY, singular) == shop.agent.assemble_context(QUERY, TYPES)
+    assert shop.agent.assemble_context(
+        QUERY, ["memory", "memories"]
+    ) == shop.agent.assemble_context(QUERY, ["memories"])
 
 
 def test_functional_8_premortems_filter_by_domain_and_strategy(shop: Quire) -> None:
     for domain, strategy in (("performance", "check-assumptions"), ("debugging", "small-steps")):
-        made = shop.premortem(domain, strategy)
+        made = shop.agent.premortem(domain, strategy)
         for item in made.items:
             if item.kind != "experience":
                 continue
@@ -426,11 +431,11 @@ def test_functional_8_premortems_filter_by_domain_and_strategy(shop: Quire) -> N
         (("", None), "debugging"),
     ):
         with pytest.raises(InputError, match=named):
-            shop.premortem(*unknown)
+            shop.agent.premortem(*unknown)
 
 
 def test_functional_9_premortems_query_all_axes(shop: Quire) -> None:
-    recipe = filled(load("premortem"), "performance", "check-assumptions")
+    recipe = fill_recipe(load("premortem"), "performance", "check-assumptions")
     axes = {section.name: section.kinds for section in recipe.sections}
     assert axes == {
         "failures": ("experience.full",),
@@ -446,7 +451,7 @@ def test_functional_9_premortems_query_all_axes(shop: Quire) -> None:
         "root_causes": "why hypotheses fail in performance",
         "principles": "principles for performance with check-assumptions",
     }
-    made = shop.premortem("performance", "check-assumptions")
+    made = shop.agent.premortem("performance", "check-assumptions")
     asked = {one.path.split("/")[1] for one in made.decisions}
     assert asked == {"experience", "value"}
     vectors = made.receipt["section_vectors"]
@@ -455,7 +460,7 @@ def test_functional_9_premortems_query_all_axes(shop: Quire) -> None:
 
 
 def test_functional_10_all_fields_and_metadata_are_there(shop: Quire) -> None:
-    page = shop.assemble_context(CLOCK + " and the session cache", max_tokens=4000)
+    page = shop.agent.assemble_context(CLOCK + " and the session cache", max_tokens=4000)
     keys = {item.source: set(item.metadata) for item in page.items}
     assert keys == {
         "memory": {"id", "category", "importance", "created_at"},
@@ -477,34 +482,37 @@ def test_functional_10_all_fields_and_metadata_are_there(shop: Quire) -> None:
 def test_quality_1_tokens_are_counted_not_estimated(shop: Quire) -> None:
     for query in (QUERY, CLOCK, "charge a card"):
         for budget in (90, 200, 500, 1111, 2000):
-            page = shop.assemble_context(query, max_tokens=budget)
+            page = shop.agent.assemble_context(query, max_tokens=budget)
             assert page.token_count == count("o200k", page.markdown) <= budget
 
 
 def test_quality_1_a_soft_budget_says_by_how_much_it_is_passed(shop: Quire) -> None:
     passed = 0
     for budget in range(100, 700, 60):
-        page = shop.assemble_context(QUERY, max_tokens=budget, hard=False)
+        page = shop.agent.assemble_context(QUERY, max_tokens=budget, hard=False)
         assert page.token_count == count("o200k", page.markdown)
         assert page.limit_exceeded == max(0, page.token_count - budget)
         passed += page.limit_exceeded > 0
-        hard = shop.assemble_context(QUERY, max_tokens=budget)
+        hard = shop.agent.assemble_context(QUERY, max_tokens=budget)
         assert hard.limit_exceeded == 0
         assert len(hard.items) <= len(page.items) + 2
     assert passed > 5
-    assert shop.get_premortem_context("performance", max_tokens=120, hard=False).limit_exceeded > 0
+    assert (
+        shop.agent.get_premortem_context("performance", max_tokens=120, hard=False).limit_exceeded
+        > 0
+    )
 
 
 def test_quality_4_errors_say_what_to_do(shop: Quire) -> None:
     for ask, told in (
-        (lambda: shop.assemble_context(""), "say what the context is for"),
-        (lambda: shop.assemble_context(QUERY, limit=0), "ask for at least one item"),
-        (lambda: shop.assemble_context(QUERY, max_tokens=0), "above zero"),
-        (lambda: shop.assemble_context(QUERY, "memories"), "a list of names"),
-        (lambda: shop.assemble_context(QUERY, model="gpt-99"), "gpt-99"),
+        (lambda: shop.agent.assemble_context(""), "say what the context is for"),
+        (lambda: shop.agent.assemble_context(QUERY, limit=0), "ask for at least one item"),
+        (lambda: shop.agent.assemble_context(QUERY, max_tokens=0), "above zero"),
+        (lambda: shop.agent.assemble_context(QUERY, "memories"), "a list of names"),
+        (lambda: shop.agent.assemble_context(QUERY, model="gpt-99"), "gpt-99"),
         (lambda: shop.assemble(QUERY, types=["code"]), "the recipe 'agent' has some"),
         (lambda: shop.assemble(QUERY, recipe="premortem"), "quire premortem DOMAIN"),
-        (lambda: shop.get_premortem_context("data", limit=-1), "ask for at least one item"),
+        (lambda: shop.agent.get_premortem_context("data", limit=-1), "ask for at least one item"),
     ):
         with pytest.raises(errors.QuireError, match=told):
             ask()
@@ -513,8 +521,12 @@ def test_quality_4_errors_say_what_to_do(shop: Quire) -> None:
 def test_quality_7_what_is_public_says_what_it_is() -> None:
     for name in ("ContextItem", "FormattedContext", "InvalidContextTypeError"):
         assert getattr(package, name).__doc__
-    for name in ("assemble_context", "get_premortem_context", "premortem", "feedback"):
-        method = getattr(Quire, name)
+    for method in (
+        AgentContexts.assemble_context,
+        AgentContexts.get_premortem_context,
+        AgentContexts.premortem,
+        FeedbackLog.add,
+    ):
         assert method.__doc__
         assert "return" in method.__annotations__
 
@@ -525,17 +537,19 @@ def test_quality_7_what_is_public_says_what_it_is() -> None:
 def test_the_asynchronous_twins_give_the_same(shop: Quire) -> None:
     async def both() -> tuple[FormattedContext, FormattedContext]:
         return await asyncio.gather(
-            shop.assemble_context_async(QUERY, ["code", "memories"], limit=3, max_tokens=700),
-            shop.get_premortem_context_async("performance", "check-assumptions", max_tokens=700),
+            shop.agent.assemble_context_async(QUERY, ["code", "memories"], limit=3, max_tokens=700),
+            shop.agent.get_premortem_context_async(
+                "performance", "check-assumptions", max_tokens=700
+            ),
         )
 
     page, premortem = asyncio.run(both())
-    assert page == shop.assemble_context(QUERY, ["code", "memories"], limit=3, max_tokens=700)
-    assert premortem == shop.get_premortem_context(
+    assert page == shop.agent.assemble_context(QUERY, ["code", "memories"], limit=3, max_tokens=700)
+    assert premortem == shop.agent.get_premortem_context(
         "performance", "check-assumptions", max_tokens=700
     )
     with pytest.raises(InvalidContextTypeError):
-        asyncio.run(shop.assemble_context_async(QUERY, ["docs"]))
+        asyncio.run(shop.agent.assemble_context_async(QUERY, ["docs"]))
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7, 40])
@@ -553,13 +567,13 @@ def test_a_limit_holds_for_each_section_and_values_keep_to_five(shop: Quire, lim
 
 
 def test_other_models_count_otherwise(shop: Quire) -> None:
-    page = shop.assemble_context(QUERY, max_tokens=600, model="cl100k")
+    page = shop.agent.assemble_context(QUERY, max_tokens=600, model="cl100k")
     assert page.token_count == count("cl100k", page.markdown) <= 600
     assert page.receipt["counter"] == "cl100k"
 
 
 def test_what_a_caller_does_to_a_page_is_not_what_the_next_one_gets(shop: Quire) -> None:
-    page = shop.assemble_context(QUERY)
+    page = shop.agent.assemble_context(QUERY)
     before = page.markdown, [dict(item.metadata) for item in page.items]
     for item in page.items:
         with pytest.raises(TypeError):
@@ -568,15 +582,15 @@ def test_what_a_caller_does_to_a_page_is_not_what_the_next_one_gets(shop: Quire)
             if isinstance(value, list):
                 with pytest.raises((TypeError, AttributeError)):
                     value.append("forged")
-    again = shop.assemble_context(QUERY)
+    again = shop.agent.assemble_context(QUERY)
     assert (again.markdown, [dict(item.metadata) for item in again.items]) == before
 
 
 def test_only_current_memories_stand_on_a_page(wordy: Tree) -> None:
     with wordy.open() as quire:
-        old = quire.remember("The login host is named heron.", at=1).kept
-        quire.remember("The login host is named crane.", at=2, supersedes=old.id)
-        page = quire.assemble_context("login host")
+        old = quire.memories.add("The login host is named heron.", at=1).kept
+        quire.memories.add("The login host is named crane.", at=2, supersedes=old.id)
+        page = quire.agent.assemble_context("login host")
         assert [item.content.splitlines()[0] for item in page.items] == [
             "**Memory**: The login host is named crane."
         ]
@@ -588,11 +602,11 @@ def test_the_order_in_which_things_were_learned_leaves_no_trace(tmp_path: Path) 
         tree = Tree(tmp_path / name)
         tree.write("quire.toml", '[embed]\nprovider = "none"\n')
         with tree.open() as quire:
-            gone = quire.remember("Gone tomorrow: login slow.", at=1).kept
+            gone = quire.memories.add("Gone tomorrow: login slow.", at=1).kept
             for number, (text, category, importance) in [*enumerate(MEMORIES)][::step]:
-                quire.remember(text, at=number, category=category, importance=importance)
+                quire.memories.add(text, at=number, category=category, importance=importance)
             for number, told_of in [*enumerate(ATTEMPTS)][::step]:
                 attempt(quire, told_of, number)
-            quire.forget_memory(gone.id)
-            told.append((quire.status().roots, quire.assemble_context(QUERY)))
+            quire.memories.forget(gone.id)
+            told.append((quire.status().roots, quire.agent.assemble_context(QUERY)))
     assert told[0] == told[1]

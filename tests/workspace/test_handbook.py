@@ -23,13 +23,15 @@ def handbook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quire]:
     documents("ws_sourcegraph_handbook", root / "pages")
     (root / "quire.toml").write_text('[embed]\nprovider = "none"\n')
     with quire.open(root) as opened:
-        made = opened.import_pages(root / "pages", "markdown", at=1_700_000_000, share=["public"])
+        made = opened.blocks.import_pages(
+            root / "pages", "markdown", at=1_700_000_000, share=["public"]
+        )
         assert made.pages == 880
         yield opened
 
 
 def page_of(handbook: Quire, title: str) -> str:
-    found = handbook.blocks()
+    found = handbook.blocks.tree()
     return next(block.id for _, block in found if (block.type, block.text) == ("page", title))
 
 
@@ -40,7 +42,7 @@ def ids(payload: ContextPayload, section: str) -> list[str]:
 
 def test_a_page_is_summarised_from_its_own_blocks(handbook: Quire) -> None:
     page = page_of(handbook, "On-call")
-    payload = handbook.build(
+    payload = handbook.workspace.build(
         ContextRequest(
             "Summarize this page",
             "alice",
@@ -48,17 +50,17 @@ def test_a_page_is_summarised_from_its_own_blocks(handbook: Quire) -> None:
             token_budget=TokenBudget(3000, 2500, 200, 200, 0, 0, 100),
         )
     )
-    own = [block.id for _, block in handbook.blocks(page)]
+    own = [block.id for _, block in handbook.blocks.tree(page)]
     shown = ids(payload, "focus")
     assert [name for name in shown if name in own] == [name for name in own if name in shown]
     assert len({*shown} & {*own}) > len(shown) * 3 // 4
     assert 2850 <= payload.metadata.total_tokens <= 3000
     assert "[On-call] [heading]\nResponsibilities" in payload.serialized
-    assert handbook.validate(payload, "alice").valid
+    assert handbook.workspace.validate(payload, "alice").valid
 
 
 def test_a_chat_finds_what_it_asks_for(handbook: Quire) -> None:
-    payload = handbook.build(
+    payload = handbook.workspace.build(
         ContextRequest(
             "Who is the incident lead and what are they responsible for?",
             "alice",
@@ -69,13 +71,13 @@ def test_a_chat_finds_what_it_asks_for(handbook: Quire) -> None:
     )
     assert "The incident lead is responsible for resolving the incident" in payload.serialized
     assert {section.type for section in payload.sections} == {"semantic", "relations", "activity"}
-    assert handbook.validate(payload, "alice").valid
+    assert handbook.workspace.validate(payload, "alice").valid
 
 
 def test_a_task_is_broken_down_with_what_stands_around_it(handbook: Quire) -> None:
     page = page_of(handbook, "On-call")
-    task = next(block for _, block in handbook.blocks(page) if block.type == "list")
-    payload = handbook.build(
+    task = next(block for _, block in handbook.blocks.tree(page) if block.type == "list")
+    payload = handbook.workspace.build(
         ContextRequest(
             "Break this task into subtasks",
             "alice",
@@ -86,6 +88,6 @@ def test_a_task_is_broken_down_with_what_stands_around_it(handbook: Quire) -> No
     assert task.id in ids(payload, "focus")
     assert task.parent in ids(payload, "focus")
     assert payload.metadata.total_tokens <= 2000
-    assert handbook.validate(payload, "alice").valid
+    assert handbook.workspace.validate(payload, "alice").valid
     again = handbook.replay(payload.receipt, "alice")[1]
     assert again == []

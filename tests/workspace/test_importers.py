@@ -141,7 +141,9 @@ def written(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def tree_of(quire: Quire, viewer: str | None = None) -> list[str]:
-    return [f"{'  ' * depth}{one.type} {one.text}" for depth, one in quire.blocks(viewer=viewer)]
+    return [
+        f"{'  ' * depth}{one.type} {one.text}" for depth, one in quire.blocks.tree(viewer=viewer)
+    ]
 
 
 def linked(quire: Quire) -> set[tuple[str, str, str]]:
@@ -169,7 +171,7 @@ DOCS = {
 
 def test_a_tree_of_markdown(opened: Quire, plain: Tree) -> None:
     folder = written(plain.root, DOCS) / "docs"
-    result = opened.import_pages(folder, "markdown", at=100)
+    result = opened.blocks.import_pages(folder, "markdown", at=100)
     assert tree_of(opened) == [
         "page Handbook",
         "  paragraph See [setup](guide/setup.md#install) and [guide](guide/).",
@@ -199,30 +201,30 @@ def test_a_tree_of_markdown(opened: Quire, plain: Tree) -> None:
     assert [(one.path, one.reason) for one in result.dangling] == [
         ("guide/README.md", "missing.md")
     ]
-    old = next(one for _, one in opened.blocks() if one.text == "old")
+    old = next(one for _, one in opened.blocks.tree() if one.text == "old")
     assert (old.properties["status"], old.edited) == ("superseded", 1_577_836_800)
-    assert opened.block(result.root).text == "Handbook"
+    assert opened.blocks.get(result.root).text == "Handbook"
 
 
 def test_twice_changes_nothing_and_a_change_little(opened: Quire, plain: Tree) -> None:
     folder = written(plain.root, DOCS) / "docs"
-    first = opened.import_pages(folder, "markdown", at=100)
+    first = opened.blocks.import_pages(folder, "markdown", at=100)
     assert counts(first) == (12, 0, 0, 0)
     before = opened.status().roots
-    again = opened.import_pages(folder, "markdown", at=200)
+    again = opened.blocks.import_pages(folder, "markdown", at=200)
     assert counts(again) == (0, 0, 12, 0)
     assert opened.status().roots == before
-    ids = {one.text: one.id for _, one in opened.blocks()}
+    ids = {one.text: one.id for _, one in opened.blocks.tree()}
     written(plain.root, {"docs/plans/new.md": "# New\n\nNewer.\n", "docs/plans/next.md": "Next.\n"})
-    assert counts(opened.import_pages(folder, "markdown", at=300)) == (2, 1, 11, 0)
-    after = {one.text: one for _, one in opened.blocks()}
+    assert counts(opened.blocks.import_pages(folder, "markdown", at=300)) == (2, 1, 11, 0)
+    after = {one.text: one for _, one in opened.blocks.tree()}
     assert after["Newer."].id == ids["New."]
     assert (after["Newer."].created, after["Newer."].edited) == (100, 300)
     (folder / "plans/next.md").unlink()
     written(plain.root, {"docs/plans/new.md": "# New\n\nNew.\n"})
-    assert counts(opened.import_pages(folder, "markdown", at=400)) == (0, 1, 11, 2)
+    assert counts(opened.blocks.import_pages(folder, "markdown", at=400)) == (0, 1, 11, 2)
     (folder / "guide/setup.md").rename(folder / "guide/start.md")
-    moved = opened.import_pages(folder, "markdown", at=500)
+    moved = opened.blocks.import_pages(folder, "markdown", at=500)
     assert moved.removed == 3
     assert sorted(one.reason for one in moved.dangling) == ["guide/setup.md#install", "missing.md"]
     assert opened.store.check() == []
@@ -230,54 +232,59 @@ def test_twice_changes_nothing_and_a_change_little(opened: Quire, plain: Tree) -
 
 def test_whom_it_is_shared_with_stays(opened: Quire, plain: Tree) -> None:
     folder = written(plain.root, DOCS) / "docs"
-    result = opened.import_pages(folder, "markdown", at=100, share=["ann"])
+    result = opened.blocks.import_pages(folder, "markdown", at=100, share=["ann"])
     assert tree_of(opened, "bob") == []
     assert tree_of(opened, "ann") == tree_of(opened)
-    guide = next(one.id for _, one in opened.blocks() if one.text == "Guide")
-    opened.share_block(guide, ["bob"], at=150)
-    opened.put_blocks([Block("remark", "comment", "Nice", guide)], at=160, viewer="bob")
+    guide = next(one.id for _, one in opened.blocks.tree() if one.text == "Guide")
+    opened.blocks.share(guide, ["bob"], at=150)
+    opened.blocks.put([Block("remark", "comment", "Nice", guide)], at=160, viewer="bob")
     written(plain.root, {"docs/guide/README.md": "# Guide\n\nShort.\n"})
-    opened.import_pages(folder, "markdown", at=200)
+    opened.blocks.import_pages(folder, "markdown", at=200)
     assert sorted(tree_of(opened, "bob")[:3]) == [
         "  comment Nice",
         "  paragraph Short.",
         "page Guide",
     ]
-    assert opened.block(result.root).access == ("user:ann",)
-    assert opened.block("remark").text == "Nice"
+    assert opened.blocks.get(result.root).access == ("user:ann",)
+    assert opened.blocks.get("remark").text == "Nice"
 
 
 def test_a_viewer_imports_for_themselves(opened: Quire, plain: Tree) -> None:
     folder = written(plain.root, DOCS) / "docs"
-    mine = opened.import_pages(folder, "markdown", at=100, viewer="ann")
-    owners = opened.import_pages(folder, "markdown", at=100)
+    mine = opened.blocks.import_pages(folder, "markdown", at=100, viewer="ann")
+    owners = opened.blocks.import_pages(folder, "markdown", at=100)
     assert mine.root != owners.root
-    assert opened.block(mine.root).access == ("user:ann",)
-    assert opened.block(mine.root).author == "ann"
-    assert counts(opened.import_pages(folder, "markdown", at=200, viewer="ann")) == (0, 0, 12, 0)
+    assert opened.blocks.get(mine.root).access == ("user:ann",)
+    assert opened.blocks.get(mine.root).author == "ann"
+    assert counts(opened.blocks.import_pages(folder, "markdown", at=200, viewer="ann")) == (
+        0,
+        0,
+        12,
+        0,
+    )
     assert len(tree_of(opened, "bob")) == 12
 
 
 def test_an_import_takes_nothing_over(opened: Quire, plain: Tree) -> None:
     folder = written(plain.root, DOCS) / "docs"
-    root = opened.import_pages(folder, "markdown", at=100, viewer="bob").root
-    opened.delete_block(root, "bob")
-    opened.put_blocks([Block(root, "page", "Mine")], at=150, viewer="ann")
+    root = opened.blocks.import_pages(folder, "markdown", at=100, viewer="bob").root
+    opened.blocks.delete(root, viewer="bob")
+    opened.blocks.put([Block(root, "page", "Mine")], at=150, viewer="ann")
     with pytest.raises(QuireError, match=f"the id {root} cannot be used"):
-        opened.import_pages(folder, "markdown", at=200, viewer="bob")
-    assert opened.block(root).text == "Mine"
+        opened.blocks.import_pages(folder, "markdown", at=200, viewer="bob")
+    assert opened.blocks.get(root).text == "Mine"
 
 
 def test_a_folder_that_cannot_be_taken_in(opened: Quire, plain: Tree, tmp_path: Path) -> None:
     with pytest.raises(QuireError, match="is not a folder"):
-        opened.import_pages(tmp_path / "nothing", "markdown", at=1)
+        opened.blocks.import_pages(tmp_path / "nothing", "markdown", at=1)
     with pytest.raises(QuireError, match="holds no pages"):
-        opened.import_pages(tmp_path, "markdown", at=1)
+        opened.blocks.import_pages(tmp_path, "markdown", at=1)
     with pytest.raises(QuireError, match="there is no form 'wiki': there are vault, notion"):
-        opened.import_pages(tmp_path, "wiki", at=1)
+        opened.blocks.import_pages(tmp_path, "wiki", at=1)
     written(tmp_path, {"a.md": "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n", "b.md": "B"})
     (tmp_path / "c.md").write_bytes(b"\x00\x01\x02")
-    result = opened.import_pages(tmp_path, "markdown", at=1)
+    result = opened.blocks.import_pages(tmp_path, "markdown", at=1)
     assert [one.path for one in result.skipped] == ["a.md", "c.md"]
     assert result.pages == 1
 
@@ -300,7 +307,7 @@ VAULT = {
 
 def test_a_vault(opened: Quire, plain: Tree) -> None:
     folder = written(plain.root / "My vault", VAULT)
-    result = opened.import_pages(folder, "vault", at=100)
+    result = opened.blocks.import_pages(folder, "vault", at=100)
     assert tree_of(opened) == [
         "page My vault",
         "  page boats",
@@ -331,7 +338,7 @@ def test_a_vault(opened: Quire, plain: Tree) -> None:
     ]
     assert [one.reason for one in result.dangling] == ["[[Nowhere]]"]
     assert result.resolved == 12
-    blocks = [one for _, one in opened.blocks()]
+    blocks = [one for _, one in opened.blocks.tree()]
     by_text = {one.text: one for one in blocks}
     home = by_text["Home"]
     assert home.properties == {"aliases": ("Start", "Begin"), "tags": ("top", "deck/aft")}
@@ -353,9 +360,9 @@ def test_a_vault(opened: Quire, plain: Tree) -> None:
 
 def test_headings_of_a_vault_link_too(opened: Quire, plain: Tree) -> None:
     pages = {"A.md": "# See [[B|that one]] and [[Nowhere]] #sea\n\nHere.\n", "B.md": "B.\n"}
-    result = opened.import_pages(written(plain.root / "vault", pages), "vault", at=100)
+    result = opened.blocks.import_pages(written(plain.root / "vault", pages), "vault", at=100)
     assert (result.resolved, [one.reason for one in result.dangling]) == (1, ["[[Nowhere]]"])
-    blocks = [one for _, one in opened.blocks()]
+    blocks = [one for _, one in opened.blocks.tree()]
     (heading,) = [one for one in blocks if one.type == "heading"]
     (page, other) = (next(one for one in blocks if one.text == name) for name in "AB")
     assert heading.links == (other.id,)
@@ -386,8 +393,8 @@ NOTION = {
 
 def test_a_notion_export(opened: Quire, plain: Tree) -> None:
     folder = written(plain.root / "Export", NOTION)
-    result = opened.import_pages(folder, "notion", at=100)
-    blocks = [one for _, one in opened.blocks()]
+    result = opened.blocks.import_pages(folder, "notion", at=100)
+    blocks = [one for _, one in opened.blocks.tree()]
     assert tree_of(opened)[3:] == [
         "    page Guide",
         "      todo Read",
@@ -414,17 +421,17 @@ def test_a_notion_export(opened: Quire, plain: Tree) -> None:
     assert (result.dangling, result.skipped) == ((), ())
     assert ("Write", "relation:Needs", "Plan") in linked(opened)
     before = opened.status().roots
-    assert counts(opened.import_pages(folder, "notion", at=200)) == (0, 0, len(blocks), 0)
+    assert counts(opened.blocks.import_pages(folder, "notion", at=200)) == (0, 0, len(blocks), 0)
     assert opened.status().roots == before
     renamed = folder / f"Team {A}/Tasks {B}/Renamed {C}.md"
     (folder / f"Team {A}/Tasks {B}/Write {C}.md").rename(renamed)
-    opened.import_pages(folder, "notion", at=300)
-    assert by_text["Write"].id in {one.id for _, one in opened.blocks()}, "known by its id"
+    opened.blocks.import_pages(folder, "notion", at=300)
+    assert by_text["Write"].id in {one.id for _, one in opened.blocks.tree()}, "known by its id"
 
 
 def test_a_table_that_is_none_is_told(opened: Quire, plain: Tree) -> None:
     files = {f"A {A}.md": "# A\n", f"B {B}.csv": '"Name\nx,y\n', f"C {C}.csv": ""}
-    result = opened.import_pages(written(plain.root / "Export", files), "notion", at=1)
+    result = opened.blocks.import_pages(written(plain.root / "Export", files), "notion", at=1)
     assert [one.path for one in result.skipped] == [f"B {B}.csv", f"C {C}.csv"]
     assert all("no table that could be read" in one.reason for one in result.skipped)
 
@@ -437,7 +444,7 @@ def test_headers_of_proposals(opened: Quire, plain: Tree) -> None:
         "pep-0291.rst": header.format(291, "Older", "Final", ""),
         "pep-0007.rst": header.format(7, "Style", "Active", ""),
     }
-    result = opened.import_pages(written(plain.root / "peps", files), "markdown", at=1)
+    result = opened.blocks.import_pages(written(plain.root / "peps", files), "markdown", at=1)
     ties = {one for one in linked(opened) if one[1] == "supersedes"}
     assert ties == {
         ("New way", "supersedes", "Old way"),
@@ -445,5 +452,5 @@ def test_headers_of_proposals(opened: Quire, plain: Tree) -> None:
         ("Style", "supersedes", "Old way"),
     }
     assert result.resolved == 3
-    old = next(one for _, one in opened.blocks() if one.text == "Old way")
+    old = next(one for _, one in opened.blocks.tree() if one.text == "Old way")
     assert old.properties["superseded_by"] == "387, 7"

@@ -63,7 +63,7 @@ def written(folder: Path, batches: list[list[Block]], *, seed: int) -> Quire:
     )
     opened = quire.open(folder)
     for batch in batches:
-        opened.put_blocks(batch, at=NOW - 50 * HOUR)
+        opened.blocks.put(batch, at=NOW - 50 * HOUR)
     chance = random.Random(seed)
     names = [block.id for block in batches[0]]
     for _ in range(6):  # what happens afterwards happens in both
@@ -71,13 +71,13 @@ def written(folder: Path, batches: list[list[Block]], *, seed: int) -> Quire:
         deed = chance.randrange(4)
         try:
             if deed == 0:
-                opened.move_block(name, other, at=NOW - 40 * HOUR)
+                opened.blocks.move(name, other, at=NOW - 40 * HOUR)
             elif deed == 1:
-                opened.share_block(name, chance.choice(ACCESS), at=NOW - 40 * HOUR)
+                opened.blocks.share(name, chance.choice(ACCESS), at=NOW - 40 * HOUR)
             elif deed == 2:
-                opened.view_block(name, at=NOW - chance.randrange(90) * HOUR, viewer="alice")
+                opened.blocks.view(name, at=NOW - chance.randrange(90) * HOUR, viewer="alice")
             else:
-                opened.edit_block(name, at=NOW - 30 * HOUR, text=f"{chance.choice(WORDS)} again")
+                opened.blocks.edit(name, at=NOW - 30 * HOUR, text=f"{chance.choice(WORDS)} again")
         except QuireError:
             continue
     return opened
@@ -86,7 +86,7 @@ def written(folder: Path, batches: list[list[Block]], *, seed: int) -> Quire:
 def answer(opened: Quire, request: ContextRequest) -> str:
     """Give all that a viewer is told, an error included, as JSON."""
     try:
-        payload = opened.build(request)
+        payload = opened.workspace.build(request)
     except QuireError as error:
         return f"{type(error).__name__}: {error}"
     told = [asdict(replace(payload, receipt={})), dict(payload.receipt)]

@@ -58,10 +58,10 @@ def put(quire: Quire, known: Reference, blocks: list[Block]) -> None:
     after = Reference({**known.blocks, **{one.id: one for one in blocks}}, known.groups)
     if after.in_circle():
         with pytest.raises(QuireError, match="would come to stand in itself"):
-            quire.put_blocks(blocks, at=3, events=())
+            quire.blocks.put(blocks, at=3, events=())
     else:
-        quire.put_blocks(blocks, at=3, events=())
-        known.blocks = {name: quire.block(name) for name in after.blocks}
+        quire.blocks.put(blocks, at=3, events=())
+        known.blocks = {name: quire.blocks.get(name) for name in after.blocks}
 
 
 def change(quire: Quire, known: Reference, random: Random) -> None:
@@ -71,21 +71,21 @@ def change(quire: Quire, known: Reference, random: Random) -> None:
         put(quire, known, [any_block(random, name) for name in names])
     elif deed == "groups":
         known.groups = random.choice(GROUPS)
-        quire.set_groups(known.groups)
+        quire.access.set_groups(known.groups)
     elif known.blocks:
         name = random.choice(sorted(known.blocks))
         if deed == "edit":
-            known.blocks[name] = quire.edit_block(name, at=4, text=random.choice(NAMES)).kept
+            known.blocks[name] = quire.blocks.edit(name, at=4, text=random.choice(NAMES)).kept
         elif deed == "share":
-            known.blocks[name] = quire.share_block(name, random.choice(LISTS), at=5).kept
+            known.blocks[name] = quire.blocks.share(name, random.choice(LISTS), at=5).kept
         elif deed == "delete":
-            gone = {one.id for one in quire.delete_block(name)}
+            gone = {one.id for one in quire.blocks.delete(name)}
             assert gone == {name} | known.below(name)
             known.blocks = {key: one for key, one in known.blocks.items() if key not in gone}
         else:
             parent = random.choice((None, *sorted(known.blocks)))
             with suppress(QuireError):
-                known.blocks[name] = quire.move_block(name, parent, at=6).kept
+                known.blocks[name] = quire.blocks.move(name, parent, at=6).kept
             assert not known.in_circle()
 
 
@@ -102,8 +102,8 @@ def test_effective_access_is_what_the_tree_says(opened: Quire) -> None:
         check(opened, known)
         # The way it came to be leaves no trace: the same blocks at once give the same roots.
         opened.config = replace(opened.config, space=f"{space} at once")
-        opened.set_groups(known.groups)
-        opened.put_blocks(known.blocks.values(), at=9, events=())
+        opened.access.set_groups(known.groups)
+        opened.blocks.put(known.blocks.values(), at=9, events=())
         for viewer in VIEWERS:
             with (
                 opened.store.view(viewer, space) as one,
@@ -123,14 +123,14 @@ def test_deleted_and_restored_nothing_has_changed(opened: Quire) -> None:
         known = Reference()
         put(opened, known, any_tree(random, 8))
         names = sorted(known.blocks)
-        opened.view_block(random.choice(names), at=7)
+        opened.blocks.view(random.choice(names), at=7)
         before = opened.status().roots
         gone: list[Removed] = []
         for name in random.sample(names, 2):
             with suppress(QuireError):  # the first may have held the second
-                gone.append(opened.delete_block(name))
+                gone.append(opened.blocks.delete(name))
         for one in reversed(gone) if random.randrange(2) else gone:
-            opened.put_blocks(one.blocks, at=99, events=one.events)
+            opened.blocks.put(one.blocks, at=99, events=one.events)
         assert opened.status().roots == before
         check(opened, known)
 
@@ -145,7 +145,7 @@ def told(quire: Quire, number: int) -> str:
     asked = Questions(queries=("tide rope keel mast secret",), records=(*NAMES, "s0", "s1"))
     with quire.store.view(VIEWERS[number], quire.config.space) as view:
         seen = everything(view, asked)
-    listed = [(depth, one.plain()) for depth, one in quire.blocks(viewer=VIEWERS[number])]
+    listed = [(depth, one.plain()) for depth, one in quire.blocks.tree(viewer=VIEWERS[number])]
     return text([seen, str(listed)])
 
 
@@ -161,22 +161,22 @@ def hidden_deed(quire: Quire, known: Reference, random: Random, number: int) -> 
         held = known.below(name) if name in known.blocks else set()
         if not held & known.readable(viewer):
             block = Block(name, "page", "Secret", parent, access=("user:mallory",), links=NAMES[:3])
-            known.blocks[name] = quire.put_blocks([block], at=50).kept[0]
+            known.blocks[name] = quire.blocks.put([block], at=50).kept[0]
     elif deed == "edit" and hidden:
         name = random.choice(hidden)
         words = random.choice(("Secret plan", "Secret tide"))
-        known.blocks[name] = quire.edit_block(name, at=51, text=words).kept
+        known.blocks[name] = quire.blocks.edit(name, at=51, text=words).kept
     elif deed == "view" and hidden:
-        quire.view_block(random.choice(hidden), at=52)
+        quire.blocks.view(random.choice(hidden), at=52)
     elif deed == "delete" and alone:
-        gone = {one.id for one in quire.delete_block(random.choice(alone))}
+        gone = {one.id for one in quire.blocks.delete(random.choice(alone))}
         known.blocks = {key: one for key, one in known.blocks.items() if key not in gone}
     elif deed == "move" and alone:
         name = random.choice(alone)
         block = known.blocks[name]
         if block.access is not None:  # it takes its readers along
             with suppress(QuireError):
-                known.blocks[name] = quire.move_block(
+                known.blocks[name] = quire.blocks.move(
                     name, random.choice(sorted(known.blocks)), at=53
                 ).kept
 

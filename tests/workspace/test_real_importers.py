@@ -69,10 +69,10 @@ def test_what_supersedes_what_among_proposals(tmp_path: Path) -> None:
 def test_a_real_handbook_twice(opened: Quire, tmp_path: Path) -> None:
     for row in documents("ws_sourcegraph_handbook", tmp_path / "all")[120:]:
         (tmp_path / "all" / row["path"]).unlink()
-    first = opened.import_pages(tmp_path / "all", "markdown", at=1)
+    first = opened.blocks.import_pages(tmp_path / "all", "markdown", at=1)
     assert first.blocks == first.added > 2000
     before = opened.status().roots
-    again = opened.import_pages(tmp_path / "all", "markdown", at=2)
+    again = opened.blocks.import_pages(tmp_path / "all", "markdown", at=2)
     assert again.unchanged == again.blocks
     assert opened.status().roots == before
     assert opened.store.check() == []

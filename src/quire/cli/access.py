@@ -7,7 +7,7 @@ import click
 from quire.cli import output
 from quire.cli.options import CONTEXT, common, opened
 from quire.core import serialize
-from quire.core.types import AccessRule, written_moment
+from quire.core.types import written_moment
 from quire.errors import InputError
 
 
@@ -25,11 +25,15 @@ def access() -> None:
 def list_rules(store: str | None, space: str | None, as_json: bool) -> None:
     """List the default, then all rules and groups, in the order in which they count."""
     with opened(store, space) as quire:
-        rules = [(origin, rule) for origin, listed in quire.rules().items() for rule in listed]
-        notes = quire.notes_on(rule for _, rule in rules)
+        rules = [
+            (origin, rule) for origin, listed in quire.access.rules().items() for rule in listed
+        ]
+        notes = quire.access.notes(rule for _, rule in rules)
         if not rules:
             notes.append("there are no rules: the default decides over every file")
-        output.rules(rules, quire.groups(), notes, default=quire.access_default(), as_json=as_json)
+        output.rules(
+            rules, quire.access.groups(), notes, default=quire.access.default(), as_json=as_json
+        )
 
 
 @access.command()
@@ -41,10 +45,9 @@ def allow(
 ) -> None:
     """Let only PRINCIPALS read the files that match GLOB (a pattern as in .gitignore)."""
     with opened(store, space) as quire:
-        kept = [rule for rule in quire.rules()["command"] if rule.glob != glob]
-        quire.set_rules([*kept, AccessRule(glob, principals)])
-        rules = [("command", rule) for rule in quire.rules()["command"]]
-        notes = quire.notes_on([AccessRule(glob, principals)])
+        rule = quire.access.allow(glob, principals)
+        rules = [("command", rule) for rule in quire.access.rules()["command"]]
+        notes = quire.access.notes([rule])
         output.rules(rules, {}, notes, as_json=as_json)
 
 
@@ -54,13 +57,9 @@ def allow(
 def remove(glob: str, store: str | None, space: str | None, as_json: bool) -> None:
     """Take back the rule for GLOB that was given by command."""
     with opened(store, space) as quire:
-        held = quire.rules()["command"]
-        kept = [rule for rule in held if rule.glob != glob]
-        if len(kept) == len(held):
-            raise InputError(f"no rule for {glob!r} was given by command; see `quire access list`")
-        quire.set_rules(kept)
-        rules = [("command", rule) for rule in kept]
-        notes = [] if kept else ["no rule that was given by command is left"]
+        quire.access.remove(glob)
+        rules = [("command", rule) for rule in quire.access.rules()["command"]]
+        notes = [] if rules else ["no rule that was given by command is left"]
         output.rules(rules, {}, notes, as_json=as_json)
 
 
@@ -73,16 +72,16 @@ def group(
 ) -> None:
     """Say who is in the group NAME; without USERS the group is dissolved."""
     with opened(store, space) as quire:
-        held = quire.groups()["command"]
+        held = quire.access.groups()["command"]
         if not users and name not in held:
             raise InputError(
                 f"no group {name!r} was given by command: name who is in it, or see "
                 "`quire access list`"
             )
         groups = {**held, name: users}
-        quire.set_groups({each: members for each, members in groups.items() if members})
+        quire.access.set_groups({each: members for each, members in groups.items() if members})
         notes = [] if users else [f"the group {name!r} is dissolved"]
-        output.rules([], {"command": quire.groups()["command"]}, notes, as_json=as_json)
+        output.rules([], {"command": quire.access.groups()["command"]}, notes, as_json=as_json)
 
 
 @access.command()
@@ -91,7 +90,7 @@ def group(
 def log(to: str | None, store: str | None, space: str | None, as_json: bool) -> None:
     """List who was given which context, with its receipt ([audit] file in quire.toml)."""
     with opened(store, space) as quire:
-        found = quire.given(to)
+        found = quire.audit.contexts(to)
     if as_json:
         click.echo(serialize.json_text({"given": found}))
         return
@@ -110,7 +109,7 @@ def log(to: str | None, store: str | None, space: str | None, as_json: bool) -> 
 def check(viewer: str, store: str | None, space: str | None, as_json: bool) -> None:
     """List the files that VIEWER may read."""
     with opened(store, space) as quire:
-        paths = [record.path for record in quire.records(viewer=viewer)]
+        paths = [record.path for record in quire.access.check(viewer)]
     if as_json:
         click.echo(serialize.json_text({"viewer": viewer, "paths": paths}))
     else:

@@ -68,7 +68,7 @@ def why_not(*, query: str, place: str, store: str | None, space: str | None, **g
         path, line = place, ""
     at = int(line) if line else None
     with opened(store, space) as quire, as_typed(given):
-        told = quire.why_not(asked(query), quire.path_of(path), at, **options_of(given))
+        told = quire.why_not(asked(query), quire.documents.path_of(path), at, **options_of(given))
     output.why_not([asdict(one) for one in told], as_json=as_json)
     sys.exit(0 if all(one.inside for one in told) else 1)
 
@@ -160,7 +160,7 @@ def premortem(
     """
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     with opened(store, space) as quire, as_typed(given):
-        context = quire.premortem(domain, strategy, **options)
+        context = quire.agent.premortem(domain, strategy, **options)
     _keep(receipt, context)
     output.context(context, as_json=as_json)
 
@@ -196,7 +196,7 @@ def feedback(
         raise InputError("name a RECEIPT, or give --list, or --forget ID")
     with opened(store, space) as quire:
         if receipt is not None:
-            made = quire.feedback(
+            made = quire.feedback.add(
                 receipt_of(receipt),
                 at=now(),
                 useful=useful,
@@ -206,10 +206,10 @@ def feedback(
             )
             output.given([made.kept], as_json=as_json)
         elif forget is not None:
-            quire.forget_feedback(forget, viewer=viewer)
+            quire.feedback.forget(forget, viewer=viewer)
             output.forgotten(forget, as_json=as_json)
         else:
-            output.given(quire.feedback_given(viewer=viewer), as_json=as_json)
+            output.given(quire.feedback.list(viewer=viewer), as_json=as_json)
 
 
 COMMANDS: tuple[click.Command, ...] = (

@@ -111,7 +111,7 @@ def put_block(
             mentions,
             access=share or None,
         )
-        written = quire.put_blocks([made], at=now(), viewer=viewer, allow_secret=allow_secret)
+        written = quire.blocks.put([made], at=now(), viewer=viewer, allow_secret=allow_secret)
     _written(Written(written.kept[0], written.notes), "put", as_json=as_json)
 
 
@@ -130,7 +130,7 @@ def show(
 ) -> None:
     """Show one block with all that is known of it, and record that it was looked at."""
     with opened(store, space) as quire:
-        found = quire.view_block(name, at=now(), viewer=_reader(quire, viewer, tokens))
+        found = quire.blocks.view(name, at=now(), viewer=_reader(quire, viewer, tokens))
     plain = found.plain()
     if as_json:
         click.echo(serialize.json_text(plain))
@@ -159,7 +159,7 @@ def tree_of(
 ) -> None:
     """List what stands in a block, or all blocks, as one reads them."""
     with opened(store, space) as quire:
-        found = quire.blocks(name, levels=levels, viewer=_reader(quire, viewer, tokens))
+        found = quire.blocks.tree(name, levels=levels, viewer=_reader(quire, viewer, tokens))
     if as_json:
         listed = [{"depth": depth, **one.plain()} for depth, one in found]
         click.echo(serialize.json_text({"blocks": listed}))
@@ -199,7 +199,7 @@ def edit(
     """
     named: dict[str, Property | None] = {**_properties(properties), **dict.fromkeys(unset)}
     with opened(store, space) as quire, as_typed({}):
-        written = quire.edit_block(
+        written = quire.blocks.edit(
             name,
             at=now(),
             text=None if text is None else asked(text),
@@ -236,7 +236,7 @@ def move(
         raise InputError("where to? name the block that it is to stand in, or give --root")
     with opened(store, space) as quire:
         place = _last(quire, parent, viewer) if position is None else position
-        written = quire.move_block(name, parent, at=now(), position=place, viewer=viewer)
+        written = quire.blocks.move(name, parent, at=now(), position=place, viewer=viewer)
     _written(written, "moved", as_json=as_json)
 
 
@@ -252,7 +252,7 @@ def delete(
     `quire import blocks` puts them back. `quire purge .quire/block/ID` deletes one for good.
     """
     with opened(store, space) as quire:
-        gone = quire.delete_block(name, viewer)
+        gone = quire.blocks.delete(name, viewer=viewer)
     if as_json:
         click.echo(serialize.json_text({"deleted": [one.plain() for one in gone]}))
         return
@@ -285,7 +285,7 @@ def share(
         raise InputError("with whom? name them, or give --inherit")
     with opened(store, space) as quire:
         listed = None if inherit else principals
-        written = quire.share_block(name, listed, at=now(), viewer=viewer)
+        written = quire.blocks.share(name, listed, at=now(), viewer=viewer)
     _written(written, "shared", as_json=as_json)
 
 
@@ -304,7 +304,7 @@ def export(
 ) -> None:
     """Print a block with what stands in it, or all blocks, as JSON lines for `import blocks`."""
     with opened(store, space) as quire:
-        found = quire.export_blocks(name, _reader(quire, viewer, tokens))
+        found = quire.blocks.export(name, viewer=_reader(quire, viewer, tokens))
     if as_json:
         click.echo(serialize.json_text({"blocks": [one.plain() for one in found]}))
         return
@@ -320,7 +320,7 @@ def _reader(quire: Quire, viewer: str | None, tokens: tuple[str, ...]) -> Viewer
 
 def _is_there(quire: Quire, name: str, viewer: str | None) -> bool:
     try:
-        quire.block(name, viewer)
+        quire.blocks.get(name, viewer=viewer)
     except InputError:
         return False
     return True
@@ -328,7 +328,7 @@ def _is_there(quire: Quire, name: str, viewer: str | None) -> bool:
 
 def _last(quire: Quire, parent: str | None, viewer: str | None) -> int:
     """Give the place behind all that stands there."""
-    found = quire.blocks(parent, levels=1 if parent is None else 2, viewer=viewer)
+    found = quire.blocks.tree(parent, levels=1 if parent is None else 2, viewer=viewer)
     return max((one.position + 1 for _, one in found if one.parent == parent), default=0)
 
 

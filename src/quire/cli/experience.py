@@ -63,7 +63,7 @@ def start(
     """
     stated = {} if strategy is None else {"strategy": strategy}
     with opened(store, space, create=space is None) as quire, as_typed({}):
-        written = quire.start_experience(
+        written = quire.experiences.start(
             goal,
             at=now(),
             domain=domain,
@@ -105,7 +105,7 @@ def update(
     A hypothesis, action or prediction in place of an earlier one counts as another iteration.
     """
     with opened(store, space) as quire, as_typed({}):
-        written = quire.update_experience(
+        written = quire.experiences.update(
             name,
             at=now(),
             goal=goal,
@@ -149,7 +149,7 @@ def resolve(
     as silver, else as bronze.
     """
     with opened(store, space) as quire, as_typed({}):
-        written = quire.resolve_experience(
+        written = quire.experiences.resolve(
             name,
             outcome,
             at=now(),
@@ -181,7 +181,9 @@ def list_experiences(
 ) -> None:
     """List experiences, the oldest first."""
     with opened(store, space) as quire:
-        found = quire.experiences(domain=domain, strategy=strategy, outcome=outcome, viewer=viewer)
+        found = quire.experiences.list(
+            domain=domain, strategy=strategy, outcome=outcome, viewer=viewer
+        )
     if as_json:
         click.echo(serialize.json_text({"experiences": [one.plain() for one in found]}))
         return
@@ -202,7 +204,7 @@ def show(
 ) -> None:
     """Show one experience with all that is known of it."""
     with opened(store, space) as quire:
-        found = quire.experience(name, viewer)
+        found = quire.experiences.get(name, viewer=viewer)
     if as_json:
         click.echo(serialize.json_text(found.plain()))
         return
@@ -226,8 +228,8 @@ def values(
 ) -> None:
     """List the principles that experiences with the same readers have in common."""
     with opened(store, space) as quire:
-        notes = quire.refresh_values(viewer).notes if refresh else ()
-        found = quire.values(axis=axis, viewer=viewer)
+        notes = quire.principles.refresh(viewer=viewer).notes if refresh else ()
+        found = quire.principles.list(axis=axis, viewer=viewer)
     if as_json:
         told = {"values": [one.plain() for one in found], "notes": list(notes)}
         click.echo(serialize.json_text(told))
@@ -268,7 +270,7 @@ def import_postmortems(
     Files that are no post-mortems are listed with a reason.
     """
     with opened(store, space, create=space is None) as quire:
-        result = quire.import_postmortems(
+        result = quire.experiences.import_postmortems(
             folder, share=share, viewer=viewer, allow_secret=allow_secret
         )
     output.imported(result, "experiences", as_json=as_json)

@@ -36,7 +36,7 @@ def import_blocks(
     """
     text = content_of(file)
     with opened(store, space, create=space is None) as quire, as_typed({}), in_file(file):
-        result = quire.import_blocks(text, at=now(), viewer=viewer, allow_secret=allow_secret)
+        result = quire.blocks.import_lines(text, at=now(), viewer=viewer, allow_secret=allow_secret)
     output.imported(result, "blocks", as_json=as_json)
 
 
@@ -63,7 +63,7 @@ def _importing(form: str, what: str) -> click.Command:
         as_json: bool,
     ) -> None:
         with opened(store, space, create=space is None) as quire, as_typed({}):
-            result = quire.import_pages(
+            result = quire.blocks.import_pages(
                 folder, form, at=now(), share=share, viewer=viewer, allow_secret=allow_secret
             )
         _shown(result, as_json=as_json)

@@ -217,9 +217,9 @@ def status(
                 "leave out --fresh, or the viewer"
             )
         told = quire.status(viewer)
-        at = quire.indexed_at() if owner else None
-        history = quire.history() if owner else None
-        stale = quire.stale() if fresh else None
+        at = quire.documents.indexed_at() if owner else None
+        history = quire.documents.history() if owner else None
+        stale = quire.documents.stale() if fresh else None
     output.status(told, at, history, stale, as_json=as_json)
 
 
@@ -241,7 +241,7 @@ def purge(*, paths: tuple[str, ...], store: str | None, space: str | None, as_js
     """Delete files from the store for good: no byte of them is left in it."""
     with opened(store, space) as quire:
         gone = quire.purge(paths)
-        still = quire.still_there(gone)
+        still = quire.documents.still_there(gone)
     output.purged(gone, still, as_json=as_json)
     sys.exit(0 if gone else 1)
 

@@ -39,7 +39,7 @@ def remember(
     """Remember TEXT (`-`: standard input): a fact, a preference, a decision, an error."""
     given = _given(category=category, importance=importance)
     with opened(store, space, create=space is None) as quire, as_typed({}):
-        written = quire.remember(
+        written = quire.memories.add(
             asked(text),
             at=now(),
             supersedes=supersedes,
@@ -75,7 +75,7 @@ def list_memories(
 ) -> None:
     """List the memories that are current, the oldest first."""
     with opened(store, space) as quire:
-        found = quire.memories(category=category, history=history, viewer=viewer)
+        found = quire.memories.list(category=category, history=history, viewer=viewer)
     if as_json:
         click.echo(serialize.json_text({"memories": [one.plain() for one in found]}))
         return
@@ -95,7 +95,7 @@ def show(
 ) -> None:
     """Show one memory with all that is known of it."""
     with opened(store, space) as quire:
-        found = quire.memory(name, viewer)
+        found = quire.memories.get(name, viewer=viewer)
     if as_json:
         click.echo(serialize.json_text(found.plain()))
         return
@@ -127,7 +127,7 @@ def edit(
 ) -> None:
     """Correct a memory: another TEXT (`-`: standard input), category or importance."""
     with opened(store, space) as quire, as_typed({}):
-        written = quire.edit_memory(
+        written = quire.memories.edit(
             name,
             at=now(),
             content=None if text is None else asked(text),
@@ -151,7 +151,7 @@ def forget(
     `quire purge .quire/memory/ID` forgets it so that no byte of it is left in the file.
     """
     with opened(store, space) as quire:
-        written = quire.forget_memory(name, viewer)
+        written = quire.memories.forget(name, viewer=viewer)
     _written(written, "forgot", as_json=as_json)
 
 
@@ -161,7 +161,7 @@ def forget(
 def export(*, viewer: str | None, store: str | None, space: str | None, as_json: bool) -> None:
     """Print all memories, history included, as JSON lines that `import` takes in."""
     with opened(store, space) as quire:
-        found = quire.export_memories(viewer)
+        found = quire.memories.export(viewer=viewer)
     if as_json:
         click.echo(serialize.json_text({"memories": [one.plain() for one in found]}))
         return
@@ -191,7 +191,7 @@ def import_(
     """
     text = content_of(file)
     with opened(store, space, create=space is None) as quire, as_typed({}), in_file(file):
-        result = quire.import_memories(
+        result = quire.memories.import_lines(
             text, at=now(), share=share, viewer=viewer, allow_secret=allow_secret
         )
     output.imported(result, "memories", as_json=as_json)

@@ -148,7 +148,11 @@ class _Asking:
         return _Row(
             context,
             tuple(
-                held(context, each, self.quire.pieces(each.path, viewer) if each.lines else ())
+                held(
+                    context,
+                    each,
+                    self.quire.documents.chunks(each.path, viewer=viewer) if each.lines else (),
+                )
                 for each in question.expected
             ),
         )
@@ -219,7 +223,9 @@ def _cause(
     asking: _Asking, question: Question, expected: Expected, context: Context | None
 ) -> tuple[str, str]:
     options = asking.of(question)
-    pieces = _pieces(asking.quire.pieces(expected.path, options.get("viewer")), expected)
+    pieces = _pieces(
+        asking.quire.documents.chunks(expected.path, viewer=options.get("viewer")), expected
+    )
     if not pieces:
         return "not indexed", "nothing of it stands in what this viewer may read"
     if context is None:

@@ -1,7 +1,7 @@
-"""How is a store kept up to date?
+"""Indexing: bring a store up to date with the files and the git history of its directory.
 
-The way in, all of it: follow git (`history`), walk, read, cut, write, embed (`indexing`); once, or
-again whenever files change.
+One run follows git (`git_history`), walks, reads, splits and writes the files (`files`), then
+embeds whatever has no vector yet. A watch repeats it whenever files change.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from quire.errors import (
     StoreVersionError,
 )
 from quire.indexing import files
+from quire.indexing.access import AccessControl
 from quire.indexing.git_history import follow
 from quire.indexing.project import CONFIG, INDEXED_AT, Project
 from quire.ingest.paths import relative_paths
@@ -36,19 +37,29 @@ from quire.ingest.paths import relative_paths
 Report = Callable[[Progress], None]
 
 EMBEDDED_BY = "embedded_by"
-MAY_PASS: tuple[type[QuireError], ...] = (EmbedError, EndpointError, StoreBusyError, StoreFullError)
+"""The note with the embed settings that the vectors were made under."""
+TRANSIENT: tuple[type[QuireError], ...] = (
+    EmbedError,
+    EndpointError,
+    StoreBusyError,
+    StoreFullError,
+)
 """What a watch waits out: it may be over by the next change."""
-MAY_BE_MENDED = (*MAY_PASS, ConfigError, StoreError)
-"""What it waits out once it runs: settings that were well before are being edited."""
+TRANSIENT_LATER = (*TRANSIENT, ConfigError, StoreError)
+"""What a watch waits out after its first run: settings that were valid are being edited."""
 LASTING = (StoreDamagedError, StoreVersionError)
 
 
-def _silent(_: Progress) -> None:
-    """Nobody watches."""
+def ignore_progress(_: Progress) -> None:
+    """Ignore progress reports."""
 
 
-class Keeping(Project):
-    """A project whose store follows its files."""
+class Indexer:
+    """Keeps the store of an open project in step with its files."""
+
+    def __init__(self, project: Project, access: AccessControl) -> None:
+        self._project = project
+        self._access = access
 
     def index(
         self,
@@ -57,15 +68,12 @@ class Keeping(Project):
         embed: bool = True,
         reembed: bool = False,
         history: int | None = None,
-        report: Report = _silent,
+        report: Report = ignore_progress,
     ) -> IndexResult:
-        """Bring the store up to date with files and folders; without any, with the whole root.
-
-        `history` limits git's commits for this time (-1: no limit); None: as the settings say.
-        """
+        """Bring the store up to date with files and folders; see `Quire.index`."""
         if history is not None and history < ALL:
             raise InputError(f"history is {history}: give a number of commits, or -1 for all")
-        root = self._directory()
+        root = self._project.existing_root()
         result = self._index(
             root,
             relative_paths(root, paths),
@@ -74,8 +82,10 @@ class Keeping(Project):
             history=history,
             report=report,
         )
-        rules = self.rules()[CONFIG]
-        return replace(result, notes=(*result.notes, *self.notes_on(rules))) if rules else result
+        rules = self._access.rules()[CONFIG]
+        if not rules:
+            return result
+        return replace(result, notes=(*result.notes, *self._access.notes(rules)))
 
     def _index(
         self,
@@ -85,28 +95,29 @@ class Keeping(Project):
         embed: bool,
         reembed: bool = False,
         history: int | None = None,
-        report: Report = _silent,
+        report: Report = ignore_progress,
     ) -> IndexResult:
-        self._settle(root)
-        space, settings = self.config.space, self._ingest_settings(root)
+        project = self._project
+        project.settle(root)
+        store, space = project.store, project.config.space
+        settings = project.ingest_settings(root)
         if history is not None:
             settings = replace(settings, history=history)
-        past = follow(self.store, space, root, settings=settings, report=report)
+        past = follow(store, space, root, settings=settings, report=report)
         tally = files.index_files(
-            self.store, space, root, under, settings=settings, times=past.times, report=report
+            store, space, root, under, settings=settings, times=past.times, report=report
         )
-        made, notes = self._embed(embed=embed, reembed=reembed, report=report)
-        with self.store.write(self.config.space) as writer:
+        embedded, notes = self._embed(embed=embed, reembed=reembed, report=report)
+        with store.write(space) as writer:
             writer.set_note(INDEXED_AT, str(int(time.time())))
-        with self._view(OWNER) as view:
-            status = view.status()
+        status = project.status(OWNER)
         return IndexResult(
             indexed=tally.indexed,
             unchanged=tally.unchanged,
             removed=tally.removed,
             skipped=(*past.skipped, *tally.skipped),
             chunks=status.chunks,
-            vectors=made,
+            vectors=embedded,
             missing_vectors=status.missing_vectors,
             state_root=status.roots.state,
             notes=(*past.notes, *notes, *files.notes_on_grammars()),
@@ -116,23 +127,20 @@ class Keeping(Project):
     def watch(
         self, paths: Sequence[str | os.PathLike[str]] = (), *, embed: bool = True
     ) -> Iterator[IndexResult | Failure]:
-        """Index now, then again whenever files change; gives what is new, until interrupted.
-
-        A run that fails is told as a `Failure`; the next change tries again, with what it missed.
-        """
-        root = self._directory()
+        """Index now, then again whenever files change; see `Quire.watch`."""
+        root = self._project.existing_root()
         whole = relative_paths(root, paths)
         late: list[Path] = []
         last: IndexResult | None = None
         skipped: set[Skipped] = set()
-        awaited = MAY_PASS
+        transient = TRANSIENT
         for changed in chain([[root / part for part in whole]], files.changes(root, whole)):
             under = relative_paths(root, [*late, *changed], must_exist=False)
             try:
                 result = self._index(root, under, embed=embed)
             except LASTING:
                 raise
-            except awaited as error:
+            except transient as error:
                 late = [root / part for part in under]
                 yield Failure("index", str(error))
             else:
@@ -142,29 +150,30 @@ class Keeping(Project):
                     yield result
                 late, last = [], result
                 skipped.update(result.skipped)
-            awaited = MAY_BE_MENDED
+            transient = TRANSIENT_LATER
 
     def _embed(self, *, embed: bool, reembed: bool, report: Report) -> tuple[int, list[str]]:
-        space, settings = self.config.space, self.config.embed
+        store, space = self._project.store, self._project.config.space
+        settings = self._project.config.embed
         wanted = f"{settings.provider} {settings.folder} {settings.url} {settings.model}"
-        settled = self.store.note(EMBEDDED_BY, space) == wanted and not self._lacking()
+        settled = store.note(EMBEDDED_BY, space) == wanted and not self._lacks_vectors()
         embedder: Embedder | None = None
-        if embed and (reembed or not settled):  # loading a model takes longer than looking
+        if embed and (reembed or not settled):  # loading a model is slow
             try:
-                embedder = self.embedder()
+                embedder = self._project.embedder()
             except MissingExtraError as error:
                 return 0, [f"semantic search is off: {error}"]
-        if reembed:  # only now: what cannot be made anew must not be forgotten
-            with self.store.write(space) as writer:
+        if reembed:  # only now: vectors that cannot be made again must not be dropped
+            with store.write(space) as writer:
                 writer.drop_vectors()
         if embedder is None:
             return 0, []
-        made = files.embed_missing(self.store, space, embedder, report)
-        with self.store.write(space) as writer:
+        count = files.embed_missing(store, space, embedder, report)
+        with store.write(space) as writer:
             writer.set_note(EMBEDDED_BY, wanted)
-        return made, []
+        return count, []
 
-    def _lacking(self) -> bool:
-        with self._view(OWNER) as view:
+    def _lacks_vectors(self) -> bool:
+        with self._project.view(OWNER) as view:
             coverage = view.coverage()
         return coverage.vectors < coverage.chunks

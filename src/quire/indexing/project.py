@@ -1,19 +1,19 @@
-"""Which store is open, under which settings, about which directory?
+"""An open store with its settings and the directory that it is about.
 
-What can be done with an open store beside asking it: see what is in it, say who may read it, check
-it, purge it.
+`Project` owns what has a lifetime (the store, the embedder, the text writer) and hands out views of
+the store. Every view and every write starts from the settings as they are on disk: an access right
+that was revoked in quire.toml must not outlive the next question.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from quire import config
 from quire.config import Config
@@ -21,17 +21,11 @@ from quire.core import globs, hashing
 from quire.core.paths import is_under
 from quire.core.protocols import Embedder, Store, TextWriter, View
 from quire.core.types import (
-    NO_FILTER,
     OWNER,
     OWNER_NAME,
     PUBLIC,
-    AccessRule,
-    Chunk,
-    Filter,
     IngestSettings,
     Problem,
-    Proof,
-    Record,
     Status,
     Viewer,
 )
@@ -44,28 +38,26 @@ from quire.errors import (
     MissingExtraError,
     NoStoreError,
 )
-from quire.indexing import files as indexing_files
-from quire.indexing import git_history
 from quire.ingest.paths import relative_paths
 from quire.llm.writer import open_writer
-from quire.pipeline import notes
 from quire.store import is_name, open_store
 from quire.store.access import access_list, refuse_text
 
-COMMAND = "command"
 CONFIG = "config"
+"""The origin of the rules and groups that quire.toml states."""
 INDEXED_AT = "indexed_at"
+"""The note with the time at which `index` last ran to its end."""
 ACCESS = "access"
-"""The note that names those rules of quire.toml that are in force."""
+"""The note with the hash of those rules of quire.toml that are in force."""
 DEFAULT_ACCESS = "access_default"
 """The note that says who may read what no rule matches."""
 ROOT = "root"
-"""The note that keeps the directory that a space was indexed from."""
+"""The note with the directory that a space was indexed from."""
 NO_OWNER = f"{OWNER_NAME!r} is no viewer: name none, and you read as the owner"
 
 
 def viewer_name(text: str) -> str:
-    """Refuse what cannot be the name of a viewer."""
+    """Return a viewer's name; raise `InputError` if it cannot be one."""
     if not is_name(text):
         raise InputError(
             f"{text!r} is no viewer: give a user's name, without an @ before it, and without "
@@ -82,181 +74,191 @@ class Project:
     def __init__(self, settings: Config, *, create: bool = True) -> None:
         self.config = settings
         self.store: Store = open_store(settings.store, create=create)
+        self._opening = threading.Lock()
         self._embedder: Embedder | None = None
         self._writer: TextWriter | None = None
+        self._settings: bytes | None = None
         try:
             if not create:
-                self._refuse_unknown()
-            self._move_in(self.root())
+                self._refuse_unknown_space()
+            self._load_settings_of(self.root())
         except BaseException:
             self.store.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Close the store and let go of the model."""
+        """Close the store and the models."""
+        with self._opening:
+            self._close_embedder()
+            self._close_writer()
+        self.store.close()
+
+    def embedder(self) -> Embedder | None:
+        """Return the configured embedder, loaded by the first caller; None if there is none."""
+        with self._opening:
+            if self._embedder is None:
+                self._embedder = open_embedder(self.config.embed)
+            return self._embedder
+
+    def text_writer(self) -> TextWriter | None:
+        """Return the configured text writer, opened by the first caller; None if there is none."""
+        with self._opening:
+            if self._writer is None:
+                self._writer = open_writer(self.config.writer)
+            return self._writer
+
+    def _close_embedder(self) -> None:
         if self._embedder is not None:
             self._embedder.close()
             self._embedder = None
-        self._dismiss()
-        self.store.close()
 
-    def _dismiss(self) -> None:
+    def _close_writer(self) -> None:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
 
-    def embedder(self) -> Embedder | None:
-        """Give the configured embedder, loaded when it is first needed."""
-        if self._embedder is None:
-            self._embedder = open_embedder(self.config.embed)
-        return self._embedder
+    # --- views ---------------------------------------------------------------------------------
 
-    def _text_writer(self) -> TextWriter | None:
-        """Give the model that writes, opened when it is first needed; None: none is set."""
-        if self._writer is None:
-            self._writer = open_writer(self.config.writer)
-        return self._writer
+    def view(self, viewer: Viewer | str | None = None) -> AbstractContextManager[View]:
+        """Open a view of what a viewer may read, under the settings as they are now."""
+        resolved = self.resolve_viewer(viewer)
+        self.refresh()
+        return self.store.view(resolved, self.config.space)
+
+    def resolve_viewer(self, viewer: Viewer | str | None) -> Viewer:
+        """Return the viewer that an argument means; None is the configured one, or the owner."""
+        named = self.config.viewer if viewer is None else viewer
+        if named is None:
+            return OWNER
+        resolved = Viewer(viewer_name(named)) if isinstance(named, str) else named
+        if not isinstance(resolved, Viewer):
+            raise InputError(f"{resolved!r} is no viewer: give a user's name, or a Viewer")
+        for names in (resolved.groups, resolved.links):
+            refuse_text(names)
+        if resolved.name == OWNER_NAME and not resolved.owner:
+            raise InputError(NO_OWNER)
+        return resolved
+
+    # --- upkeep --------------------------------------------------------------------------------
 
     def status(self, viewer: Viewer | str | None = None) -> Status:
-        """Tell what the store holds, as far as a viewer may know."""
-        with self._view(viewer) as view:
+        """Summarize what the store holds, as far as a viewer may know."""
+        with self.view(viewer) as view:
             return view.status()
 
-    def indexed_at(self) -> int | None:
-        """Tell when `index` last ran to its end, in seconds since 1970."""
-        at = self.store.note(INDEXED_AT, self.config.space)
-        return None if at is None else int(at)
-
-    def history(self) -> tuple[str, int] | None:
-        """Tell up to which commit of git the store goes, and how many it holds."""
-        return git_history.held(self.store, self.config.space)
-
-    def stale(self) -> dict[str, int]:
-        """Count the files that are new, changed or gone since the last `index`."""
-        root = self._directory()
-        return indexing_files.stale(
-            self.store, self.config.space, root, self._ingest_settings(root)
-        )
-
-    def records(
-        self, where: Filter = NO_FILTER, viewer: Viewer | str | None = None
-    ) -> list[Record]:
-        """List what was ingested."""
-        notes.check(where)
-        with self._view(viewer) as view:
-            return list(view.listing(where))
-
-    def pieces(self, path: str | None = None, viewer: Viewer | str | None = None) -> list[Chunk]:
-        """Fetch the pieces of one path, or of everything, in reading order."""
-        with self._view(viewer) as view:
-            return [
-                chunk
-                for record in view.listing()
-                if path is None or record.path == path
-                for chunk in view.chunks_of(record.id)
-            ]
-
-    def text_of(self, name: str, viewer: Viewer | str | None = None) -> str:
-        """Give the text of a piece, or of a whole record, by its id."""
-        with self._view(viewer) as view:
-            found = view.chunks([name]) or (view.chunks_of(name) if view.records([name]) else ())
-        if not found:
-            raise InputError(f"nothing here has the id {name!r}: search for it, ids change")
-        return "".join(chunk.text for chunk in found)
-
-    def prove(self, chunk_id: str, viewer: Viewer | str | None = None) -> Proof:
-        """Show that a chunk is under the viewer's content root."""
-        with self._view(viewer) as view:
-            return view.prove(chunk_id)
-
     def purge(self, paths: Sequence[str | os.PathLike[str]]) -> list[str]:
-        """Delete files from the store for good; gives the paths that were deleted."""
+        """Delete files from the store for good; return the paths that were deleted."""
         under = relative_paths(self.root(), paths, must_exist=False)
-        with self._view(OWNER) as view:
-            found = [
+        with self.view(OWNER) as view:
+            records = [
                 record
                 for record in view.listing()
                 if any(is_under(record.path, part) for part in under)
             ]
-        self.store.purge([record.id for record in found], self.config.space)
-        return [record.path for record in found]
-
-    def path_of(self, path: str | os.PathLike[str]) -> str:
-        """Give the path under which the store holds a file, be it there or not."""
-        (found,) = relative_paths(self.root(), [path], must_exist=False)
-        return found
-
-    def still_there(self, paths: Sequence[str]) -> list[str]:
-        """Tell which of these paths of the space exist on disk."""
-        root = self.root()
-        return [path for path in paths if os.path.lexists(root / path)]
+        self.store.purge([record.id for record in records], self.config.space)
+        return [record.path for record in records]
 
     def doctor(self, *, repair: bool = False) -> list[Problem]:
         """Check the file, the roots and the model; repair what can be derived again."""
         problems = self.store.check(repair=repair)
-        held = self.store.model(self.config.space)
+        stored = self.store.model(self.config.space)
         try:
             embedder = self.embedder()
             model = None if embedder is None else embedder.model
         except (EmbedError, EndpointError) as error:
             return [*problems, Problem("model", str(error))]
         except MissingExtraError as error:
-            return problems if held is None else [*problems, Problem("model", str(error))]
-        if model is not None and held not in {None, model}:
+            return problems if stored is None else [*problems, Problem("model", str(error))]
+        if model is not None and stored not in {None, model}:
             detail = (
-                f"the store holds vectors of {held}, the configured model is {model}; "
+                f"the store holds vectors of {stored}, the configured model is {model}; "
                 "run `quire index --reembed`, or set [embed] back"
             )
             problems.append(Problem("model", detail))
         return problems
 
-    def rules(self) -> dict[str, tuple[AccessRule, ...]]:
-        """Tell the access rules: those of quire.toml, then those given by command."""
-        return self.store.rules(self.config.space)
+    # --- directory and settings ----------------------------------------------------------------
 
-    def groups(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        """Tell the groups: those of quire.toml, then those given by command."""
-        return self.store.groups(self.config.space)
+    def root(self) -> Path:
+        """Return the directory that the space's paths are relative to."""
+        recorded = self.store.note(ROOT, self.config.space)
+        return self.config.root if recorded is None or self.config.own_store else Path(recorded)
+
+    def existing_root(self) -> Path:
+        """Return the root, which must exist: indexing another one would empty the store."""
+        root = self.root()
+        if not root.is_dir():
+            raise InputError(
+                f"{root}, the directory that {self.config.store} is about, is not there: bring it "
+                "back, or use another --store or --space; if it was moved, move the store into it "
+                f"as {config.DEFAULT_STORE}"
+            )
+        return root
+
+    def ingest_settings(self, root: Path) -> IngestSettings:
+        """Return the ingest settings, with the store's own files ignored."""
+        settings, store = self.config.ingest, self.config.store
+        if not store.is_relative_to(root):
+            return settings
+        own = store.relative_to(root).as_posix()
+        files = tuple(globs.literal(f"{own}{end}") for end in ("", "-wal", "-shm", "-journal"))
+        return replace(settings, ignore=(*settings.ignore, *files))
 
     def access_default(self) -> tuple[str, ...]:
-        """Tell who may read what no rule matches; nobody named: the owner alone."""
-        held = self.store.note(DEFAULT_ACCESS, self.config.space)
-        return (PUBLIC,) if held is None else tuple(json.loads(held))
+        """Return who may read what no rule matches; empty: the owner alone."""
+        recorded = self.store.note(DEFAULT_ACCESS, self.config.space)
+        return (PUBLIC,) if recorded is None else tuple(json.loads(recorded))
 
-    def notes_on(self, rules: Iterable[AccessRule]) -> list[str]:
-        """Tell which of some access rules no file in the store falls under."""
-        listed = tuple(rules)
-        return notes.on_rules(listed, [one.path for one in self.records(viewer=OWNER)])
+    def settle(self, root: Path) -> None:
+        """Make a directory the one that the space is about, and its access rules effective."""
+        self.refresh()
+        recorded = self.store.note(ROOT, self.config.space)
+        if recorded != str(root):
+            inside = self.config.store.is_relative_to(root)  # then it was copied or moved along
+            if recorded is not None and Path(recorded).is_dir() and not inside:
+                raise InputError(
+                    f"{self.config.store} is about {recorded}, not about {root}; "
+                    "use another --store or --space for it"
+                )
+            with self.store.write(self.config.space) as writer:
+                writer.set_note(ROOT, str(root))
+        self._sync_access()
 
-    def set_rules(self, rules: Sequence[AccessRule]) -> None:
-        """Replace the access rules that were given by command; effective at once."""
-        with self.store.write(self.config.space) as writer:
-            writer.set_rules(COMMAND, rules)
+    def refresh(self) -> None:
+        """Reload quire.toml if it was edited."""
+        text, old = self._settings_text(), self.config
+        if text == self._settings:
+            return
+        self.config = replace(
+            config.load(old.root),
+            store=old.store,
+            own_store=old.own_store,
+            space=old.space,
+            viewer=old.viewer,
+        )
+        with self._opening:
+            if self.config.embed != old.embed:
+                self._close_embedder()
+            if self.config.writer != old.writer:
+                self._close_writer()
+        if self.config.file is not None and self._is_home():
+            self._sync_access()
+        self._settings = text  # only now: settings that were refused are refused again
 
-    def set_groups(self, groups: Mapping[str, Sequence[str]]) -> None:
-        """Replace the groups that were given by command; effective at once."""
-        with self.store.write(self.config.space) as writer:
-            writer.set_groups(COMMAND, groups)
+    def _settings_text(self) -> bytes | None:
+        try:
+            return (self.config.root / config.FILE).read_bytes()
+        except OSError:
+            return None
 
     def _sync_access(self) -> None:
-        """Let the rules of quire.toml take effect, if they are not in force already."""
+        """Make the access rules of quire.toml effective, unless they are already."""
         space, wanted = self.config.space, self.config
         rules = tuple((rule.glob, rule.principals) for rule in wanted.rules)
         named = hashing.identifier("access", wanted.access_default, rules, wanted.groups)
-        told = self.store.note(DEFAULT_ACCESS, space) is not None
-        if told and self.store.note(ACCESS, space) == named:
-            return  # who only reads must not wait for a writer
+        has_default = self.store.note(DEFAULT_ACCESS, space) is not None
+        if has_default and self.store.note(ACCESS, space) == named:
+            return  # a reader must not wait for a writer
         try:
             with self.store.write(space) as writer:
                 writer.set_default(wanted.access_default)
@@ -267,41 +269,26 @@ class Project:
         except InputError as error:
             raise ConfigError(f"{wanted.file or 'the settings'}: [access] {error}") from error
 
-    def root(self) -> Path:
-        """Tell which directory the space's paths are relative to."""
-        held = self.store.note(ROOT, self.config.space)
-        return self.config.root if held is None or self.config.own_store else Path(held)
-
-    def _directory(self) -> Path:
-        """Give the root, which must be there: another would push out all that the store holds."""
-        root = self.root()
-        if not root.is_dir():
-            raise InputError(
-                f"{root}, the directory that {self.config.store} is about, is not there: bring it "
-                "back, or use another --store or --space; if it was moved, move the store into it "
-                f"as {config.DEFAULT_STORE}"
-            )
-        return root
-
-    def _refuse_unknown(self) -> None:
+    def _refuse_unknown_space(self) -> None:
         """Refuse a space that nothing was ever put into: its name may be misspelt."""
         space = self.config.space
         if self.store.note(ROOT, space) is not None:
             return
         with self.store.view(OWNER, space) as view:
             filled = view.status().records > 0
-        if not filled and not any(self.rules().values()) and not any(self.groups().values()):
+        rules, groups = self.store.rules(space), self.store.groups(space)
+        if not filled and not any(rules.values()) and not any(groups.values()):
             raise NoStoreError(
                 f"{self.config.store} has no space {space!r}: check its name, or make it with "
                 "`quire index --space NAME`"
             )
 
     def _is_home(self) -> bool:
-        """Tell whether the settings at hand are those of the indexed directory itself."""
+        """Return whether the current settings are those of the indexed directory itself."""
         return self.store.note(ROOT, self.config.space) == str(self.config.root)
 
-    def _move_in(self, root: Path) -> None:
-        """Take over the settings of the directory that the store is about."""
+    def _load_settings_of(self, root: Path) -> None:
+        """Switch to the settings of the directory that the store is about."""
         if root != self.config.root and root.is_dir():
             self.config = config.load(
                 root,
@@ -312,72 +299,3 @@ class Project:
         self._settings = self._settings_text()
         if self.config.file is not None and self._is_home():
             self._sync_access()
-
-    def _refresh(self) -> None:
-        """Take up what was edited: a right taken back must not outlive the next question."""
-        text, held = self._settings_text(), self.config
-        if text == self._settings:
-            return
-        self.config = replace(
-            config.load(held.root),
-            store=held.store,
-            own_store=held.own_store,
-            space=held.space,
-            viewer=held.viewer,
-        )
-        if self._embedder is not None and self.config.embed != held.embed:
-            self._embedder.close()
-            self._embedder = None
-        if self.config.writer != held.writer:
-            self._dismiss()
-        if self.config.file is not None and self._is_home():
-            self._sync_access()
-        self._settings = text  # only now: what was refused is refused again, until it is mended
-
-    def _settings_text(self) -> bytes | None:
-        try:
-            return (self.config.root / config.FILE).read_bytes()
-        except OSError:
-            return None
-
-    def _settle(self, root: Path) -> None:
-        """Make a directory the one that the space is about, if it is not yet."""
-        self._refresh()
-        held = self.store.note(ROOT, self.config.space)
-        if held != str(root):
-            inside = self.config.store.is_relative_to(root)  # then it was copied or moved along
-            if held is not None and Path(held).is_dir() and not inside:
-                raise InputError(
-                    f"{self.config.store} is about {held}, not about {root}; "
-                    "use another --store or --space for it"
-                )
-            with self.store.write(self.config.space) as writer:
-                writer.set_note(ROOT, str(root))
-        self._sync_access()
-
-    def _ingest_settings(self, root: Path) -> IngestSettings:
-        """Add to what is ignored: the store must not index itself."""
-        settings, store = self.config.ingest, self.config.store
-        if not store.is_relative_to(root):
-            return settings
-        own = store.relative_to(root).as_posix()
-        files = tuple(globs.literal(f"{own}{end}") for end in ("", "-wal", "-shm", "-journal"))
-        return replace(settings, ignore=(*settings.ignore, *files))
-
-    def _viewer(self, viewer: Viewer | str | None) -> Viewer:
-        asked = self.config.viewer if viewer is None else viewer
-        if asked is None:
-            return OWNER
-        found = Viewer(viewer_name(asked)) if isinstance(asked, str) else asked
-        if not isinstance(found, Viewer):
-            raise InputError(f"{found!r} is no viewer: give a user's name, or a Viewer")
-        for names in (found.groups, found.links):
-            refuse_text(names)
-        if found.name == OWNER_NAME and not found.owner:
-            raise InputError(NO_OWNER)
-        return found
-
-    def _view(self, viewer: Viewer | str | None = None) -> AbstractContextManager[View]:
-        asked = self._viewer(viewer)
-        self._refresh()
-        return self.store.view(asked, self.config.space)

@@ -37,7 +37,7 @@ def premortem(asker: Session, given: Given, step: Step) -> Answer:
     step("assembling")
     more, notes = _budget(given)
     more |= {name: given[name] for name in ("limit", "model") if name in given}
-    made = quire.premortem(given["domain"], given.get("strategy"), **more)
+    made = quire.agent.premortem(given["domain"], given.get("strategy"), **more)
     return _context(asker, made, notes)
 
 
@@ -51,7 +51,7 @@ def explain(asker: Session, given: Given, step: Step) -> Answer:
     missed: list[WhyNot] = []
     if "path" in given:
         step("trying what would let it in")
-        path = quire.path_of(given["path"])
+        path = quire.documents.path_of(given["path"])
         missed = quire.why_not(given["query"], path, given.get("line"), **options)
     pieces = [
         {

@@ -14,7 +14,7 @@ def remember(asker: Session, given: Given, step: Step) -> Answer:
     step("opening the store")
     quire = asker.quire(create=True)
     step("remembering")
-    written = quire.remember(given.pop("text"), at=now(), **given)
+    written = quire.memories.add(given.pop("text"), at=now(), **given)
     return Answer({**written.kept.plain(), "notes": list(written.notes)})
 
 
@@ -51,17 +51,17 @@ def experience(asker: Session, given: Given, step: Step) -> Answer:
     step(operation)
     notes: Iterable[str] = ()
     if operation == "list":
-        found = quire.experiences(**given)
+        found = quire.experiences.list(**given)
     elif operation == "show":
-        found = [quire.experience(given["id"])]
+        found = [quire.experiences.get(given["id"])]
     else:
         first, rest = given.pop(needs[0]), given
         if operation == "start":
-            written = quire.start_experience(first, at=now(), **rest)
+            written = quire.experiences.start(first, at=now(), **rest)
         elif operation == "update":
-            written = quire.update_experience(first, at=now(), **rest)
+            written = quire.experiences.update(first, at=now(), **rest)
         else:
-            written = quire.resolve_experience(first, rest.pop("outcome"), at=now(), **rest)
+            written = quire.experiences.resolve(first, rest.pop("outcome"), at=now(), **rest)
         found, notes = [written.kept], written.notes
     told = {"experiences": [one.plain() for one in found], "notes": list(notes)}
     return Answer(told, "experiences")

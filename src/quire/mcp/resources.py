@@ -80,7 +80,7 @@ def read(asker: Session, uri: str) -> list[Text]:
     elif family == "receipt":
         kind, text = JSON, written(asker.find(name).receipt)
     elif family == "source":
-        kind, text = PLAIN, asker.quire().text_of(name)
+        kind, text = PLAIN, asker.quire().documents.text(name)
     else:
         raise _unknown(uri)
     whole = f"{SCHEME}{family}/{name}"

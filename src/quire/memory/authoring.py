@@ -1,19 +1,20 @@
-"""How is what someone says written into a store?
+"""Writing what a user states into a store: memories, experiences, feedback, blocks.
 
-Whoever writes is the author. What a viewer writes is theirs to read; what the owner writes falls
-under the space's rules; `share` says otherwise. What looks like a secret is refused. What is there
-is changed by its author and the owner alone, and what may not be read is not there.
+Whoever writes is the author. What a viewer writes only they may read, what the owner writes falls
+under the space's rules, and `share` overrides both. Text that looks like a secret is refused. A
+record is changed by its author and the owner alone; a record that the viewer may not read does not
+exist for them.
 """
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from quire.clock import now
 from quire.config import Config
 from quire.core.protocols import Embedder, Store, TextWriter, View, Writer
 from quire.core.types import Chunk, Document, Filter, Record, Viewer
@@ -32,65 +33,75 @@ SHORTEST_NAME = 4
 ViewerLike = Viewer | str | None
 
 
-class Noting(ABC):
-    """What all who write into an open store have in common."""
+class OpenProject(Protocol):
+    """What the services of a domain need of the open project."""
 
-    if TYPE_CHECKING:  # no part of what a caller meets
-        config: Config
-        store: Store
+    @property
+    def config(self) -> Config:
+        """The settings as they were last read."""
 
-    @abstractmethod
+    @property
+    def store(self) -> Store:
+        """The open store."""
+
     def embedder(self) -> Embedder | None:
-        """Give the configured embedder, loaded when it is first needed."""
+        """Return the configured embedder; None if there is none."""
 
-    @abstractmethod
-    def _text_writer(self) -> TextWriter | None:
-        """Give the model that writes, opened when it is first needed; None: none is set."""
+    def text_writer(self) -> TextWriter | None:
+        """Return the configured text writer; None if there is none."""
 
-    @abstractmethod
     def root(self) -> Path:
-        """Tell which directory the space's paths are relative to."""
+        """Return the directory that the space's paths are relative to."""
 
-    @abstractmethod
     def access_default(self) -> tuple[str, ...]:
-        """Tell who may read what no rule matches; nobody named: the owner alone."""
+        """Return who may read what no rule matches; empty: the owner alone."""
 
-    @abstractmethod
-    def _viewer(self, viewer: ViewerLike) -> Viewer: ...
+    def resolve_viewer(self, viewer: ViewerLike) -> Viewer:
+        """Return the viewer that an argument means."""
 
-    @abstractmethod
-    def _view(self, viewer: ViewerLike = None) -> AbstractContextManager[View]: ...
+    def view(self, viewer: ViewerLike = None) -> AbstractContextManager[View]:
+        """Open a view of what a viewer may read."""
 
-    @abstractmethod
-    def _settle(self, root: Path) -> None: ...
+    def settle(self, root: Path) -> None:
+        """Make a directory the one that the space is about, and its access rules effective."""
+
+
+class Authoring:
+    """Write transactions of an open project, and what every write needs."""
+
+    def __init__(self, project: OpenProject) -> None:
+        self.project = project
 
     @contextmanager
-    def _noting(self, viewer: ViewerLike) -> Iterator[tuple[Writer, View]]:
-        """Open the write transaction, and a view of what is there: nobody else changes it now."""
-        self._settle(self.root())  # before anything is written, the rules must hold
-        asked, space = self._viewer(viewer), self.config.space
-        with self.store.write(space) as writer, self.store.view(asked, space) as view:
+    def transaction(self, viewer: ViewerLike) -> Iterator[tuple[Writer, View]]:
+        """Open the write transaction with a view of the store, which nobody else changes now."""
+        project = self.project
+        project.settle(project.root())  # before anything is written, the access rules must hold
+        author, space = project.resolve_viewer(viewer), project.config.space
+        with project.store.write(space) as writer, project.store.view(author, space) as view:
             yield writer, view
 
-    def _cut(self, text: str) -> Sequence[str]:
-        return split_plain_text(text, self.config.ingest)
+    def split(self, text: str) -> Sequence[str]:
+        """Split a text into chunks as the settings say."""
+        return split_plain_text(text, self.project.config.ingest)
 
-    def _spoken_of(self, folder: Path) -> str:
+    def display_name(self, folder: Path) -> str:
         """Name a folder by its path in the project; one outside by its own name."""
-        root = self.root()
+        root = self.project.root()
         inside = folder.is_relative_to(root) and folder != root
-        named = folder.relative_to(root).as_posix() if inside else folder.name
-        return os.fsencode(named).decode("utf-8", "backslashreplace")
+        name = folder.relative_to(root).as_posix() if inside else folder.name
+        return os.fsencode(name).decode("utf-8", "backslashreplace")
 
-    def _embed_now(self, viewer: ViewerLike, documents: Iterable[Document]) -> tuple[str, ...]:
-        """Give vectors to what was just written, if that is cheap; else say when it gets them.
+    def embed_written(self, viewer: ViewerLike, documents: Iterable[Document]) -> tuple[str, ...]:
+        """Embed what was just written if that is cheap; otherwise return a note on when.
 
-        Where other texts have none yet, neither gets this one: alone it would win every search by
-        meaning. Only what the viewer may read decides: what others hold must not show.
+        Where other texts have no vectors yet, this one gets none either: alone it would win every
+        semantic search. Only what the viewer may read decides, so that nothing else shows.
         """
-        settings, space = self.config.embed, self.config.space
-        chunks = {chunk.id: chunk for each in documents for chunk in each.chunks}
-        with self._view(viewer) as view:
+        project = self.project
+        settings, space = project.config.embed, project.config.space
+        chunks = {chunk.id: chunk for document in documents for chunk in document.chunks}
+        with project.view(viewer) as view:
             lacking = [chunks[name] for name in chunks.keys() - view.vectors([*chunks]).keys()]
             coverage = view.coverage()
         if not lacking or settings.provider == "none":
@@ -99,16 +110,21 @@ class Noting(ABC):
         if settings.provider != "local" or not alone or len(lacking) > AT_ONCE:
             return (LATER,)
         try:
-            embedder = self.embedder()
+            embedder = project.embedder()
         except (EmbedError, EndpointError, MissingExtraError) as error:
             return (f"found by words alone: {error}",)
-        if embedder is None or self.store.model(space) not in {None, embedder.model}:
+        if embedder is None or project.store.model(space) not in {None, embedder.model}:
             return (LATER,)
         texts = {chunk.vector_key: _embedded(chunk) for chunk in sorted(lacking, key=_place)}
         vectors = dict(zip(texts, embedder.embed([*texts.values()]), strict=True))
-        with self.store.write(space) as writer:
+        with project.store.write(space) as writer:
             writer.put_vectors(embedder.model, vectors)
         return ()
+
+
+def moment(at: int | None) -> int:
+    """Return a time that was passed, or now; services ask, so that the domains need no clock."""
+    return now() if at is None else at
 
 
 def put(writer: Writer, documents: Iterable[Document]) -> None:

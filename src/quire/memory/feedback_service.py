@@ -1,4 +1,4 @@
-"""How is it told which pieces of a context helped?"""
+"""Feedback on contexts: which of their pieces helped, and which did not."""
 
 from __future__ import annotations
 
@@ -10,33 +10,38 @@ from quire.core.protocols import View
 from quire.core.types import Feedback, Filter, Viewer, Written
 from quire.errors import InputError
 from quire.memory import feedback
-from quire.memory.authoring import Noting, meant, put, refuse_others, signed
+from quire.memory.authoring import Authoring, meant, moment, put, refuse_others, signed
 from quire.store.access import refuse_text
 
 OWNER_ALONE: tuple[str, ...] = ()
 
 
-class Rating(Noting):
-    """What was said of contexts of an open store."""
+class FeedbackLog:
+    """The feedback on contexts of an open store."""
 
-    def feedback(
+    def __init__(self, authoring: Authoring) -> None:
+        self._authoring = authoring
+        self._project = authoring.project
+
+    def add(
         self,
         receipt: Mapping[str, Any],
         *,
-        at: int,
         useful: Sequence[str] = (),
         useless: Sequence[str] = (),
         share: Sequence[str] = (),
         viewer: Viewer | str | None = None,
+        at: int | None = None,
     ) -> Written[Feedback]:
-        """Say which pieces of a receipt's context helped, by id or path. `at`: since 1970."""
+        """Record which pieces of a receipt's context helped, and which did not, by id or path."""
+        at = moment(at)
         receipts.check(receipt)
         good, bad = _meant(receipt, useful), _meant(receipt, useless)
         if not good and not bad:
             raise InputError("nothing is said: name pieces that were useful, or useless")
         if both := sorted({*good} & {*bad}):
             raise InputError(f"{both[0]} is said to be both useful and useless: decide")
-        with self._noting(viewer) as (writer, view):
+        with self._authoring.transaction(viewer) as (writer, view):
             author, acl = signed(view.viewer, share)
             _refuse_absent(view, [*good, *bad])
             made = feedback.new(
@@ -51,21 +56,22 @@ class Rating(Noting):
             put(writer, [feedback.document(made)])
         return Written(made)
 
-    def feedback_given(self, *, viewer: Viewer | str | None = None) -> list[Feedback]:
-        """List the feedback that a viewer may read, the oldest first."""
-        with self._view(viewer) as view:
+    def forget(self, feedback_id: str, *, viewer: Viewer | str | None = None) -> None:
+        """Delete feedback."""
+        with self._authoring.transaction(viewer) as (writer, view):
+            found = meant(view, feedback.KIND, feedback_id, "quire feedback --list")
+            refuse_others(view.viewer, "feedback", found.id, found.author)
+            writer.remove([found.id])
+
+    # Last in the class: below it `list` would no longer mean the type.
+    def list(self, *, viewer: Viewer | str | None = None) -> list[Feedback]:
+        """List the feedback that a viewer may read, oldest first."""
+        with self._project.view(viewer) as view:
             found = [
                 feedback.feedback_of(record)
                 for record in view.listing(Filter(kinds=(feedback.KIND,)))
             ]
         return sorted(found, key=lambda one: (one.at, one.id))
-
-    def forget_feedback(self, name: str, *, viewer: Viewer | str | None = None) -> None:
-        """Take feedback back."""
-        with self._noting(viewer) as (writer, view):
-            found = meant(view, feedback.KIND, name, "quire feedback --list")
-            refuse_others(view.viewer, "feedback", found.id, found.author)
-            writer.remove([found.id])
 
 
 def _refuse_absent(view: View, names: Sequence[str]) -> None:

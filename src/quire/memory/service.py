@@ -1,4 +1,4 @@
-"""How is something remembered, corrected and forgotten?"""
+"""The memories of an open store: add, correct, supersede, forget, export, import."""
 
 from __future__ import annotations
 
@@ -10,31 +10,55 @@ from quire.core.protocols import View, Writer
 from quire.core.types import Document, Filter, ImportResult, Memory, Viewer, Written
 from quire.errors import InputError
 from quire.memory import jsonl, memories, vocabulary
-from quire.memory.authoring import Noting, meant, put, refuse_others, refuse_secrets, signed
+from quire.memory.authoring import (
+    Authoring,
+    meant,
+    moment,
+    put,
+    refuse_others,
+    refuse_secrets,
+    signed,
+)
 from quire.store.access import access_list
 
 KNOWN = "this is remembered already"
 
 
-class Remembering(Noting):
-    """Memories of an open store."""
+class Memories:
+    """The memories of an open store."""
 
-    def remember(
+    def __init__(self, authoring: Authoring) -> None:
+        self._authoring = authoring
+        self._project = authoring.project
+
+    def add(
         self,
         content: str,
         *,
-        at: int,
         category: str = jsonl.DEFAULT_CATEGORY,
         importance: float = jsonl.DEFAULT_IMPORTANCE,
         supersedes: str | None = None,
         share: Sequence[str] = (),
         viewer: Viewer | str | None = None,
         allow_secret: bool = False,
+        at: int | None = None,
     ) -> Written[Memory]:
-        """Remember a text; what it supersedes is no longer current. `at`: seconds since 1970."""
+        """Add a memory; the one that it supersedes is no longer current.
+
+        Args:
+            content: The text to remember.
+            category: `fact`, `preference`, `decision`, `error` or one of [learn] categories.
+            importance: From 0 to 1.
+            supersedes: The id of the memory that this one replaces.
+            share: Who may read it: names, `@group`, `public` or `owner`.
+            viewer: Who writes it; None for the configured viewer, or the owner.
+            allow_secret: Accept text that looks like a key or a token.
+            at: The time of writing in seconds since 1970; None for now.
+        """
+        at = moment(at)
         refuse_secrets([("memory", content)], allow=allow_secret)
         worth = memories.thousandths(importance)
-        with self._noting(viewer) as (writer, view):
+        with self._authoring.transaction(viewer) as (writer, view):
             self._check_category(category)
             author, acl = signed(view.viewer, share)
             older = [] if supersedes is None else [_changeable(view, supersedes)]
@@ -60,50 +84,33 @@ class Remembering(Noting):
                 return Written(known[0], (KNOWN,))
             after = memories.chained({**before, made.id: made})
             written = self._keep(writer, memories.differing(before, after))
-        return Written(after[made.id], self._embed_now(viewer, written))
+        return Written(after[made.id], self._authoring.embed_written(viewer, written))
 
-    def memories(
+    def get(self, memory_id: str, *, viewer: Viewer | str | None = None) -> Memory:
+        """Return one memory by its id, or by an unambiguous beginning of it."""
+        with self._project.view(viewer) as view:
+            return _there(view, memory_id)
+
+    def edit(
         self,
+        memory_id: str,
         *,
-        category: str | None = None,
-        history: bool = False,
-        viewer: Viewer | str | None = None,
-    ) -> list[Memory]:
-        """List the memories that are current, the oldest first; with `history`, all."""
-        with self._view(viewer) as view:
-            if category is not None:
-                self._check_category(category)
-            found = _all(view)
-        return [
-            memory
-            for memory in memories.ordered(found)
-            if (history or memory.superseded_by is None) and category in {None, memory.category}
-        ]
-
-    def memory(self, name: str, viewer: Viewer | str | None = None) -> Memory:
-        """Give one memory by its id."""
-        with self._view(viewer) as view:
-            return _there(view, name)
-
-    def edit_memory(
-        self,
-        name: str,
-        *,
-        at: int,
         content: str | None = None,
         category: str | None = None,
         importance: float | None = None,
         viewer: Viewer | str | None = None,
         allow_secret: bool = False,
+        at: int | None = None,
     ) -> Written[Memory]:
-        """Correct a memory; it keeps its id and the time of its making."""
+        """Correct a memory; it keeps its id and its creation time."""
+        at = moment(at)
         if content is None and category is None and importance is None:
             raise InputError("nothing to edit: give a content, a category or an importance")
         refuse_secrets([("memory", content or "")], allow=allow_secret)
-        with self._noting(viewer) as (writer, view):
+        with self._authoring.transaction(viewer) as (writer, view):
             if category is not None:
                 self._check_category(category)
-            old = _changeable(view, name)
+            old = _changeable(view, memory_id)
             made = replace(
                 old,
                 content=old.content if content is None else chunking.said("memory", content),
@@ -114,12 +121,12 @@ class Remembering(Noting):
                 edited=max(at, old.created),
             )
             written = self._keep(writer, [made])
-        return Written(made, self._embed_now(viewer, written))
+        return Written(made, self._authoring.embed_written(viewer, written))
 
-    def forget_memory(self, name: str, viewer: Viewer | str | None = None) -> Written[Memory]:
-        """Take a memory out; an older one that only it superseded is current again."""
-        with self._noting(viewer) as (writer, view):
-            gone = _there(view, name)
+    def forget(self, memory_id: str, *, viewer: Viewer | str | None = None) -> Written[Memory]:
+        """Delete a memory; an older one that only it superseded is current again."""
+        with self._authoring.transaction(viewer) as (writer, view):
+            gone = _there(view, memory_id)
             refuse_others(view.viewer, "memory", gone.id, gone.author)
             before = _chain(view, gone)
             after = memories.without(before, gone.id)
@@ -129,36 +136,37 @@ class Remembering(Noting):
         again = [one.id for one in changed if one.superseded_by is None and one.id in before]
         revived = [one for one in again if before[one].superseded_by is not None]
         notes = tuple(f"memory {one} is current again" for one in revived)
-        return Written(gone, (*notes, *self._embed_now(viewer, written)))
+        return Written(gone, (*notes, *self._authoring.embed_written(viewer, written)))
 
-    def export_memories(self, viewer: Viewer | str | None = None) -> list[Memory]:
-        """Give all memories, history included, such that `import_memories` can take them in."""
-        found = self.memories(history=True, viewer=viewer)
+    def export(self, *, viewer: Viewer | str | None = None) -> list[Memory]:
+        """Return all memories, superseded ones included, as `import_lines` takes them."""
+        found = self.list(history=True, viewer=viewer)
         there = {memory.id for memory in found}
         return [
             memory if memory.supersedes in there else replace(memory, supersedes=None)
             for memory in found
         ]
 
-    def import_memories(
+    def import_lines(
         self,
         text: str,
         *,
-        at: int,
         share: Sequence[str] = (),
         viewer: Viewer | str | None = None,
         allow_secret: bool = False,
+        at: int | None = None,
     ) -> ImportResult:
-        """Take in what `quire memory export` gave, JSON lines; all of it, or nothing.
+        """Import memories from JSON lines, as `quire memory export` prints them; all or nothing.
 
-        The owner keeps ids, authors and access as they are; anyone else becomes the author.
+        For the owner, ids, authors and access stay as they are; anyone else becomes the author.
         """
+        at = moment(at)
         found = jsonl.parse(text, at=at)
         refuse_secrets(
             ((f"memory in line {one.number}", one.memory.content) for one in found),
             allow=allow_secret,
         )
-        with self._noting(viewer) as (writer, view):
+        with self._authoring.transaction(viewer) as (writer, view):
             for one in found:
                 self._check_category(one.memory.category, one.number)
             before = {memory.id: memory for memory in _all(view)}
@@ -173,20 +181,45 @@ class Remembering(Noting):
         added = sum(memory.id not in before for memory in changed)
         altered = sum(memory.id in before and memory.id in taken for memory in changed)
         return ImportResult(
-            added, altered, len(taken) - added - altered, (), self._embed_now(viewer, written)
+            added,
+            altered,
+            len(taken) - added - altered,
+            (),
+            self._authoring.embed_written(viewer, written),
         )
 
     def _check_category(self, category: str, line: int | None = None) -> None:
-        known = vocabulary.known("categories", vocabulary.CATEGORIES, self.config.learn.categories)
+        known = vocabulary.known(
+            "categories", vocabulary.CATEGORIES, self._project.config.learn.categories
+        )
         try:
             vocabulary.check("category", category, known, "categories")
         except InputError as error:
             raise InputError(f"line {line}: {error}" if line else str(error)) from None
 
     def _keep(self, writer: Writer, changed: Iterable[Memory]) -> list[Document]:
-        written = [memories.document(memory, self._cut) for memory in changed]
+        written = [memories.document(memory, self._authoring.split) for memory in changed]
         put(writer, written)
         return written
+
+    # Last in the class: below it `list` would no longer mean the type.
+    def list(
+        self,
+        *,
+        category: str | None = None,
+        history: bool = False,
+        viewer: Viewer | str | None = None,
+    ) -> list[Memory]:
+        """List the current memories, oldest first; with `history` also the superseded ones."""
+        with self._project.view(viewer) as view:
+            if category is not None:
+                self._check_category(category)
+            found = _all(view)
+        return [
+            memory
+            for memory in memories.ordered(found)
+            if (history or memory.superseded_by is None) and category in {None, memory.category}
+        ]
 
 
 def _found(view: View, ids: Sequence[str]) -> list[Memory]:

@@ -1,1 +1,1 @@
-"""The recipes that come with Quire, as data."""
+"""Recipes as data (TOML), and the entry points of the specifications that use them."""

@@ -1,54 +1,58 @@
-"""What should an agent know before it goes on?
+"""Pages for agents (specification 4): what is known of a task, and what went wrong before.
 
-Three pages: what is known of a task, from all that there is (`agent`), what went wrong before in a
-domain (`premortem`), and which rules hold in a situation (`situation`). They are recipes like any
-other; this says how they are asked for.
+Both are recipes like any other (`agent`, `premortem`); this is how they are asked for.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Sequence
 
-from quire import rules
 from quire.core.aio import waiting
 from quire.core.types import Context, FormattedContext, Recipe, Viewer, formatted
 from quire.memory import vocabulary
-from quire.memory.authoring import Noting
+from quire.memory.authoring import OpenProject
 from quire.pipeline import recipe as recipes
 from quire.pipeline.request import DEFAULT_MODEL, Options
+from quire.recipes.protocol import Assemble
 
 AGENT = "agent"
+AGENT_ITEMS = 20
+AGENT_TOKENS = 2000
 PREMORTEM = "premortem"
-ITEMS = 20
-TOKENS = 2000
 PREMORTEM_ITEMS = 10
 PREMORTEM_TOKENS = 1500
-SITUATION = "situation"
-SITUATION_TOKENS = 4000
 
 
-class Advising(Noting):
-    """Pages for agents, of an open store."""
+class AgentContexts:
+    """Pages for agents from an open store."""
 
-    @abstractmethod
-    def assemble(self, query: str, **options: Unpack[Options]) -> Context:
-        """Assemble one context for a question."""
+    def __init__(self, project: OpenProject, assemble: Assemble) -> None:
+        self._project = project
+        self._assemble = assemble
 
     def assemble_context(
         self,
         query: str,
         context_types: Sequence[str] | None = None,
-        limit: int = ITEMS,
-        max_tokens: int = TOKENS,
+        limit: int = AGENT_ITEMS,
+        max_tokens: int = AGENT_TOKENS,
         *,
         hard: bool = True,
         viewer: Viewer | str | None = None,
         model: str = DEFAULT_MODEL,
     ) -> FormattedContext:
-        """Put what is known of a task on one page: memories, code, experiences, values, commits."""
-        asked: Options = {
+        """Put what is known of a task on one page: memories, code, experiences, values, commits.
+
+        Args:
+            query: The task or question.
+            context_types: The sections to fill, by name; None for all.
+            limit: The most items in each section.
+            max_tokens: The token budget of the page.
+            hard: Whether the budget is a hard limit.
+            viewer: Who reads; None for the configured viewer, or the owner.
+            model: The model to count tokens for.
+        """
+        options: Options = {
             "recipe": AGENT,
             "limit": limit,
             "budget": max_tokens,
@@ -58,8 +62,8 @@ class Advising(Noting):
             "allow_empty": True,
         }
         if context_types is not None:
-            asked["types"] = context_types
-        return formatted(self.assemble(query, **asked))
+            options["types"] = context_types
+        return formatted(self._assemble(query, **options))
 
     def premortem(
         self,
@@ -73,14 +77,14 @@ class Advising(Noting):
         model: str = DEFAULT_MODEL,
         meaning: bool = True,
     ) -> Context:
-        """Tell what went wrong before in a domain, and with a strategy.
+        """Assemble what went wrong before in a domain, and with a strategy.
 
-        Without `meaning` it is looked for by words alone.
+        Without `meaning` the search is lexical only.
         """
-        vocabulary.check_attempt(domain, strategy, self.config.learn)
-        recipe = filled(recipes.load(PREMORTEM), domain, strategy)
-        return self.assemble(
-            _said(domain, strategy),
+        vocabulary.check_attempt(domain, strategy, self._project.config.learn)
+        recipe = fill_recipe(recipes.load(PREMORTEM), domain, strategy)
+        return self._assemble(
+            _query_of(domain, strategy),
             recipe=recipe if meaning else recipes.by_words(recipe),
             limit=limit,
             budget=budget,
@@ -114,37 +118,16 @@ class Advising(Noting):
             )
         )
 
-    def situate(
-        self,
-        situation: Mapping[str, Any],
-        base: str = "",
-        *,
-        budget: int = SITUATION_TOKENS,
-        viewer: Viewer | str | None = None,
-        model: str = DEFAULT_MODEL,
-    ) -> Context:
-        """Tell which contexts and rules hold in a situation, at a place or for a context."""
-        return self.assemble(
-            rules.told(rules.checked(situation)) or "anything",
-            recipe=SITUATION,
-            situation=situation,
-            base=base,
-            budget=budget,
-            viewer=viewer,
-            model=model,
-            allow_empty=True,
-        )
-
     assemble_context_async = waiting(assemble_context)
+    premortem_async = waiting(premortem)
     get_premortem_context_async = waiting(get_premortem_context)
-    situate_async = waiting(situate)
 
 
-def filled(recipe: Recipe, domain: str, strategy: str | None = None) -> Recipe:
-    """Let a recipe speak of a domain and a strategy; what asks for one that is unknown goes."""
-    terms = {"domain": domain, "query": _said(domain, strategy)}
+def fill_recipe(recipe: Recipe, domain: str, strategy: str | None = None) -> Recipe:
+    """Fill a recipe's placeholders in; sources that need a strategy go where there is none."""
+    terms = {"domain": domain, "query": _query_of(domain, strategy)}
     return recipes.fill(recipe, terms if strategy is None else {**terms, "strategy": strategy})
 
 
-def _said(domain: str, strategy: str | None) -> str:
+def _query_of(domain: str, strategy: str | None) -> str:
     return domain if strategy is None else f"{domain} with {strategy}"

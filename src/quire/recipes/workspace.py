@@ -1,13 +1,10 @@
-"""What does someone in a workspace need to know?
+"""Contexts of a workspace (specification 3).
 
-The nouns of the workspace's own specification over the one pipeline: a request becomes a question
-with options, a context becomes a payload. Nothing is decided here that a recipe could decide.
+The types of that specification over the one pipeline: a request becomes a query with options, a
+context becomes a payload. Nothing is decided here that a recipe could decide.
 """
 
 from __future__ import annotations
-
-from abc import abstractmethod
-from typing import Unpack
 
 from quire import packing, tokens
 from quire.core.aio import waiting
@@ -25,8 +22,9 @@ from quire.core.types import (
     Validation,
 )
 from quire.errors import BudgetError, InputError
-from quire.memory.authoring import Noting
+from quire.memory.authoring import OpenProject
 from quire.pipeline.request import Options
+from quire.recipes.protocol import Assemble
 from quire.retrieval import ancestors
 
 RECIPE = "workspace"
@@ -44,15 +42,15 @@ SPLITS: dict[str, TokenBudget] = {
 """What the parts of a page may take, by the type of a request."""
 
 
-class Building(Noting):
-    """Contexts of a workspace."""
+class WorkspaceContexts:
+    """Contexts of a workspace, from an open store."""
 
-    @abstractmethod
-    def assemble(self, query: str, **options: Unpack[Options]) -> Context:
-        """Assemble one context for a question."""
+    def __init__(self, project: OpenProject, assemble: Assemble) -> None:
+        self._project = project
+        self._assemble = assemble
 
     def build(self, request: ContextRequest) -> ContextPayload:
-        """Build the context for someone who looks at something and asks."""
+        """Build the context for a user, what they are viewing and what they ask."""
         budget = _budget(request)
         options: Options = {
             "recipe": RECIPE,
@@ -73,7 +71,7 @@ class Building(Noting):
         }
         if request.preferences.format:
             options["format"] = request.preferences.format
-        return _payload(request, budget, self.assemble(request.query, **options))
+        return _payload(request, budget, self._assemble(request.query, **options))
 
     build_async = waiting(build)
 
@@ -91,7 +89,7 @@ class Building(Noting):
         if counted > payload.metadata.budget:
             problems.append(f"{counted} tokens pass the budget of {payload.metadata.budget}")
         items = [item for section in payload.sections for item in section.items]
-        with self._view(user) as view:
+        with self._project.view(user) as view:
             readable = {record.id for record in view.records([item.block_id for item in items])}
             problems += [
                 f"{item.block_id} may not be read by {user}, or is gone"

@@ -1,70 +1,75 @@
-"""How are blocks written, moved, shared and taken out?
+"""The blocks of an open store: put, edit, move, share, delete, list, export, import.
 
-Whoever may read a block may put others into it; only its author and the owner change, move, share
-or delete it. What a viewer puts at the root is theirs alone until they share it. Who may read a
-block follows from what it stands in; whatever changes that is in force, for all that stands below,
-when the write ends.
+Whoever may read a block may put others into it; only its author and the owner edit, move, share or
+delete it. What a viewer puts at the root only they may read until they share it. A block without an
+access list of its own inherits that of its parent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from quire.core.protocols import View
-from quire.core.types import OWNER, Document, Event, Filter, ImportResult, Record, Viewer, Written
-from quire.core.types.blocks import Block, Property, Removed
+from quire.core.types import Event, Filter, ImportResult, Record, Viewer, Written
+from quire.core.types.blocks import Block, PagesImported, Property, Removed
 from quire.errors import InputError
-from quire.memory.authoring import Noting, ViewerLike, put, refuse_others, refuse_secrets
+from quire.memory.authoring import Authoring, moment, refuse_others, refuse_secrets
 from quire.store.access import access_list
-from quire.workspace import jsonl, permissions, records, tree
-from quire.workspace.permissions import BlockTransaction
+from quire.workspace import import_service, jsonl, permissions, records, tree
+from quire.workspace.block_writer import EDIT, BlockWriter
 
-EDIT = "edit"
 VIEW = "view"
+"""The event that records that a block was viewed."""
 
 
-class Workspace(Noting):
+class Blocks:
     """The blocks of an open store."""
 
-    def put_blocks(
+    def __init__(self, authoring: Authoring) -> None:
+        self._authoring = authoring
+        self._project = authoring.project
+        self._writer = BlockWriter(authoring)
+
+    def put(
         self,
         blocks: Iterable[Block],
         *,
-        at: int,
         viewer: Viewer | str | None = None,
         events: Sequence[Event] | None = None,
         allow_secret: bool = False,
+        at: int | None = None,
     ) -> Written[tuple[Block, ...]]:
         """Add blocks, or replace those with the same ids; all of them, or none.
 
-        What is as it was is left alone. `events`, which `delete_block` gave back, restores what had
-        been done to the blocks; without it the writing itself is recorded. `at`: seconds since
-        1970.
+        Unchanged blocks are left alone. `events`, as `delete` returned them, restores the events of
+        the blocks; without them the write itself is recorded.
         """
+        at = moment(at)
         given = [permissions.checked(block) for block in blocks]
         refuse_secrets(
             ((f"block {one.id}".rstrip(), _said(one)) for one in given), allow=allow_secret
         )
-        with self._shaping(viewer) as shaping:
-            taken = permissions.taken_in(shaping, given, at)
+        with self._writer.transaction(viewer) as transaction:
+            taken = permissions.taken_in(transaction, given, at)
             changed = {one.id: one for one, new in taken if new}
-            written = self._reshape(shaping, changed)
-            author = shaping.view.viewer
+            written = self._writer.apply(transaction, changed)
+            author = transaction.view.viewer
             done = (
                 [Event(one.author or author.actor, EDIT, one.id, at) for one in changed.values()]
                 if events is None
                 else _own(author, events, changed)
             )
-            shaping.writer.put_events(done)
-        return Written(tuple(one for one, _ in taken), self._embed_now(viewer, written))
+            transaction.writer.put_events(done)
+        return Written(
+            tuple(one for one, _ in taken), self._authoring.embed_written(viewer, written)
+        )
 
-    def edit_block(
+    def edit(
         self,
-        name: str,
+        block_id: str,
         *,
-        at: int,
         text: str | None = None,
         properties: Mapping[str, Property | None] | None = None,
         relations: Mapping[str, Sequence[str]] | None = None,
@@ -72,12 +77,14 @@ class Workspace(Noting):
         mentions: Sequence[str] | None = None,
         viewer: Viewer | str | None = None,
         allow_secret: bool = False,
+        at: int | None = None,
     ) -> Written[Block]:
-        """Change what a block says; of properties and relations those named (None, (): none)."""
+        """Change a block; properties and relations that are not named stay (None, (): removed)."""
+        at = moment(at)
         if all(one is None for one in (text, properties, relations, links, mentions)):
             raise InputError("nothing to edit: give a text, properties, relations, links, mentions")
-        with self._shaping(viewer) as shaping:
-            old = _changeable(shaping.view, name)
+        with self._writer.transaction(viewer) as transaction:
+            old = _changeable(transaction.view, block_id)
             named = {**old.properties, **(properties or {})}
             related = {**old.relations, **{k: tuple(v) for k, v in (relations or {}).items()}}
             made = replace(
@@ -90,171 +97,161 @@ class Workspace(Noting):
             )
             made = permissions.checked(made)
             if made != old:
-                refuse_secrets([(f"block {name}", _said(made))], allow=allow_secret)
+                refuse_secrets([(f"block {block_id}", _said(made))], allow=allow_secret)
                 made = replace(made, edited=max(at, old.created or at))
-            written = self._rewritten(shaping, old, made, at)
-        return Written(made, self._embed_now(viewer, written))
+            written = self._writer.replace(transaction, old, made, at)
+        return Written(made, self._authoring.embed_written(viewer, written))
 
-    def move_block(
+    def move(
         self,
-        name: str,
+        block_id: str,
         parent: str | None,
         *,
-        at: int,
         position: int | None = None,
         viewer: Viewer | str | None = None,
+        at: int | None = None,
     ) -> Written[Block]:
-        """Let a block, with all that stands in it, stand in another one (None: at the root)."""
-        with self._shaping(viewer) as shaping:
-            old = _changeable(shaping.view, name)
+        """Move a block and its children under another block (None: to the root)."""
+        at = moment(at)
+        with self._writer.transaction(viewer) as transaction:
+            old = _changeable(transaction.view, block_id)
             if parent is not None and parent != old.parent:
-                permissions.there(shaping.view, parent)
+                permissions.there(transaction.view, parent)
             if position is None:
                 position = old.position
             made = replace(old, parent=parent, position=position)
-            made = permissions.private(shaping.view.viewer, made)
-            written = self._rewritten(shaping, old, made, at)
-        return Written(made, self._embed_now(viewer, written))
+            made = permissions.private(transaction.view.viewer, made)
+            written = self._writer.replace(transaction, old, made, at)
+        return Written(made, self._authoring.embed_written(viewer, written))
 
-    def share_block(
+    def share(
         self,
-        name: str,
+        block_id: str,
         access: Sequence[str] | None,
         *,
-        at: int,
         viewer: Viewer | str | None = None,
+        at: int | None = None,
     ) -> Written[Block]:
-        """Say who may read a block and what stands in it; None: as of what it stands in."""
-        with self._shaping(viewer) as shaping:
-            old = _changeable(shaping.view, name)
+        """Set who may read a block and its children (None: inherited from its parent)."""
+        at = moment(at)
+        with self._writer.transaction(viewer) as transaction:
+            old = _changeable(transaction.view, block_id)
             made = replace(old, access=None if access is None else access_list(access))
-            made = permissions.private(shaping.view.viewer, made)
-            written = self._rewritten(shaping, old, made, at)
-        return Written(made, self._embed_now(viewer, written))
+            made = permissions.private(transaction.view.viewer, made)
+            written = self._writer.replace(transaction, old, made, at)
+        return Written(made, self._authoring.embed_written(viewer, written))
 
-    def delete_block(self, name: str, viewer: Viewer | str | None = None) -> Removed:
-        """Take a block out, with all that stands in it and may be read; gives what was there.
+    def delete(self, block_id: str, *, viewer: Viewer | str | None = None) -> Removed:
+        """Delete a block with those children that the viewer may read; return what was deleted.
 
-        What the viewer may not read stays, without what it stood in. Refused if others have written
-        some of the rest.
+        Children that the viewer may not read stay, without a parent. Raises `InputError` if others
+        have written some of those that would be deleted.
         """
-        with self._shaping(viewer) as shaping:
-            view = shaping.view
-            first = _changeable(view, name)
-            found = tree.below(view, [name])
+        with self._writer.transaction(viewer) as transaction:
+            view = transaction.view
+            first = _changeable(view, block_id)
+            found = tree.below(view, [block_id])
             for record in found:
                 refuse_others(view.viewer, "what stands in it, block", record.id, record.author)
             blocks = (first, *(records.block_of(one, view.chunks_of(one.id)) for one in found))
             gone = {block.id: None for block in blocks}
             events = tuple(event for event in view.events() if event.record_id in gone)
-            written = self._reshape(shaping, gone)
-        self._embed_now(viewer, written)
+            written = self._writer.apply(transaction, gone)
+        self._authoring.embed_written(viewer, written)
         return Removed(blocks, events)
 
-    def block(self, name: str, viewer: Viewer | str | None = None) -> Block:
-        """Give one block by its id."""
-        with self._view(viewer) as view:
-            return _shown(view.viewer, permissions.there(view, name))
+    def get(self, block_id: str, *, viewer: Viewer | str | None = None) -> Block:
+        """Return one block by its id."""
+        with self._project.view(viewer) as view:
+            return _shown(view.viewer, permissions.there(view, block_id))
 
-    def view_block(self, name: str, *, at: int, viewer: Viewer | str | None = None) -> Block:
-        """Give one block by its id, and record that it was looked at (by someone with a name)."""
-        with self._shaping(viewer) as shaping:
-            found, asked = permissions.there(shaping.view, name), shaping.view.viewer
+    def view(
+        self, block_id: str, *, viewer: Viewer | str | None = None, at: int | None = None
+    ) -> Block:
+        """Return one block by its id, and record the view (if the viewer has a name)."""
+        at = moment(at)
+        with self._writer.transaction(viewer) as transaction:
+            found, asked = permissions.there(transaction.view, block_id), transaction.view.viewer
             if asked.actor:
-                shaping.writer.put_events([Event(asked.actor, VIEW, name, at)])
+                transaction.writer.put_events([Event(asked.actor, VIEW, block_id, at)])
         return _shown(asked, found)
 
-    def blocks(
+    def tree(
         self,
         under: str | None = None,
         *,
         levels: int | None = None,
         viewer: Viewer | str | None = None,
     ) -> list[tuple[int, Block]]:
-        """List blocks as one reads them, each with its depth: below one (itself first), or all.
+        """List blocks in reading order, each with its depth: one and its children, or all.
 
-        What stands in something that may not be read is listed at the root.
+        A block whose parent the viewer may not read is listed at the root.
         """
         if levels is not None and levels < 1:
             raise InputError(f"{levels} levels cannot be shown: give 1 or more")
-        with self._view(viewer) as view:
+        with self._project.view(viewer) as view:
             roots = _roots(view) if under is None else [permissions.record_of(view, under)]
             return [
                 (depth, _shown(view.viewer, records.block_of(one, view.chunks_of(one.id))))
                 for depth, one in tree.walked(view, roots, levels)
             ]
 
-    def export_blocks(
-        self, under: str | None = None, viewer: Viewer | str | None = None
+    def export(
+        self, under: str | None = None, *, viewer: Viewer | str | None = None
     ) -> list[Block]:
-        """Give blocks, each after what it stands in, such that `import_blocks` can take them in."""
-        found = [block for _, block in self.blocks(under, viewer=viewer)]
-        if self._viewer(viewer).owner:
+        """Return blocks, each after its parent, as `import_lines` takes them."""
+        found = [block for _, block in self.tree(under, viewer=viewer)]
+        if self._project.resolve_viewer(viewer).owner:
             return found
         there = {block.id for block in found}
         return [one if one.parent in there else replace(one, parent=None) for one in found]
 
-    def import_blocks(
+    def import_lines(
         self,
         text: str,
         *,
-        at: int,
         viewer: Viewer | str | None = None,
         allow_secret: bool = False,
+        at: int | None = None,
     ) -> ImportResult:
-        """Take in what `quire block export` gave, JSON lines; all of it, or nothing.
+        """Import blocks from JSON lines, as `quire block export` prints them; all or nothing.
 
-        The owner keeps authors and access as they are; anyone else becomes the author.
+        For the owner, authors and access stay as they are; anyone else becomes the author.
         """
+        at = moment(at)
         found = jsonl.parse(text)
-        with self._view(viewer) as view:
+        with self._project.view(viewer) as view:
             before = {one.id: permissions.found(view, one.id) for one in found if one.id}
-        taken = self.put_blocks(found, at=at, viewer=viewer, allow_secret=allow_secret)
+        taken = self.put(found, at=at, viewer=viewer, allow_secret=allow_secret)
         added = sum(before.get(one.id) is None for one in taken.kept)
         same = sum(before.get(one.id) == one for one in taken.kept)
         return ImportResult(added, len(found) - added - same, same, (), taken.notes)
 
-    # --- what all need -------------------------------------------------------------------------
+    def import_pages(
+        self,
+        folder: str | os.PathLike[str],
+        form: str,
+        *,
+        share: Sequence[str] = (),
+        viewer: Viewer | str | None = None,
+        allow_secret: bool = False,
+        at: int | None = None,
+    ) -> PagesImported:
+        """Import all pages of a folder: a `vault`, a `notion` export or plain `markdown`.
 
-    @contextmanager
-    def _shaping(self, viewer: ViewerLike) -> Iterator[BlockTransaction]:
-        """Open the write transaction; what stands below a block is not only what may be read."""
-        with (
-            self._noting(viewer) as (writer, view),
-            self.store.view(OWNER, self.config.space) as whole,
-        ):
-            yield BlockTransaction(writer, view, whole)
-
-    def _rewritten(
-        self, shaping: BlockTransaction, old: Block, made: Block, at: int
-    ) -> list[Document]:
-        if made == old:
-            return []
-        written = self._reshape(shaping, {made.id: made})
-        shaping.writer.put_events([Event(shaping.view.viewer.actor, EDIT, made.id, at)])
-        return written
-
-    def _reshape(
-        self, shaping: BlockTransaction, changed: Mapping[str, Block | None]
-    ) -> list[Document]:
-        """Write blocks, or take them out, with all for which something else stands above now."""
-        whole, after = shaping.whole, tree.Tree(shaping.whole, changed)
-        for name in changed:
-            after.inside(name)  # refuses circles before anything is written
-        documents = [
-            records.document(block, after.inside(block.parent), self._cut)
-            for block in changed.values()
-            if block is not None
-        ]
-        documents += [
-            records.document(
-                records.block_of(record, whole.chunks_of(record.id)), standing, self._cut
-            )
-            for record, standing in tree.affected(whole, changed, after)
-        ]
-        shaping.writer.remove(name for name, block in changed.items() if block is None)
-        put(shaping.writer, documents)
-        return documents
+        Run it again at will: unchanged blocks are left alone, changed ones are written again, those
+        that are gone are removed. Access that was set by `share` since stays.
+        """
+        return import_service.import_pages(
+            self._authoring,
+            self._writer,
+            folder,
+            form,
+            share=share,
+            viewer=viewer,
+            allow_secret=allow_secret,
+            at=moment(at),
+        )
 
 
 def _said(block: Block) -> str:

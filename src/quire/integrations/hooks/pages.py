@@ -128,7 +128,7 @@ def _session_start(quire: Quire, client: Client, told: HookEvent, asking: Asking
 def _contexts(quire: Quire, client: Client, told: HookEvent, asking: Asking) -> str:
     from quire.core.types import Filter
 
-    known = quire.records(
+    known = quire.documents.list(
         Filter(paths=tuple(f"**/{name}" for name in client.reads)), viewer=asking.viewer
     )
     context = quire.assemble(
@@ -150,7 +150,7 @@ def _memories(quire: Quire, asking: Asking) -> str:
     from quire.core.graphemes import last_cut
 
     found = sorted(
-        quire.memories(viewer=asking.viewer),
+        quire.memories.list(viewer=asking.viewer),
         key=lambda one: (-one.importance, -(one.edited or one.created), one.id),
     )
     lines = []
@@ -186,7 +186,7 @@ def _post_tool(quire: Quire, client: Client, told: HookEvent, asking: Asking) ->
     """Tell what went wrong before in the domain at hand; if nothing did, whenever one debugged."""
     at_hand = failures.domain_of(told.command, told.output)
     for domain in dict.fromkeys((at_hand, failures.DEFAULT_DOMAIN)):
-        context = quire.premortem(
+        context = quire.agent.premortem(
             domain, budget=BUDGET, model=COUNTER, viewer=asking.viewer, meaning=asking.embed
         )
         if context.sources:

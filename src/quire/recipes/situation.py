@@ -1,0 +1,74 @@
+"""Context files and their rules (specification 2): check them, and ask which hold in a situation.
+
+`check`, `list` and `test` read the files on disk; `situate` reads the store, as its viewer may, and
+puts what holds on one page (the recipe `situation`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quire import rules
+from quire.core.aio import waiting
+from quire.core.types import Context, Viewer
+from quire.memory.authoring import OpenProject
+from quire.pipeline.request import DEFAULT_MODEL
+from quire.recipes.protocol import Assemble
+from quire.rules import project_files
+from quire.rules.project_files import Checked, Held, Tested
+
+SITUATION = "situation"
+SITUATION_TOKENS = 4000
+
+
+class ContextRules:
+    """The context files of an open project, and the rules in them."""
+
+    def __init__(self, project: OpenProject, assemble: Assemble) -> None:
+        self._project = project
+        self._assemble = assemble
+
+    def check(self, paths: Sequence[str | os.PathLike[str]] = ()) -> Checked:
+        """Check the context files below some paths, or of the whole project."""
+        return project_files.check(self._project.config, paths)
+
+    def test(self, situation: Mapping[str, Any], path: str | os.PathLike[str] = ".") -> Tested:
+        """Evaluate which rules apply at a path in a situation, and why."""
+        return project_files.applying(self._project.config, path, situation)
+
+    def situate(
+        self,
+        situation: Mapping[str, Any],
+        base: str = "",
+        *,
+        budget: int = SITUATION_TOKENS,
+        viewer: Viewer | str | None = None,
+        model: str = DEFAULT_MODEL,
+    ) -> Context:
+        """Assemble the contexts and rules that hold in a situation.
+
+        Args:
+            situation: What is going on: `tool`, `params`, `path`, `intent`, ...
+            base: The context file, or the place, whose rules hold.
+            budget: The token budget.
+            viewer: Who reads; None for the configured viewer, or the owner.
+            model: The model to count tokens for.
+        """
+        return self._assemble(
+            rules.told(rules.checked(situation)) or "anything",
+            recipe=SITUATION,
+            situation=situation,
+            base=base,
+            budget=budget,
+            viewer=viewer,
+            model=model,
+            allow_empty=True,
+        )
+
+    situate_async = waiting(situate)
+
+    def list(self, path: str | os.PathLike[str] = ".") -> Held:
+        """List what holds at a path, and the file that each part comes from."""
+        return project_files.holding(self._project.config, path)

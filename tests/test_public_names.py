@@ -14,6 +14,7 @@ import quire
 
 PUBLIC = [
     "AccessRule",
+    "ActiveContext",
     "BehaviorRule",
     "Block",
     "BlockItem",
@@ -73,7 +74,6 @@ PUBLIC = [
     "Validation",
     "Value",
     "Viewer",
-    "Weighed",
     "WhyNot",
     "Written",
     "context_aware",

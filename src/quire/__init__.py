@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from quire.core.protocols import Embedder
     from quire.core.types import (
         AccessRule,
+        ActiveContext,
         BehaviorRule,
         BlockItem,
         Budget,
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
         Validation,
         Value,
         Viewer,
-        Weighed,
         Written,
     )
     from quire.core.types.blocks import Block, PagesImported, Removed
@@ -76,6 +76,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AccessRule",
+    "ActiveContext",
     "BehaviorRule",
     "Block",
     "BlockItem",
@@ -135,7 +136,6 @@ __all__ = [
     "Validation",
     "Value",
     "Viewer",
-    "Weighed",
     "WhyNot",
     "Written",
     "context_aware",

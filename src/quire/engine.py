@@ -271,7 +271,7 @@ class Quire:
         with self._project.view(asked.viewer) as view:
             roots = view.roots()
             settings = self.config.embed, self.config.judge, self.config.writer
-            whom = rules.asked_back(self.config.judge)
+            whom = rules.client_identity(self.config.judge)
             key = (roots.state, receipts.viewer_hash(view.viewer), *settings, whom, *asked.key)
             kept = None if fresh else self._contexts.get(key)
             if kept is not None:
@@ -283,7 +283,7 @@ class Quire:
             state = receipts.viewed(
                 roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vectors
             )
-            state |= receipts.judged(gathered.situated.judge, gathered.situated.ruled.verdicts)
+            state |= receipts.judged(gathered.situated.judge, gathered.situated.evaluation.verdicts)
             state |= receipts.summarized(gathered.writer, gathered.summaries)
             ids = [source.chunk_id for source in context.sources]
             proofs = [view.prove(chunk_id) for chunk_id in ids]
@@ -375,7 +375,7 @@ class Quire:
                 first.coverage.model,
                 first.failed,
                 first.situated.judge,
-                first.situated.ruled.verdicts,
+                first.situated.evaluation.verdicts,
                 first.writer,
                 first.summaries,
             )

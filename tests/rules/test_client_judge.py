@@ -1,4 +1,4 @@
-"""Whatever a client answers, is each sentence judged by what was said of it, or told to be open?"""
+"""Whatever a client answers, each sentence gets the verdict on it or a failure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quire.errors import UnansweredError
 from quire.llm import callback
 from quire.llm.callback import Said
 from quire.llm.prompt import Prompt
-from quire.rules import asked_back, open_judge
+from quire.rules import client_identity, open_judge
 
 SENTENCES = ["it rains", 'it "snows"', "it is late"]
 PLAIN = st.recursive(
@@ -114,8 +114,8 @@ def test_no_client_is_taken_for_another_viewers(
     for one, who in {(client, viewer), (other, another)}:
         for model, user in ((True, True), (False, True), (False, False)):
             with callback.called_by(Someone("", model, user, one, who)):
-                names.add((judge.name, asked_back(JudgeSettings(provider="mcp"))))
-                assert asked_back(JudgeSettings()) == ""
+                names.add((judge.name, client_identity(JudgeSettings(provider="mcp"))))
+                assert client_identity(JudgeSettings()) == ""
     assert len({name for name, _ in names}) == len({whom for _, whom in names}) == len(names)
     assert len(names) == 3 * len({(client, viewer), (other, another)})
     assert judge.name == "mcp:nobody/1.1"

@@ -1,4 +1,4 @@
-"""Do the commands show what holds, which rules apply, and every mistake?"""
+"""The commands show what applies, which rules hold, and every mistake."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def test_check_tells_every_mistake_of_every_file(shop: Tree) -> None:
     done = shop.call("rules", "check")
     assert done.returncode == 1
     assert done.stdout.splitlines()[:7] == [
-        "a.context.yaml:1: there is no key 'metadta'; did you mean 'metadata'?",
-        "a.context.yaml:2: extends: '../x' is no path inside the project",
+        "a.context.yaml:1: unknown key 'metadta'; did you mean 'metadata'?",
+        "a.context.yaml:2: extends: '../x' is not a path inside the project",
         (
             "b.context.yaml:1: contexts extend each other in a circle: "
             "b.context.yaml > c.context.toml > b.context.yaml"
@@ -108,8 +108,8 @@ def test_check_tells_every_mistake_of_every_file(shop: Tree) -> None:
             "c.context.toml:1: contexts extend each other in a circle: "
             "c.context.toml > b.context.yaml > c.context.toml"
         ),
-        "d.context.md:3: rule 'd': 'nowhere' is not there, or it has mistakes",
-        "e.context.yaml:1: no UTF-8 text: save it as UTF-8",
+        "d.context.md:3: rule 'd': 'nowhere' does not exist or has mistakes",
+        "e.context.yaml:1: not UTF-8 text: save it as UTF-8",
         "link.context.md: not read: symbolic link, not followed",
     ]
     told = answer(shop, "check", code=1)
@@ -128,11 +128,11 @@ def test_list_tells_where_each_part_comes_from(shop: Tree) -> None:
             "business_goal: Never charge twice  (src/pay/pay.context.md)",
             "when a charge fails: retry once  (src/pay/pay.context.md:5)",
             (
-                "rule 'database' brings guides/database if the expression holds: path matches '*.sql' "
+                "rule 'database' injects guides/database if the expression holds: path matches '*.sql' "
                 "or params.command contains 'alembic'  (src/pay/pay.context.md:7)"
             ),
             (
-                "rule 'privacy' brings docs/privacy.md if the sentence holds: personal data of "
+                "rule 'privacy' injects docs/privacy.md if the sentence holds: personal data of "
                 "customers is involved  (src/pay/pay.context.md:11)"
             ),
             "from src/pay/pay.context.md  (distance 0)",
@@ -149,7 +149,7 @@ def test_list_tells_where_each_part_comes_from(shop: Tree) -> None:
 
 def test_where_no_context_counts_it_is_said(tree: Tree) -> None:
     done = tree.call("rules", "list")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "no context file counts here\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "no context file applies here\n")
     assert tree.call("rules", "check").stdout == "0 contexts, 0 mistakes\n"
 
 
@@ -157,7 +157,7 @@ def test_a_file_with_mistakes_is_told_first_and_the_rest_holds(shop: Tree) -> No
     shop.write("src/broken.context.yaml", "metadta: {}\n")
     done = shop.call("rules", "list", "src/pay")
     assert done.returncode == 0
-    assert done.stderr.startswith("FAILED: src/broken.context.yaml:1: there is no key 'metadta'")
+    assert done.stderr.startswith("FAILED: src/broken.context.yaml:1: unknown key 'metadta'")
     assert "from src/pay/pay.context.md" in done.stdout
 
 
@@ -206,8 +206,8 @@ def test_a_missing_reference_is_told_and_nothing_else_is_lost(shop: Tree) -> Non
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("test", "--situation", "{"), "the situation is no JSON"),
-        (("test", "--situation", "[]"), "must be a JSON object"),
+        (("test", "--situation", "{"), "situation: not valid JSON"),
+        (("test", "--situation", "[]"), "expected a JSON object, not list"),
         (("test", "--situation", "@nothing.json"), "nothing.json cannot be read"),
         (("test",), "Missing option '--situation'"),
         (("check", "nothing"), "does not exist"),

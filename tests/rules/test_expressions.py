@@ -1,4 +1,4 @@
-"""Does an expression mean what the grammar says, and is every slip told with its place?"""
+"""Expressions mean what the grammar says, and every error names its place."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from hypothesis import strategies as st
 
 from quire.core.types import EXPRESSION, SENTENCE
 from quire.errors import InputError
-from quire.rules import conditions, expression_eval
-from quire.rules.expression_eval import checked, holds
-from quire.rules.expressions import DEEPEST, NotAnExpression, parse
+from quire.rules.conditions import classify_condition, sentence_condition
+from quire.rules.expression_eval import holds
+from quire.rules.expressions import MAX_DEPTH, ExpressionError, parse_expression
+from quire.rules.situation import (
+    describe_situation,
+    parse_situation,
+    validate_situation,
+    without_time,
+)
 
-HERE: dict[str, Any] = {
+SITUATION: dict[str, Any] = {
     "tool": "bash",
     "params": {
         "command": "alembic upgrade head",
@@ -92,8 +98,8 @@ HERE: dict[str, Any] = {
         " tool\n==\t'bash' ",
     ],
 )
-def test_what_holds(text: str) -> None:
-    assert holds(parse(text), HERE)
+def test_true_expressions(text: str) -> None:
+    assert holds(parse_expression(text), SITUATION)
 
 
 @pytest.mark.parametrize(
@@ -126,17 +132,17 @@ def test_what_holds(text: str) -> None:
         "false or none",
     ],
 )
-def test_what_does_not_hold(text: str) -> None:
-    assert not holds(parse(text), HERE)
+def test_false_expressions(text: str) -> None:
+    assert not holds(parse_expression(text), SITUATION)
 
 
 def test_a_text_too_long_for_a_path_matches_nothing() -> None:
-    assert holds(parse("path matches '*'"), {"path": "x" * 4096})
-    assert not holds(parse("path matches '*'"), {"path": "/" * 200_000})
+    assert holds(parse_expression("path matches '*'"), {"path": "x" * 4096})
+    assert not holds(parse_expression("path matches '*'"), {"path": "/" * 200_000})
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "said"),
+    ("text", "character", "reason"),
     [
         ("", 1, "expected a value, not the end"),
         ("tool ==", 8, "expected a value, not the end"),
@@ -157,8 +163,8 @@ def test_a_text_too_long_for_a_path_matches_nothing() -> None:
         ("path matches 3", 14, "a pattern in quotes"),
         ("path matches ['a', 3]", 14, "a pattern in quotes"),
         ("path matches []", 14, "a pattern in quotes"),
-        ("path matches '[a'", 14, "is no pattern"),
-        ("path matches '!a'", 14, "only leave out"),
+        ("path matches '[a'", 14, "is not a pattern"),
+        ("path matches '!a'", 14, "only exclude"),
         ("3x == 1", 1, "is not understood"),
         ("1.2.3 == 1", 1, "is not understood"),
         ("a == " + "1" * 20, 6, "a number of more than"),
@@ -170,21 +176,21 @@ def test_a_text_too_long_for_a_path_matches_nothing() -> None:
         ("a == b; c", 7, "is not understood"),
     ],
 )
-def test_a_slip_is_told_with_its_place(text: str, at: int, said: str) -> None:
-    with pytest.raises(NotAnExpression) as caught:
-        parse(text)
-    assert str(caught.value).startswith(f"at character {at}: ")
-    assert said in str(caught.value)
+def test_an_error_names_its_place(text: str, character: int, reason: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse_expression(text)
+    assert str(caught.value).startswith(f"at character {character}: ")
+    assert reason in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
 @given(st.text(alphabet="ab.'\"\\ ()[],=<>!0159-\nandornotinhas", max_size=60))
 def test_any_text_is_an_expression_or_is_refused(text: str) -> None:
     try:
-        found = parse(text)
-    except NotAnExpression:
+        expression = parse_expression(text)
+    except ExpressionError:
         return
-    assert holds(found, HERE) in {True, False}
+    assert holds(expression, SITUATION) in {True, False}
 
 
 # --- against Python ----------------------------------------------------------------------------
@@ -218,15 +224,15 @@ BOOLEANS = st.recursive(
 @given(BOOLEANS)
 def test_and_or_not_are_those_of_logic(case: tuple[str, bool]) -> None:
     text, expected = case
-    if text.count("(") <= DEEPEST:
-        assert holds(parse(text), VALUES) is expected
+    if text.count("(") <= MAX_DEPTH:
+        assert holds(parse_expression(text), VALUES) is expected
 
 
 @given(st.lists(st.sampled_from(["a", "b", "not a", "not b"]), min_size=1, max_size=9), st.data())
 def test_and_binds_closer_than_or(parts: list[str], data: st.DataObject) -> None:
     words = [data.draw(st.sampled_from(["and", "or"])) for _ in parts[1:]]
     text = parts[0] + "".join(f" {w} {p}" for w, p in zip(words, parts[1:], strict=True))
-    assert holds(parse(text), VALUES) is eval(text, {}, {"a": True, "b": False})
+    assert holds(parse_expression(text), VALUES) is eval(text, {}, {"a": True, "b": False})
 
 
 # --- expression or sentence --------------------------------------------------------------------
@@ -258,8 +264,8 @@ def test_and_binds_closer_than_or(parts: list[str], data: st.DataObject) -> None
         ("the change is <b>large</b>", SENTENCE),
     ],
 )
-def test_how_a_plain_text_is_taken(text: str, kind: str) -> None:
-    assert conditions.of_text(text).kind == kind
+def test_a_plain_text_is_classified(text: str, kind: str) -> None:
+    assert classify_condition(text).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -274,30 +280,30 @@ def test_how_a_plain_text_is_taken(text: str, kind: str) -> None:
         "tool === 'x'",
     ],
 )
-def test_a_slip_does_not_become_a_sentence(text: str) -> None:
-    with pytest.raises(NotAnExpression, match=r"write {says: …} if it is a sentence"):
-        conditions.of_text(text)
-    assert conditions.of_sentence(text).kind == SENTENCE
+def test_a_typo_does_not_become_a_sentence(text: str) -> None:
+    with pytest.raises(ExpressionError, match=r"write {says: …} if it is a sentence"):
+        classify_condition(text)
+    assert sentence_condition(text).kind == SENTENCE
 
 
 # --- situations --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("given_", "said"),
+    ("value", "reason"),
     [
-        ([], "must be a JSON object"),
-        (None, "must be a JSON object"),
-        ({"a": math.nan}, "which is no number of JSON"),
-        ({"a": {1: 2}}, "keys are texts"),
-        ({"a": {1, 2}}, "holds a set"),
-        ({"a": "x" * 300_000}, "longer than"),
+        ([], "expected a JSON object, not list"),
+        (None, "expected a JSON object, not NoneType"),
+        ({"a": math.nan}, "nan is not a JSON number"),
+        ({"a": {1: 2}}, "keys must be texts, not 1"),
+        ({"a": {1, 2}}, "expected plain data, not a value of type set"),
+        ({"a": "x" * 300_000}, "at most 262144 are allowed"),
         ({"a": 10**5000}, "cannot be written as JSON"),
     ],
 )
-def test_what_is_no_situation(given_: object, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        checked(given_)
+def test_a_value_that_is_not_a_situation_is_refused(value: object, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        validate_situation(value)
 
 
 def test_a_deep_situation_is_refused() -> None:
@@ -305,13 +311,13 @@ def test_a_deep_situation_is_refused() -> None:
     for _ in range(100):
         deep = {"a": deep}
     with pytest.raises(InputError, match="nested deeper"):
-        checked(deep)
+        validate_situation(deep)
     for text in ("[" * 100_000, '{"a":' * 100_000, "{", "1" * 5000, '{"a": 1e999}', '{"a": NaN}'):
         with pytest.raises(InputError, match="situation"):
-            expression_eval.parse(text)
+            parse_situation(text)
 
 
-def test_the_time_is_no_part_of_what_is_judged() -> None:
+def test_the_time_is_not_judged() -> None:
     now = {"time": "10:00", "timestamp": 3, "intent": "x", "params": {"time": "kept"}}
-    assert expression_eval.lasting(now) == {"intent": "x", "params": {"time": "kept"}}
-    assert expression_eval.told({"tool": "t", **now, "path": "p"}) == "x. kept. p. t"
+    assert without_time(now) == {"intent": "x", "params": {"time": "kept"}}
+    assert describe_situation({"tool": "t", **now, "path": "p"}) == "x. kept. p. t"

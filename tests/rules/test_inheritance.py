@@ -1,4 +1,4 @@
-"""Does the nearest win, whatever the order in which files were found?"""
+"""The nearest context wins, whatever the order in which files are read."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.core.types import BehaviorRule, ContextFile, Inherited, InjectionRule
-from quire.rules import chain, essentials, merge, mistakes
-from quire.rules.discovery import candidates, form_of, place_of
+from quire.core.types import BehaviorRule, ContextFile, InheritedValue, InjectionRule
+from quire.rules import find_broken_extends, merge, resolve_chain
+from quire.rules.discovery import candidate_paths, detect_format, resolve_path
 
 
 def files(*contexts: ContextFile) -> dict[str, ContextFile]:
-    return {one.path: one for one in contexts}
+    return {context.path: context for context in contexts}
 
 
-def file(path: str, **said: object) -> ContextFile:
-    return ContextFile(path, path, **said)  # type: ignore[arg-type]  # a test's shorthand
+def file(path: str, **fields: object) -> ContextFile:
+    return ContextFile(path, path, **fields)  # type: ignore[arg-type]  # a test's shorthand
 
 
 def paths(place: str, contexts: dict[str, ContextFile]) -> list[tuple[str, int]]:
-    return [(link.context.path, link.distance) for link in chain(place, contexts)]
+    return [(link.context.path, link.distance) for link in resolve_chain(place, contexts)]
 
 
 TREE = files(
@@ -80,13 +80,13 @@ def test_what_a_parent_extends_and_the_folder_above_holds_counts_as_a_direct_par
     ]
 
 
-def test_where_no_context_is_nothing_holds() -> None:
-    assert chain("a/b", {}) == ()
+def test_without_contexts_nothing_applies() -> None:
+    assert resolve_chain("a/b", {}) == ()
     assert merge([]) == replace(merge([]), name=None, behavior_rules=())
     assert paths("", TREE) == [("base.context.yaml", 0), ("AGENTS.md", 0), ("CLAUDE.md", 0)]
 
 
-def test_a_page_that_a_rule_brings_in_is_inherited_by_nobody() -> None:
+def test_an_injected_page_is_not_inherited() -> None:
     assert ("docs/page.md", 0) not in paths("docs", TREE)
     assert ("docs/page.md", 0) not in paths("docs/page.md", TREE)
 
@@ -100,8 +100,8 @@ def test_circles_and_dead_ends_are_refused_with_the_chain() -> None:
         file("self.context.md", extends="self", extends_line=7),
         file("AGENTS.md"),
     )
-    told = [str(one) for one in mistakes(circle)]
-    assert told == [
+    messages = [str(one) for one in find_broken_extends(circle)]
+    assert messages == [
         (
             "a.context.md:3: contexts extend each other in a circle: "
             "a.context.md > b.context.md > c.context.md > b.context.md"
@@ -114,7 +114,7 @@ def test_circles_and_dead_ends_are_refused_with_the_chain() -> None:
             "c.context.md:5: contexts extend each other in a circle: "
             "c.context.md > b.context.md > c.context.md"
         ),
-        "d.context.md:6: extends 'e', which is not there or has mistakes",
+        "d.context.md:6: extends 'e', which does not exist or has mistakes",
         (
             "self.context.md:7: contexts extend each other in a circle: "
             "self.context.md > self.context.md"
@@ -127,7 +127,7 @@ def test_a_very_long_chain_is_refused() -> None:
     long = files(
         *(file(f"{n}.context.md", extends=str(n + 1)) for n in range(40)), file("40.context.md")
     )
-    assert any("more than 16 contexts in a row" in one.reason for one in mistakes(long))
+    assert any("more than 16 contexts in a row" in one.reason for one in find_broken_extends(long))
 
 
 @pytest.mark.parametrize(
@@ -149,23 +149,23 @@ def test_a_very_long_chain_is_refused() -> None:
 def test_a_reference_never_leads_out_of_the_root(
     reference: str, source: str, place: str | None
 ) -> None:
-    assert place_of(reference, source) == place
+    assert resolve_path(reference, source) == place
 
 
 @given(
     st.text(alphabet="./ab\\", max_size=20), st.sampled_from(["x.context.md", "a/b/x.context.md"])
 )
 def test_no_reference_leads_out_of_the_root(reference: str, source: str) -> None:
-    place = place_of(reference, source)
+    place = resolve_path(reference, source)
     assert place is None or (not place.startswith("/") and ".." not in place.split("/"))
 
 
 def test_which_files_are_contexts() -> None:
     yes = "a.context.yaml b/c.context.yml .context.toml x.y.context.md AGENTS.md d/CLAUDE.md"
-    assert all(form_of(path) for path in yes.split())
+    assert all(detect_format(path) for path in yes.split())
     no = "a.yaml context.md acontext.md agents.md README.md AGENTS.md.bak a.context.json"
-    assert not any(form_of(path) for path in no.split())
-    assert candidates("a/b")[0] == "a/b"
+    assert not any(detect_format(path) for path in no.split())
+    assert candidate_paths("a/b")[0] == "a/b"
 
 
 # --- properties --------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def test_the_nearest_wins(layers: tuple[ContextFile, ...]) -> None:
     found = merge(layers)
     for key in SCALARS:
         said = [(getattr(one, key), one.path) for one in layers if getattr(one, key)]
-        assert getattr(found, key) == (Inherited(*said[0]) if said else None)
+        assert getattr(found, key) == (InheritedValue(*said[0]) if said else None)
     for rule, path in found.injection_rules:
         first = next(one for one in layers if rule.name in {r.name for r in one.injection_rules})
         assert path == first.path
@@ -239,19 +239,5 @@ def test_inheriting_twice_changes_nothing(
 )
 def test_the_order_in_which_files_are_found_does_not_matter(order: list[str], place: str) -> None:
     shuffled = {path: TREE[path] for path in order}
-    assert chain(place, shuffled) == chain(place, TREE)
-    assert mistakes(shuffled) == mistakes(TREE)
-
-
-def test_essentials() -> None:
-    whole = file(
-        "a.context.md",
-        type="t",
-        business_goal="g",
-        intent_type="i",
-        behavior_rules=(BehaviorRule("a", "b"),),
-        text="long",
-    )
-    kept = essentials(whole)
-    assert kept == file("a.context.md", type="t", business_goal="g", intent_type="i")
-    assert essentials(kept) == kept
+    assert resolve_chain(place, shuffled) == resolve_chain(place, TREE)
+    assert find_broken_extends(shuffled) == find_broken_extends(TREE)

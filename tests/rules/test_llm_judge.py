@@ -1,4 +1,4 @@
-"""Does a language model's answer count only if it is one?"""
+"""Only a well-formed answer of a language model counts as a verdict."""
 
 from __future__ import annotations
 
@@ -218,7 +218,10 @@ def test_settings_that_cannot_be(endpoint: Endpoint, changes: dict[str, Any], sa
 
 
 def test_an_unknown_provider_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"judge\.provider is 'oracle'"):
+    with pytest.raises(
+        ConfigError,
+        match=r"judge\.provider: unknown judge 'oracle'; choose from semantic, llm, mcp, none",
+    ):
         open_judge(JudgeSettings(provider="oracle"), lambda: None)
 
 

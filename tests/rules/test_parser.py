@@ -1,4 +1,4 @@
-"""Is each form of context files read alike, and each mistake told with its line?"""
+"""Context files mean the same in every format, and each mistake names its line."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from quire.core.types import (
     InjectionRule,
     Mistake,
 )
-from quire.rules import read, schema
-from quire.rules.nodes import from_yaml
+from quire.rules import parse_context_file, schema
+from quire.rules.nodes import parse_yaml
 
 IN_YAML = """\
 metadata:
@@ -86,13 +86,13 @@ inject = ["."]
 
 
 def good(path: str, text: str) -> ContextFile:
-    found = read(path, text)
+    found = parse_context_file(path, text)
     assert isinstance(found, ContextFile), found
     return found
 
 
 def wrong(path: str, text: str) -> list[tuple[int, str]]:
-    found = read(path, text)
+    found = parse_context_file(path, text)
     assert isinstance(found, tuple), found
     assert all(one.path == path for one in found)
     return [(one.line, one.reason) for one in found]
@@ -207,9 +207,9 @@ RULE = "injection_rules:\n  - name: a\n    inject: [b]\n"
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("metadat: {name: a}", 1, "there is no key 'metadat'; did you mean 'metadata'?"),
-        ("metadata:\n  nmae: a", 2, "metadata: there is no key 'nmae'; did you mean 'name'?"),
-        ("metadata:\n  zzz: a", 2, "metadata: there is no key 'zzz'; there are name, type"),
+        ("metadat: {name: a}", 1, "unknown key 'metadat'; did you mean 'metadata'?"),
+        ("metadata:\n  nmae: a", 2, "metadata: unknown key 'nmae'; did you mean 'name'?"),
+        ("metadata:\n  zzz: a", 2, "metadata: unknown key 'zzz'; choose from name, type"),
         ("metadata: Payments", 1, "metadata: expected a table with name, type, not 'Payments'"),
         (
             "metadata:\n  name: 12",
@@ -240,31 +240,31 @@ RULE = "injection_rules:\n  - name: a\n    inject: [b]\n"
             "at character 6: \"= 'bash'\" is not understood",
         ),
         (RULE + "    condition: tool = 'bash'", 4, "write {says: …} if it is a sentence"),
-        (RULE + RULE.partition("\n")[2], 4, "the name 'a' stands here again, first on line 2"),
+        (RULE + RULE.partition("\n")[2], 4, "the name 'a' is repeated; first on line 2"),
         ("injection_rules:\n  - inject: [b]", 2, "'name' is missing"),
         ("injection_rules:\n  - name: a\n    inject: b", 3, "expected a list, not 'b'"),
         (
             "injection_rules:\n  - name: a\n    inject: [../../b]",
             3,
-            "is no path inside the project",
+            "is not a path inside the project",
         ),
         (
             "injection_rules:\n  - name: a\n    inject: [b, '..\\c']",
             3,
-            "no path inside the project",
+            "not a path inside the project",
         ),
-        ("extends: ../../b", 1, "extends: '../../b' is no path inside the project"),
-        ("extends: /../b", 1, "no path inside the project"),
+        ("extends: ../../b", 1, "extends: '../../b' is not a path inside the project"),
+        ("extends: /../b", 1, "not a path inside the project"),
         (
             "metadata: {name: a}\nmetadata: {name: b}",
             2,
-            "'metadata' stands here again, first on line 1",
+            "'metadata' is repeated; first on line 1",
         ),
-        ("metadata: {name: &x a, type: b}", 1, "anchors and aliases (`&`, `*`) are not read"),
-        ("metadata: {name: !!python/name:os.system a}", 1, "tags (`!`) are not read"),
-        ("metadata: {name: a", 1, "no valid YAML"),
-        ("metadata:\n\tname: a", 2, "no valid YAML"),
-        ("text: \x01", 0, "no valid YAML"),
+        ("metadata: {name: &x a, type: b}", 1, "anchors and aliases (`&`, `*`) are not allowed"),
+        ("metadata: {name: !!python/name:os.system a}", 1, "tags (`!`) are not allowed"),
+        ("metadata: {name: a", 1, "not valid YAML"),
+        ("metadata:\n\tname: a", 2, "not valid YAML"),
+        ("text: \x01", 0, "not valid YAML"),
         ("text: a\n---\ntext: b", 2, "a second document"),
         ("? [a]\n: b", 1, "a key must be a text"),
     ],
@@ -287,9 +287,9 @@ def test_a_mistake_is_told_with_its_line(text: str, line: int, said: str) -> Non
             "'inject' is missing",
         ),
         ("[[injection_rules]]\nname = 'a'\ninject = ['b']\npriority = 'x'", 4, "a whole number"),
-        ("metadata = {\n", 1, "no valid TOML"),
-        ("a = 1\na = 2", 2, "no valid TOML"),
-        ('"extends" = "../../b"', 1, "no path inside the project"),
+        ("metadata = {\n", 1, "not valid TOML"),
+        ("a = 1\na = 2", 2, "not valid TOML"),
+        ('"extends" = "../../b"', 1, "not a path inside the project"),
         ("metadata.name = 3", 1, "metadata.name: expected a text"),
     ],
 )
@@ -343,8 +343,8 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
             RULE + f"    condition: {{expr: {'not ' * 450}a}}",
             "nested deeper than",
         ),
-        ("a.context.yaml", "x: 1\n" * 10_000, "stands here again"),
-        ("a.context.yaml", "".join(f"k{n}: 1\n" for n in range(6000)), "there is no key 'k0'"),
+        ("a.context.yaml", "x: 1\n" * 10_000, "is repeated"),
+        ("a.context.yaml", "".join(f"k{n}: 1\n" for n in range(6000)), "unknown key 'k0'"),
         ("a.context.yaml", "? " * 2000, "must be a text"),
         ("a.context.toml", ".".join(["a"] * 2000) + " = 1", "nested deeper than"),
         ("a.context.toml", "a = " + "[" * 4000, "nested deeper than"),
@@ -373,7 +373,7 @@ def test_hostile_files_are_refused_in_bounded_time(path: str, text: str, said: s
 def test_whatever_stands_in_a_file_gives_a_context_or_mistakes(text: str) -> None:
     for path in ("a.context.yaml", "a.context.toml", "a.context.md", "AGENTS.md"):
         for whole in (text, f"---\n{text}\n---\n{text}"):
-            found = read(path, whole)
+            found = parse_context_file(path, whole)
             assert isinstance(found, ContextFile) or all(isinstance(x, Mistake) for x in found)
 
 
@@ -384,7 +384,7 @@ FILE = Path(quire.rules.__file__).with_name("context.schema.json")
 
 def test_the_published_schema_is_the_table_that_files_are_checked_against() -> None:
     published = json.loads(FILE.read_text("utf-8"))
-    assert published == schema.schema(), "run `python docs/make_schema.py`"
+    assert published == schema.json_schema(), "run `python docs/make_schema.py`"
     jsonschema.Draft202012Validator.check_schema(published)
 
 
@@ -443,7 +443,7 @@ FILES = st.one_of(
 
 @given(FILES)
 def test_the_schema_and_the_check_agree(data: Any) -> None:
-    node = from_yaml(yaml.safe_dump(data, width=100))
+    node = parse_yaml(yaml.safe_dump(data, width=100))
     ours = not any(schema.check(schema.CONTEXT, node))
-    theirs = jsonschema.Draft202012Validator(schema.schema()).is_valid(data)
+    theirs = jsonschema.Draft202012Validator(schema.json_schema()).is_valid(data)
     assert ours == theirs

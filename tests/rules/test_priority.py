@@ -1,4 +1,4 @@
-"""Which rules apply, what do they bring in, and how much does it count?"""
+"""Rules apply in a situation, inject contexts, and give them priorities."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from quire.core.types import (
     Condition,
     ContextFile,
     InjectionRule,
-    Ruled,
+    RuleEvaluation,
     Situation,
     Verdict,
 )
 from quire.errors import EndpointError
-from quire.rules import NoJudge, chain, evaluate
-from quire.rules.priority import priority
-from quire.rules.verdicts import judged, key
+from quire.rules import NoJudge, evaluate, resolve_chain
+from quire.rules.priority import compute_priority
+from quire.rules.verdicts import judge_sentences, verdict_key
 
 
 class Scripted:
@@ -78,13 +78,13 @@ def files(*contexts: ContextFile) -> dict[str, ContextFile]:
 
 def ruled(
     contexts: dict[str, ContextFile], situation: Situation, judge: Any = None, **more: Any
-) -> Ruled:
-    found = chain("", contexts)
+) -> RuleEvaluation:
+    found = resolve_chain("", contexts)
     return evaluate(found, contexts, situation, judge or NoJudge("there is none"), **more)
 
 
-def applied(found: Ruled) -> list[str]:
-    return [one.rule.name for one in found.rulings if one.applies]
+def applied(found: RuleEvaluation) -> list[str]:
+    return [one.rule.name for one in found.outcomes if one.applies]
 
 
 # --- rule evaluation ---------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_each_ruling_says_why() -> None:
         )
     )
     found = ruled(contexts, {"tool": "bash"}, Scripted({"it rains": True, "it snows": False}))
-    assert {one.rule.name: (one.applies, one.failed, one.why) for one in found.rulings} == {
+    assert {one.rule.name: (one.applies, one.failed, one.why) for one in found.outcomes} == {
         "always": (True, False, "it has no condition"),
         "true": (True, False, "the expression is true"),
         "false": (False, False, "the expression is false"),
@@ -138,8 +138,8 @@ def test_rules_of_parents_apply_and_a_nearer_one_of_the_same_name_takes_their_pl
         file("base.context.md", rule("shared", "old"), rule("kept", "kept")),
         file("src/near.context.md", rule("shared", "new", when=expr("false"))),
     )
-    found = evaluate(chain("src", contexts), contexts, {}, NoJudge(""))
-    assert [(one.rule.name, one.path, one.applies) for one in found.rulings] == [
+    found = evaluate(resolve_chain("src", contexts), contexts, {}, NoJudge(""))
+    assert [(one.rule.name, one.path, one.applies) for one in found.outcomes] == [
         ("shared", "src/near.context.md", False),
         ("kept", "base.context.md", True),
     ]
@@ -155,7 +155,7 @@ def test_rules_come_by_priority_then_by_nearness_then_as_written() -> None:
             rule("low", priority=-1),
         ),
     )
-    found = evaluate(chain("src", contexts), contexts, {}, NoJudge(""))
+    found = evaluate(resolve_chain("src", contexts), contexts, {}, NoJudge(""))
     assert applied(found) == ["far high", "one", "two", "far", "low"]
 
 
@@ -182,7 +182,7 @@ def test_a_judge_that_fails_leaves_it_to_on_error(judge: Any, on_error: str) -> 
         file("a.context.md", *(rule(n, when=says(n), on_error=on_error) for n in ("x", "y")))
     )
     found = ruled(contexts, {}, judge)
-    assert all(one.failed and one.applies is (on_error == APPLY) for one in found.rulings)
+    assert all(one.failed and one.applies is (on_error == APPLY) for one in found.outcomes)
     assert found.verdicts == {}, "a failure is never kept"
 
 
@@ -201,23 +201,25 @@ def test_a_verdict_is_not_asked_for_again_whatever_the_time() -> None:
 
 def test_another_sentence_situation_or_judge_is_another_verdict() -> None:
     keys = {
-        key("x", {"tool": "t"}, "j"),
-        key("y", {"tool": "t"}, "j"),
-        key("x", {"tool": "u"}, "j"),
-        key("x", {"tool": "t"}, "k"),
-        key("x", {"tool": "t", "params": {"time": 1}}, "j"),
+        verdict_key("x", {"tool": "t"}, "j"),
+        verdict_key("y", {"tool": "t"}, "j"),
+        verdict_key("x", {"tool": "u"}, "j"),
+        verdict_key("x", {"tool": "t"}, "k"),
+        verdict_key("x", {"tool": "t", "params": {"time": 1}}, "j"),
     }
     assert len(keys) == 5
-    assert key("x", {"a": 1, "b": 2}, "j") == key("x", {"b": 2, "a": 1, "time": 5}, "j")
+    assert verdict_key("x", {"a": 1, "b": 2}, "j") == verdict_key(
+        "x", {"b": 2, "a": 1, "time": 5}, "j"
+    )
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([True, False, None]), min_size=1))
 def test_only_what_succeeded_is_kept(script: dict[str, bool | None]) -> None:
     judge = Scripted(script)
-    verdicts, kept = judged([*script], {"tool": "t"}, judge, {})
+    verdicts, kept = judge_sentences([*script], {"tool": "t"}, judge, {})
     assert {one: verdict.applies for one, verdict in verdicts.items()} == script
     assert len(kept) == sum(value is not None for value in script.values())
-    judged([*script], {"tool": "t"}, judge, kept)
+    judge_sentences([*script], {"tool": "t"}, judge, kept)
     still_open = [one for one, value in script.items() if value is None]
     assert [asked for asked, _ in judge.asked[1:]] == ([still_open] if still_open else [])
 
@@ -233,7 +235,7 @@ def test_all_that_applies_is_gathered_with_what_it_extends_and_each_once() -> No
         file("y.context.md", text="y of rules"),
         file("lib/z.context.md", text="z"),
     )
-    found = evaluate(chain("base.context.md", contexts), contexts, {}, NoJudge(""))
+    found = evaluate(resolve_chain("base.context.md", contexts), contexts, {}, NoJudge(""))
     assert [(one.context.path, one.distance, one.rules) for one in found.contexts] == [
         ("base.context.md", 0, ()),
         ("lib/z.context.md", None, ("a", "b")),
@@ -313,8 +315,8 @@ def test_how_much_a_context_counts(
     rules = (BehaviorRule("a", "b"),) if behaves else ()
     context = file("a.context.md", behavior_rules=rules)
     times = {} if age is None else {"a.context.md": 10**9 - age}
-    assert priority(context, distance, times, 10**9) == expected
-    assert priority(context, distance, times, None) == expected - (
+    assert compute_priority(context, distance, times, 10**9) == expected
+    assert compute_priority(context, distance, times, None) == expected - (
         0 if age is None else max(0, 1000 - max(0, age) * 1000 // (24 * HOUR))
     )
 
@@ -328,7 +330,9 @@ def test_the_most_important_context_comes_first() -> None:
         file("lib/old.context.md", text="old"),
     )
     times = {"lib/new.context.md": 10**9 - 60, "lib/old.context.md": 0}
-    found = evaluate(chain("src/a", contexts), contexts, {}, NoJudge(""), times=times, as_of=10**9)
+    found = evaluate(
+        resolve_chain("src/a", contexts), contexts, {}, NoJudge(""), times=times, as_of=10**9
+    )
     assert [(one.context.text, one.priority) for one in found.contexts] == [
         ("current", 3000),
         ("parent", 2000),

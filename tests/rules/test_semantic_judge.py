@@ -1,4 +1,4 @@
-"""Is the semantic judge right as often as the guide says?"""
+"""The semantic judge is right as often as the guide says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from quire.core.types import EmbedSettings, JudgeSettings
 from quire.embed.local import LocalEmbedder
 from quire.errors import ConfigError
-from quire.rules.semantic_judge import ORDINARY, SemanticJudge, similarity
+from quire.rules.semantic_judge import ORDINARY_SENTENCES, SemanticJudge, similarity
 from tests.rules.calibrate import Pair, best, measured, pairs, scores
 
 THRESHOLD = round(JudgeSettings().threshold * 1000)
@@ -48,7 +48,7 @@ def test_sentences_are_embedded_once() -> None:
     judge = SemanticJudge(embedder, 0.3)
     judge.judge(["it rains"], {"intent": "a"})
     judge.judge(["it rains", "it snows"], {"intent": "b"})
-    assert sorted(embedder.texts) == sorted(["a", "b", *ORDINARY, "it rains", "it snows"])
+    assert sorted(embedder.texts) == sorted(["a", "b", *ORDINARY_SENTENCES, "it rains", "it snows"])
 
 
 def test_of_a_situation_that_says_nothing_nothing_holds() -> None:

@@ -1,6 +1,6 @@
-"""Does a page hold the rules of a situation, and only what may be read?
+"""A page has the rules of a situation, and only what the viewer may read.
 
-The tests that the specification of context assembly names stand here by their names.
+The tests that the specification of context assembly names are here by their names.
 """
 
 from __future__ import annotations
@@ -245,14 +245,18 @@ def test_rules_may_bring_in_any_document(tmp_path: Path) -> None:
 def test_a_base_that_is_not_there(tmp_path: Path) -> None:
     with (
         made(tmp_path) as shop,
-        pytest.raises(InputError, match=r"no context 'nope\.context\.yaml'"),
+        pytest.raises(InputError, match=r"'nope\.context\.yaml' is not a context file"),
     ):
         shop.rules.situate(REFUND, "nope.context.yaml")
 
 
 @pytest.mark.parametrize(
     ("situation", "said"),
-    [({"x": object()}, "plain data"), ({1: 2}, "keys are texts"), ({"x": float("nan")}, "number")],
+    [
+        ({"x": object()}, "plain data"),
+        ({1: 2}, "keys must be texts"),
+        ({"x": float("nan")}, "not a JSON number"),
+    ],
 )
 def test_what_is_no_situation_is_refused(
     tmp_path: Path, situation: dict[Any, Any], said: str

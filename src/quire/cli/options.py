@@ -114,6 +114,6 @@ def content_of(file: str) -> str:
 
 def situation_typed(given: str) -> Situation:
     """Read what is going on: JSON, `-` for standard input, or `@FILE`."""
-    from quire.rules.project_files import situation_of
+    from quire.rules import parse_situation
 
-    return situation_of(content_of(given[1:]) if given.startswith("@") else asked(given))
+    return parse_situation(content_of(given[1:]) if given.startswith("@") else asked(given))

@@ -1,6 +1,6 @@
-"""How are the rules of context files seen on the command line?
+"""Commands about context files: check them, list what applies, test a situation.
 
-These commands read files, and no store.
+They read the files on disk; no store is needed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import click
 from quire.cli import output
 from quire.cli.options import CONTEXT, situation_typed
 from quire.core import serialize
-from quire.core.types import Condition, Inherited, InjectionRule, Mistake
+from quire.core.types import Condition, InheritedValue, InjectionRule, Mistake
 
 if TYPE_CHECKING:
     from quire.config import Config
-    from quire.rules.project_files import Checked, Held, Tested
+    from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+NO_CONTEXT = "no context file applies here"
 
 
 @click.group(context_settings=CONTEXT)
@@ -38,12 +39,12 @@ def rules() -> None:
 def check(*, paths: tuple[str, ...], as_json: bool) -> None:
     """Check the context files below PATHS (default: the whole project); exit 1 on mistakes.
 
-    Tells for each rule whether its condition is taken as an expression or as a sentence.
+    Shows for each rule whether its condition is an expression or a sentence.
     """
     from quire.rules import project_files
 
-    checked = project_files.check(_settings(paths[0] if paths else "."), paths)
-    _show_checked(checked, as_json=as_json)
+    checked = project_files.check_files(_load_config(paths[0] if paths else "."), paths)
+    _print_check(checked, as_json=as_json)
     if checked.mistakes:
         raise click.exceptions.Exit(1)
 
@@ -52,10 +53,10 @@ def check(*, paths: tuple[str, ...], as_json: bool) -> None:
 @click.argument("path", default=".")
 @AS_JSON
 def list_(*, path: str, as_json: bool) -> None:
-    """List what holds at PATH (default: here), and the file that each part comes from."""
+    """List what applies at PATH (default: here), and the file that each part comes from."""
     from quire.rules import project_files
 
-    _show_held(project_files.holding(_settings(path), path), as_json=as_json)
+    _print_list(project_files.list_rules(_load_config(path), path), as_json=as_json)
 
 
 @rules.command()
@@ -68,18 +69,18 @@ def list_(*, path: str, as_json: bool) -> None:
 )
 @AS_JSON
 def test(*, path: str, situation: str, as_json: bool) -> None:
-    """Tell which rules apply at PATH (default: here) in a situation, and why.
+    """Show which rules apply at PATH (default: here) in a situation, and why.
 
-    Sentences go to the judge of [judge] in quire.toml. How new a file is adds nothing to the
-    priorities here: that is told by a store.
+    Sentences go to the judge of [judge] in quire.toml. The age of a file adds nothing to the
+    priorities here: only a store knows it.
     """
     from quire.rules import project_files
 
-    tested = project_files.applying(_settings(path), path, situation_typed(situation))
-    _show_tested(tested, as_json=as_json)
+    result = project_files.evaluate_rules(_load_config(path), path, situation_typed(situation))
+    _print_test(result, as_json=as_json)
 
 
-def _settings(path: str) -> Config:
+def _load_config(path: str) -> Config:
     from quire import config
 
     start = Path(path).absolute()
@@ -88,125 +89,133 @@ def _settings(path: str) -> Config:
     return config.load(start)
 
 
-# --- for people, and for programs ---------------------------------------------------------------
+# --- output --------------------------------------------------------------------------------------
 
 
-def _show_checked(checked: Checked, *, as_json: bool) -> None:
+def _print_check(checked: CheckedFiles, *, as_json: bool) -> None:
     if as_json:
         contexts = [
             {
-                "path": one.path,
-                "name": one.name,
-                "rules": [_rule(rule) for rule in one.injection_rules],
+                "path": context.path,
+                "name": context.name,
+                "rules": [_rule_json(rule) for rule in context.injection_rules],
             }
-            for one in checked.contexts
+            for context in checked.contexts
         ]
-        _print({"contexts": contexts, "mistakes": _mistakes(checked.mistakes)})
+        _print_json({"contexts": contexts, "mistakes": _mistakes_json(checked.mistakes)})
         return
     for mistake in checked.mistakes:
         output.say(str(mistake))
-    for one in checked.contexts:
-        for rule in one.injection_rules:
-            when = _when(rule.condition)
-            output.say(f"{one.path}:{rule.line}: rule {rule.name!r} applies {when}")
+    for context in checked.contexts:
+        for rule in context.injection_rules:
+            when = _describe_condition(rule.condition)
+            output.say(f"{context.path}:{rule.line}: rule {rule.name!r} applies {when}")
     output.say(f"{len(checked.contexts)} contexts, {len(checked.mistakes)} mistakes")
 
 
-def _show_held(held: Held, *, as_json: bool) -> None:
-    resolved = held.resolved
-    scalars: dict[str, Inherited | None] = {
-        "name": resolved.name,
-        "type": resolved.type,
-        "business_goal": resolved.business_goal,
-        "intent_type": resolved.intent_type,
+def _print_list(listed: PlaceRules, *, as_json: bool) -> None:
+    merged = listed.merged
+    values: dict[str, InheritedValue | None] = {
+        "name": merged.name,
+        "type": merged.type,
+        "business_goal": merged.business_goal,
+        "intent_type": merged.intent_type,
     }
     if as_json:
-        told: dict[str, Any] = {"place": held.place}
-        told |= {key: None if one is None else asdict(one) for key, one in scalars.items()}
-        told["behavior_rules"] = [
-            {"trigger": rule.trigger, "action": rule.action, "path": path, "line": rule.line}
-            for rule, path in resolved.behavior_rules
-        ]
-        told["injection_rules"] = [
-            {**_rule(rule), "path": path} for rule, path in resolved.injection_rules
-        ]
-        told["chain"] = [
+        _print_json(
             {
-                "path": link.context.path,
-                "distance": link.distance,
-                "characters": len(link.context.text),
+                "place": listed.place,
+                **{key: None if value is None else asdict(value) for key, value in values.items()},
+                "behavior_rules": [
+                    {
+                        "trigger": rule.trigger,
+                        "action": rule.action,
+                        "path": path,
+                        "line": rule.line,
+                    }
+                    for rule, path in merged.behavior_rules
+                ],
+                "injection_rules": [
+                    {**_rule_json(rule), "path": path} for rule, path in merged.injection_rules
+                ],
+                "chain": [
+                    {
+                        "path": link.context.path,
+                        "distance": link.distance,
+                        "characters": len(link.context.text),
+                    }
+                    for link in listed.chain
+                ],
+                "mistakes": _mistakes_json(listed.mistakes),
             }
-            for link in held.chain
-        ]
-        _print({**told, "mistakes": _mistakes(held.mistakes)})
-        return
-    _failed(held.mistakes)
-    for key, one in scalars.items():
-        if one is not None:
-            output.say(f"{key}: {one.value}  ({one.path})")
-    for rule, path in resolved.behavior_rules:
-        output.say(f"when {rule.trigger}: {rule.action}  ({path}:{rule.line})")
-    for rule_, path in resolved.injection_rules:
-        brings = ", ".join(rule_.inject)
-        output.say(
-            f"rule {rule_.name!r} brings {brings} {_when(rule_.condition)}  ({path}:{rule_.line})"
         )
-    for link in held.chain:
-        output.say(f"from {link.context.path}  (distance {link.distance})")
-    if not held.chain:
-        output.note("no context file counts here")
-
-
-def _show_tested(tested: Tested, *, as_json: bool) -> None:
-    ruled = tested.ruled
-    if as_json:
-        told = {
-            "place": tested.place,
-            "rules": [
-                {
-                    **_rule(one.rule),
-                    "path": one.path,
-                    "applies": one.applies,
-                    "why": one.why,
-                    "failed": one.failed,
-                }
-                for one in ruled.rulings
-            ],
-            "contexts": [
-                {
-                    "path": one.context.path,
-                    "name": one.context.name,
-                    "priority": one.priority / 1000,
-                    "distance": one.distance,
-                    "rules": list(one.rules),
-                }
-                for one in ruled.contexts
-            ],
-            "missing": [asdict(one) for one in ruled.missing],
-            "notes": list(ruled.notes),
-            "mistakes": _mistakes(tested.mistakes),
-        }
-        _print(told)
         return
-    _failed(tested.mistakes)
-    for project_files in ruled.rulings:
-        if project_files.failed:
-            output.note(f"FAILED: rule {project_files.rule.name!r}: {project_files.why}")
-    for one in ruled.missing:
-        output.note(f"MISSING: {one.reference}, which rule {one.rule!r} of {one.path} brings in")
-    output.notes(ruled.notes)
-    for project_files in ruled.rulings:
-        sign = "+" if project_files.applies else "-"
-        place = f"{project_files.path}:{project_files.rule.line}"
-        output.say(f"{sign} rule {project_files.rule.name!r}: {project_files.why}  ({place})")
-    for weighed in ruled.contexts:
-        by = ", ".join(weighed.rules) or f"distance {weighed.distance}"
-        output.say(f"{weighed.priority / 1000:.3f} {weighed.context.path}  ({by})")
-    if not ruled.contexts:
-        output.note("no context file counts here")
+    _print_mistakes(listed.mistakes)
+    for key, value in values.items():
+        if value is not None:
+            output.say(f"{key}: {value.value}  ({value.path})")
+    for behavior, path in merged.behavior_rules:
+        output.say(f"when {behavior.trigger}: {behavior.action}  ({path}:{behavior.line})")
+    for rule, path in merged.injection_rules:
+        files, when = ", ".join(rule.inject), _describe_condition(rule.condition)
+        output.say(f"rule {rule.name!r} injects {files} {when}  ({path}:{rule.line})")
+    for link in listed.chain:
+        output.say(f"from {link.context.path}  (distance {link.distance})")
+    if not listed.chain:
+        output.note(NO_CONTEXT)
 
 
-def _rule(rule: InjectionRule) -> dict[str, Any]:
+def _print_test(result: PlaceEvaluation, *, as_json: bool) -> None:
+    evaluation = result.evaluation
+    if as_json:
+        _print_json(
+            {
+                "place": result.place,
+                "rules": [
+                    {
+                        **_rule_json(outcome.rule),
+                        "path": outcome.path,
+                        "applies": outcome.applies,
+                        "why": outcome.why,
+                        "failed": outcome.failed,
+                    }
+                    for outcome in evaluation.outcomes
+                ],
+                "contexts": [
+                    {
+                        "path": active.context.path,
+                        "name": active.context.name,
+                        "priority": active.priority / 1000,
+                        "distance": active.distance,
+                        "rules": list(active.rules),
+                    }
+                    for active in evaluation.contexts
+                ],
+                "missing": [asdict(dangling) for dangling in evaluation.missing],
+                "notes": list(evaluation.notes),
+                "mistakes": _mistakes_json(result.mistakes),
+            }
+        )
+        return
+    _print_mistakes(result.mistakes)
+    for outcome in evaluation.outcomes:
+        if outcome.failed:
+            output.note(f"FAILED: rule {outcome.rule.name!r}: {outcome.why}")
+    for dangling in evaluation.missing:
+        origin = f"rule {dangling.rule!r} of {dangling.path}"
+        output.note(f"MISSING: {dangling.reference}, which {origin} injects")
+    output.notes(evaluation.notes)
+    for outcome in evaluation.outcomes:
+        sign, rule = "+" if outcome.applies else "-", outcome.rule
+        output.say(f"{sign} rule {rule.name!r}: {outcome.why}  ({outcome.path}:{rule.line})")
+    for active in evaluation.contexts:
+        origin = ", ".join(active.rules) or f"distance {active.distance}"
+        output.say(f"{active.priority / 1000:.3f} {active.context.path}  ({origin})")
+    if not evaluation.contexts:
+        output.note(NO_CONTEXT)
+
+
+def _rule_json(rule: InjectionRule) -> dict[str, Any]:
     return {
         "name": rule.name,
         "condition": None if rule.condition is None else asdict(rule.condition),
@@ -217,18 +226,18 @@ def _rule(rule: InjectionRule) -> dict[str, Any]:
     }
 
 
-def _when(condition: Condition | None) -> str:
+def _describe_condition(condition: Condition | None) -> str:
     return "always" if condition is None else f"if the {condition.kind} holds: {condition.text}"
 
 
-def _mistakes(mistakes: Sequence[Mistake]) -> list[dict[str, Any]]:
-    return [asdict(one) for one in mistakes]
+def _mistakes_json(mistakes: Sequence[Mistake]) -> list[dict[str, Any]]:
+    return [asdict(mistake) for mistake in mistakes]
 
 
-def _failed(mistakes: Sequence[Mistake]) -> None:
-    for one in mistakes:
-        output.note(f"FAILED: {one}")
+def _print_mistakes(mistakes: Sequence[Mistake]) -> None:
+    for mistake in mistakes:
+        output.note(f"FAILED: {mistake}")
 
 
-def _print(told: dict[str, Any]) -> None:
-    click.echo(serialize.json_text(told))
+def _print_json(value: dict[str, Any]) -> None:
+    click.echo(serialize.json_text(value))

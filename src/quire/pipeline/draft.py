@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from quire import rendering
 from quire.core.protocols import Counter
 from quire.core.types import (
+    ActiveContext,
     Candidate,
     Chunk,
     Decision,
@@ -20,7 +21,6 @@ from quire.core.types import (
     Recipe,
     Record,
     Request,
-    Weighed,
 )
 from quire.errors import BudgetError, InputError
 from quire.pipeline.request import ResolvedRequest
@@ -53,7 +53,7 @@ class Draft:
     """The titles of the pages that records stand in, where that was looked up."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """Where records stand in the tree, likewise."""
-    contexts: Mapping[str, Weighed] = field(default_factory=dict)
+    contexts: Mapping[str, ActiveContext] = field(default_factory=dict)
     """The contexts that count, by record, where rules were asked."""
     sections: Mapping[str, str] = field(default_factory=dict)
     """The part of the page that each chunk was found for, by its name, if the page has parts."""
@@ -125,7 +125,7 @@ def start(asked: ResolvedRequest, gathered: Retrieved) -> Draft:
         places=gathered.features.places,
         contexts={
             gathered.situated.records[each.context.path].id: each
-            for each in gathered.situated.ruled.contexts
+            for each in gathered.situated.evaluation.contexts
         },
         sections=gathered.sections,
         summaries=gathered.summaries,
@@ -135,7 +135,7 @@ def start(asked: ResolvedRequest, gathered: Retrieved) -> Draft:
             history=heard,
             system=_told(asked),
             situation=asked.request.situation,
-            ruled=gathered.situated.ruled,
+            ruled=gathered.situated.evaluation,
             warnings=tuple(f"{failure.source}: {failure.reason}" for failure in gathered.failed),
         ),
         notes=(f"{dropped} older messages of the conversation did not fit",) if dropped else (),

@@ -199,7 +199,7 @@ def _situation(told: Mapping[str, Any] | None) -> str:
     if told is None:
         return ""
     return json.dumps(
-        rules.checked(told), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+        rules.validate_situation(told), sort_keys=True, ensure_ascii=False, separators=(",", ":")
     )
 
 

@@ -129,7 +129,7 @@ def gather(
         if as_of is None and recipe.rank.recent:
             notes = [*notes, NO_TIME]
     held = (
-        judging.situate(view, asked.request, asked.recorded, as_of)
+        judging.evaluate(view, asked.request, asked.recorded, as_of)
         if judging is not None and RULES in recipe.sources
         else ActiveRules()
     )
@@ -245,7 +245,7 @@ def question_of(
         include=request.include,
         max_depth=request.depth,
         as_of=as_of,
-        contexts=() if held is None else held.counting,
+        contexts=() if held is None else held.priorities,
         options=options,
     )
 

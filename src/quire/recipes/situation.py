@@ -17,7 +17,7 @@ from quire.memory.authoring import OpenProject
 from quire.pipeline.request import DEFAULT_MODEL
 from quire.recipes.protocol import Assemble
 from quire.rules import project_files
-from quire.rules.project_files import Checked, Held, Tested
+from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
 
 SITUATION = "situation"
 SITUATION_TOKENS = 4000
@@ -30,13 +30,15 @@ class ContextRules:
         self._project = project
         self._assemble = assemble
 
-    def check(self, paths: Sequence[str | os.PathLike[str]] = ()) -> Checked:
+    def check(self, paths: Sequence[str | os.PathLike[str]] = ()) -> CheckedFiles:
         """Check the context files below some paths, or of the whole project."""
-        return project_files.check(self._project.config, paths)
+        return project_files.check_files(self._project.config, paths)
 
-    def test(self, situation: Mapping[str, Any], path: str | os.PathLike[str] = ".") -> Tested:
+    def test(
+        self, situation: Mapping[str, Any], path: str | os.PathLike[str] = "."
+    ) -> PlaceEvaluation:
         """Evaluate which rules apply at a path in a situation, and why."""
-        return project_files.applying(self._project.config, path, situation)
+        return project_files.evaluate_rules(self._project.config, path, situation)
 
     def situate(
         self,
@@ -57,7 +59,7 @@ class ContextRules:
             model: The model to count tokens for.
         """
         return self._assemble(
-            rules.told(rules.checked(situation)) or "anything",
+            rules.describe_situation(rules.validate_situation(situation)) or "anything",
             recipe=SITUATION,
             situation=situation,
             base=base,
@@ -69,6 +71,6 @@ class ContextRules:
 
     situate_async = waiting(situate)
 
-    def list(self, path: str | os.PathLike[str] = ".") -> Held:
+    def list(self, path: str | os.PathLike[str] = ".") -> PlaceRules:
         """List what holds at a path, and the file that each part comes from."""
-        return project_files.holding(self._project.config, path)
+        return project_files.list_rules(self._project.config, path)

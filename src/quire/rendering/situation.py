@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from quire.core.types import FULL, Candidate, ContextFile, Frame, Passage, RenderSpec, Weighed
+from quire.core.types import FULL, ActiveContext, Candidate, ContextFile, Frame, Passage, RenderSpec
 from quire.rendering import page
 from quire.rendering.escape import fence, one_line, paragraph
 
@@ -62,7 +62,7 @@ def _going_on(frame: Frame) -> str:
     return f"## Current Situation\n{around}json\n{text}\n{around}"
 
 
-def _said(weighed: Weighed, *, whole: bool) -> str:
+def _said(weighed: ActiveContext, *, whole: bool) -> str:
     context = weighed.context
     kind = f" ({one_line(context.type)})" if context.type else ""
     lines = [
@@ -95,11 +95,11 @@ def _value(text: str) -> str:
 def _done(frame: Frame, counted: int) -> list[str]:
     lines = [f"- Contexts Loaded: {counted}"]
     if frame.ruled is not None:
-        applied = [one for one in frame.ruled.rulings if one.applies]
-        lines.append(f"- Rules Applied: {len(applied)} of {len(frame.ruled.rulings)}")
+        applied = [one for one in frame.ruled.outcomes if one.applies]
+        lines.append(f"- Rules Applied: {len(applied)} of {len(frame.ruled.outcomes)}")
         lines += [
             f"- Not Judged: {one_line(one.rule.name)} (on_error: {one.rule.on_error})"
-            for one in frame.ruled.rulings
+            for one in frame.ruled.outcomes
             if one.failed
         ]
         lines += [

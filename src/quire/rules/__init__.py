@@ -1,8 +1,9 @@
-"""Which rules apply here?
+"""Rules of context files: which contexts apply at a place, in a situation.
 
-Context files say what holds below a folder, and which other contexts to bring in when. `read` reads
-one, `chain` lists those that count at a place, `merge` puts them together, `evaluate` tells which
-rules apply in a situation. All of that is pure; only a judge may ask a model, or a user.
+Context files state rules for a folder and all below it, and which other contexts to inject when.
+`parse_context_file` parses one, `resolve_chain` lists those that apply at a place, `merge` combines
+them, and `evaluate` decides which rules apply in a situation. All of that is pure; only a judge may
+ask a model or a user. `evaluator` applies it to a store, `project_files` to the disk.
 """
 
 from __future__ import annotations
@@ -11,78 +12,78 @@ from collections.abc import Callable
 
 from quire.core.protocols import Embedder, Judge
 from quire.core.types import JudgeSettings
-from quire.errors import ConfigError, EmbedError, EndpointError, MissingExtraError
-from quire.rules.client_judge import ClientJudge, whom
-from quire.rules.discovery import ENDINGS, PLAIN, candidates, form_of
-from quire.rules.expression_eval import checked, parse, told
-from quire.rules.inheritance import chain, essentials, folders, found, merge, mistakes
-from quire.rules.parser import LONGEST, read
+from quire.errors import ConfigError, EmbedError, MissingExtraError
+from quire.rules.client_judge import ClientJudge, current_client
+from quire.rules.inheritance import find_broken_extends, merge, resolve_chain
+from quire.rules.parser import parse_context_file
 from quire.rules.priority import evaluate
+from quire.rules.situation import describe_situation, parse_situation, validate_situation
 from quire.rules.verdicts import NoJudge
 
 __all__ = [
-    "ENDINGS",
-    "LONGEST",
-    "PLAIN",
+    "PROVIDERS",
     "NoJudge",
-    "asked_back",
-    "candidates",
-    "chain",
-    "checked",
-    "essentials",
+    "client_identity",
+    "describe_situation",
     "evaluate",
-    "folders",
-    "form_of",
-    "found",
+    "find_broken_extends",
     "merge",
-    "mistakes",
     "open_judge",
-    "parse",
-    "read",
-    "told",
+    "parse_context_file",
+    "parse_situation",
+    "resolve_chain",
+    "validate_situation",
 ]
+
+PROVIDERS = ("semantic", "llm", "mcp", "none")
+"""The judges that `judge.provider` can name."""
 
 
 def open_judge(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) -> Judge:
-    """Open the judge that the settings ask for; one that cannot be had says so of each sentence."""
+    """Open the configured judge; one that is unavailable fails each sentence with the reason."""
     match settings.provider:
         case "none":
             return NoJudge("judge.provider is `none`")
         case "semantic":
-            return _semantic(settings, embedder)
+            return _open_semantic(settings, embedder)
         case "llm":
-            return _llm(settings)
+            return _open_llm(settings)
         case "mcp":
             return ClientJudge(settings)
     raise ConfigError(
-        f"judge.provider is {settings.provider!r}; it must be `semantic`, `llm`, `mcp` or `none`"
+        f"unknown judge {settings.provider!r}",
+        field="judge.provider",
+        value=settings.provider,
+        allowed=PROVIDERS,
     )
 
 
-def asked_back(settings: JudgeSettings) -> str:
-    """Name who is asked in the call that runs, where that is the judge; else it is one for all."""
-    return whom() if settings.provider == "mcp" else ""
+def client_identity(settings: JudgeSettings) -> str:
+    """Return which client judges in the running call; "" if the judge is the same for all calls."""
+    return current_client() if settings.provider == "mcp" else ""
 
 
-def _semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) -> Judge:
+def _open_semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | None]) -> Judge:
     from quire.rules.semantic_judge import SemanticJudge
 
     try:
         opened = embedder()
-    except (EmbedError, EndpointError, MissingExtraError) as error:
+    except (EmbedError, MissingExtraError) as error:
         return NoJudge(str(error))
     if opened is None:
         return NoJudge("judge.provider is `semantic`, but embed.provider is `none`")
     return SemanticJudge(opened, settings.threshold)
 
 
-def _llm(settings: JudgeSettings) -> Judge:
+def _open_llm(settings: JudgeSettings) -> Judge:
     try:
         from quire.rules.llm_judge import LlmJudge
 
         return LlmJudge(settings)
     except ImportError as error:
         raise MissingExtraError(
-            f"judge.provider is `llm`, but what it needs is not installed ({error}): "
-            "pip install 'quire[http]', or set judge.provider to `semantic`"
+            f"a package that the judge `llm` needs is not installed ({error})",
+            field="judge.provider",
+            value=settings.provider,
+            hint="pip install 'quire[http]', or set judge.provider to `semantic`",
         ) from error

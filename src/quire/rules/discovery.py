@@ -1,8 +1,8 @@
-"""Which files are contexts, and whom does a reference mean?
+"""Naming convention of context files, and the paths that a reference may mean.
 
-The convention is data: a file whose name ends in one of `ENDINGS` is a context with rules; one
-whose name is in `PLAIN` is a context of prose alone. What stands under `.quire` is none: it is not
-indexed, so no access rule could keep anyone from reading it.
+The convention is data. A file whose name ends with one of `CONTEXT_SUFFIXES` is a context with
+rules; one named in `PROSE_NAMES` is a context of prose alone. A file under `.quire` is never a
+context: it is not indexed, so no access rule could protect it.
 """
 
 from __future__ import annotations
@@ -14,42 +14,45 @@ TOML = "toml"
 MARKDOWN = "markdown"
 PROSE = "prose"
 
-ENDINGS = {
+CONTEXT_SUFFIXES = {
     ".context.yaml": YAML,
     ".context.yml": YAML,
     ".context.toml": TOML,
     ".context.md": MARKDOWN,
 }
-PLAIN = ("AGENTS.md", "CLAUDE.md")
+PROSE_NAMES = ("AGENTS.md", "CLAUDE.md")
+GLOBS = tuple(f"**/*{suffix}" for suffix in CONTEXT_SUFFIXES) + tuple(
+    f"**/{name}" for name in PROSE_NAMES
+)
+"""Patterns that match every context file."""
 
 
-def form_of(path: str) -> str | None:
-    """Tell in which form a path's context is written; None: it is no context."""
+def detect_format(path: str) -> str | None:
+    """Return the format of the context file at a path; None: it is not a context file."""
     name = posixpath.basename(path)
-    if name in PLAIN:
+    if name in PROSE_NAMES:
         return PROSE
-    return next((form for ending, form in ENDINGS.items() if name.endswith(ending)), None)
+    return next((fmt for suffix, fmt in CONTEXT_SUFFIXES.items() if name.endswith(suffix)), None)
 
 
-def order(path: str) -> tuple[int, str]:
-    """Put the contexts of one folder in order: those with rules by their names, then prose."""
+def folder_order(path: str) -> tuple[int, str]:
+    """Return the sort key of a context in its folder: those with rules by name, then prose."""
     name = posixpath.basename(path)
-    return (1 + PLAIN.index(name) if name in PLAIN else 0), path
+    return (1 + PROSE_NAMES.index(name) if name in PROSE_NAMES else 0), path
 
 
-def candidates(reference: str) -> tuple[str, ...]:
-    """Name the files that a reference may mean, the first that is there being meant."""
-    return (reference, *(reference + ending for ending in ENDINGS))
+def candidate_paths(reference: str) -> tuple[str, ...]:
+    """Return the paths that a reference may mean; it means the first that exists."""
+    return (reference, *(reference + suffix for suffix in CONTEXT_SUFFIXES))
 
 
-def place_of(reference: str, source: str) -> str | None:
-    """Give the path from the root that a file's reference leads to; None: it leads out of it.
+def resolve_path(reference: str, source: str) -> str | None:
+    """Return the path from the root that a reference in a file points to; None: outside of it.
 
     A reference is relative to the file's folder; one that begins with `/`, to the root.
     """
     if "\0" in reference or "\\" in reference:
         return None
-    rooted = reference.startswith("/")
-    folder = "" if rooted else posixpath.dirname(source)
+    folder = "" if reference.startswith("/") else posixpath.dirname(source)
     path = posixpath.normpath(posixpath.join(folder, reference.lstrip("/")))
     return None if path in {".", ".."} or path.startswith("../") else path

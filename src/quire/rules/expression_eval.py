@@ -1,40 +1,32 @@
-"""What is going on, and does an expression hold then?
+"""Evaluation of expressions over a situation.
 
-What a situation does not say is none, never an error. Values of different types are never equal
-and never in an order: such a comparison is false (`!=` is true). A number is no text, and `true` is
-no 1. Where a yes or no is wanted, none, false, 0 and whatever is empty are a no.
+A key that the situation lacks is none, never an error. Values of different types are never equal
+and have no order: such a comparison is false (`!=` is true). A number is not a text, and `true` is
+not 1. Where a truth value is needed, none, false, 0 and anything empty count as false.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 from quire.core.types import Situation
-from quire.errors import InputError
 from quire.rules.expressions import (
-    Compared,
+    Comparison,
     Constant,
-    Denied,
     Expression,
+    GlobMatch,
     Has,
-    Items,
-    Joined,
     Key,
-    Matched,
+    ListLiteral,
+    Logical,
+    Not,
 )
 
-LONGEST = 256 * 1024
-DEEPEST = 32
-TIMES = ("time", "timestamp")
-"""The keys that say when it is: no verdict depends on them."""
-INTENT = "intent"
-LONGEST_PATH = 4096
-"""A longer text is no path, and no pattern matches it."""
+MAX_PATH_LENGTH = 4096
+"""No pattern matches a longer text: it is not a path."""
 
-_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+_ORDERINGS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": lambda left, right: left < right,
     "<=": lambda left, right: left <= right,
     ">": lambda left, right: left > right,
@@ -42,156 +34,86 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def parse(text: str) -> Situation:
-    """Read a situation from JSON, or say what is wrong with it."""
-    try:
-        found = json.loads(text)
-    except RecursionError as error:
-        raise InputError(f"the situation is nested deeper than {DEEPEST} levels") from error
-    except ValueError as error:
-        raise InputError(f"the situation is no JSON: {error}") from error
-    return checked(found)
-
-
-def checked(situation: object) -> Situation:
-    """Give a situation back if it is one: a table of plain data, of a sensible size."""
-    if not isinstance(situation, Mapping):
-        raise InputError('the situation must be a JSON object, as in {"tool": "bash"}')
-    _check(situation, 0)
-    try:
-        length = len(canonical(situation))
-    except ValueError as error:  # a number of thousands of digits
-        raise InputError(f"the situation cannot be written as JSON: {error}") from error
-    if length > LONGEST:
-        raise InputError(f"the situation is longer than {LONGEST} characters: leave something out")
-    return situation
-
-
-def _check(value: object, depth: int) -> None:
-    if depth > DEEPEST:
-        raise InputError(f"the situation is nested deeper than {DEEPEST} levels")
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            if not isinstance(key, str):
-                raise InputError(f"the situation has the key {key!r}: keys are texts")
-            _check(inner, depth + 1)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            _check(inner, depth + 1)
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"the situation holds {value}, which is no number of JSON")
-    elif not isinstance(value, None | bool | int | float | str):
-        raise InputError(f"the situation holds a {type(value).__name__}: give plain data")
-
-
-def lasting(situation: Situation) -> Situation:
-    """Leave out when it is: what is judged must not depend on it."""
-    return {key: value for key, value in situation.items() if key not in TIMES}
-
-
-def canonical(situation: Situation) -> str:
-    """Write a situation in the one form that stands for it."""
-    return json.dumps(situation, sort_keys=True, separators=(",", ":"))
-
-
-def told(situation: Situation) -> str:
-    """Say a situation in words: what is intended first, then every value, in the order of keys."""
-    rest = {key: value for key, value in lasting(situation).items() if key != INTENT}
-    said = [*_words(situation.get(INTENT)), *_words(rest)]
-    return ". ".join(said)
-
-
-def _words(value: object) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key in sorted(value):
-            yield from _words(value[key])
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _words(item)
-    elif value is not None:
-        yield str(value)
-
-
 def holds(expression: Expression, situation: Situation) -> bool:
-    """Tell whether an expression holds in a situation."""
-    return bool(_value(expression, situation))
+    """Return whether an expression is true in a situation."""
+    return bool(_evaluate(expression, situation))
 
 
-def _value(expression: Expression, situation: Situation) -> Any:  # noqa: PLR0911  # one a kind
+def _evaluate(expression: Expression, situation: Situation) -> Any:  # noqa: PLR0911  # one a kind
     match expression:
         case Constant(value):
             return value
         case Key(parts):
-            return _found(parts, situation)
+            return _look_up(parts, situation)
         case Has(key):
-            return _found(key.parts, situation) is not None
-        case Items(items):
-            return [_value(item, situation) for item in items]
-        case Denied(inner):
-            return not holds(inner, situation)
-        case Joined(every, inner):
-            held = (holds(one, situation) for one in inner)
-            return all(held) if every else any(held)
-        case Compared(sign, left, right):
-            return _compared(sign, _value(left, situation), _value(right, situation))
-        case Matched(left, patterns):
-            given = _value(left, situation)
-            texts = given if isinstance(given, list | tuple) else [given]
+            return _look_up(key.parts, situation) is not None
+        case ListLiteral(items):
+            return [_evaluate(item, situation) for item in items]
+        case Not(operand):
+            return not holds(operand, situation)
+        case Logical(every, operands):
+            truths = (holds(operand, situation) for operand in operands)
+            return all(truths) if every else any(truths)
+        case Comparison(operator, left, right):
+            return _compare(operator, _evaluate(left, situation), _evaluate(right, situation))
+        case GlobMatch(left, patterns):
+            value = _evaluate(left, situation)
+            texts = value if isinstance(value, list | tuple) else [value]
             return any(
                 patterns.match(text)
                 for text in texts
-                if isinstance(text, str) and len(text) <= LONGEST_PATH
+                if isinstance(text, str) and len(text) <= MAX_PATH_LENGTH
             )
         case _:
             assert_never(expression)
 
 
-def _found(parts: tuple[str, ...], situation: Situation) -> Any:
-    found: Any = situation
+def _look_up(parts: tuple[str, ...], situation: Situation) -> Any:
+    value: Any = situation
     for part in parts:
-        if isinstance(found, Mapping):
-            found = found.get(part)
-        elif isinstance(found, list | tuple) and part.isdecimal() and int(part) < len(found):
-            found = found[int(part)]
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list | tuple) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
         else:
             return None
-    return found
+    return value
 
 
-def _compared(sign: str, left: Any, right: Any) -> bool:
-    match sign:
+def _compare(operator: str, left: Any, right: Any) -> bool:
+    match operator:
         case "==":
             return _equal(left, right)
         case "!=":
             return not _equal(left, right)
         case "in":
-            return _inside(left, right)
+            return _contains(right, left)
         case "contains":
-            return _inside(right, left)
-    kinds = {_kind(left), _kind(right)}
-    return kinds in ({"number"}, {"text"}) and _ORDERS[sign](left, right)
+            return _contains(left, right)
+    types = {_type_of(left), _type_of(right)}
+    return types in ({"number"}, {"text"}) and _ORDERINGS[operator](left, right)
 
 
-def _inside(inner: Any, outer: Any) -> bool:
-    if isinstance(outer, list | tuple):
-        return any(_equal(inner, item) for item in outer)
-    return isinstance(inner, str) and isinstance(outer, str | Mapping) and inner in outer
+def _contains(container: Any, value: Any) -> bool:
+    if isinstance(container, list | tuple):
+        return any(_equal(value, item) for item in container)
+    return isinstance(value, str) and isinstance(container, str | Mapping) and value in container
 
 
 def _equal(left: Any, right: Any) -> bool:
-    kind = _kind(left)
-    if kind != _kind(right):
+    type_ = _type_of(left)
+    if type_ != _type_of(right):
         return False
-    if kind == "list":
+    if type_ == "list":
         return len(left) == len(right) and all(map(_equal, left, right))
-    if kind == "table":
+    if type_ == "table":
         return left.keys() == right.keys() and all(_equal(left[key], right[key]) for key in left)
     return bool(left == right)
 
 
-def _kind(value: Any) -> str:
+def _type_of(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes or no"
+        return "boolean"
     if isinstance(value, int | float):
         return "number"
     if isinstance(value, str):

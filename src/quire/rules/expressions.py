@@ -1,20 +1,20 @@
-r"""What does an expression over a situation say?
+r"""Expressions over a situation: tokens, grammar and syntax tree.
 
 ::
 
     either     = both ("or" both)*
-    both       = denied ("and" denied)*
-    denied     = "not" denied | compared
-    compared   = operand [("==" | "!=" | "<" | "<=" | ">" | ">=") operand
+    both       = negated ("and" negated)*
+    negated    = "not" negated | comparison
+    comparison = operand [("==" | "!=" | "<" | "<=" | ">" | ">=") operand
                           | ["not"] "in" operand | "contains" operand | "matches" patterns]
     operand    = text | number | "true" | "false" | "none" | list | key | "has" "(" key ")"
                | "(" either ")"
     list       = "[" [operand ("," operand)*] "]"
     key        = name ("." (name | number | text))*
 
-A text stands in quotes of either kind, with `\` before a quote or a backslash that is meant. The
-patterns of `matches` are texts: they are checked, and compiled, when the expression is read. Length
-and depth are bounded; a mistake is told with its place.
+A text is quoted with either kind of quote; `\` escapes a quote or a backslash. The patterns of
+`matches` are texts, checked and compiled when the expression is parsed. Length and depth are
+bounded; an error names the character that it is about.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ from typing import TypeAlias
 
 from quire.core.globs import Globs, is_glob, is_negated
 
-LONGEST = 2000
-DEEPEST = 24
-MOST_DIGITS = 15
+MAX_LENGTH = 2000
+MAX_DEPTH = 24
+MAX_DIGITS = 15
 
-SIGNS = ("==", "!=", "<=", ">=", "<", ">")
-WORDS = frozenset({"and", "or", "not", "in", "contains", "matches", "has", "true", "false", "none"})
+COMPARISONS = ("==", "!=", "<=", ">=", "<", ">")
+KEYWORDS = frozenset(
+    {"and", "or", "not", "in", "contains", "matches", "has", "true", "false", "none"}
+)
 CONSTANTS = {"true": True, "false": False, "none": None}
 
 _TEXT = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
@@ -50,240 +52,246 @@ _PART = re.compile(rf"\.?({_TEXT}|[\w-]++)", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-class NotAnExpression(Exception):  # noqa: N818  # not an error: it becomes a Mistake
-    """A text is no expression; says why, and at which character."""
+class ExpressionError(Exception):
+    """A text is not an expression; says why, and at which character.
 
-    def __init__(self, at: int, reason: str) -> None:
-        super().__init__(f"at character {at + 1}: {reason}")
-        self.at = at
+    It never leaves this package: a parser turns it into a Mistake.
+    """
+
+    def __init__(self, offset: int, reason: str) -> None:
+        super().__init__(f"at character {offset + 1}: {reason}")
+        self.offset = offset
         self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A value that stands for itself."""
+    """A literal value."""
 
     value: bool | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What the situation says under a key."""
+    """The value of the situation under a key."""
 
     parts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Has:
-    """Whether the situation says anything under a key."""
+    """Whether the situation has a value under a key."""
 
     key: Key
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
-    """A list."""
+class ListLiteral:
+    """A list of operands."""
 
     items: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Denied:
-    """The opposite."""
+class Not:
+    """A negation."""
 
-    inner: Expression
+    operand: Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """Several of which all (`and`) or any (`or`) must hold."""
+class Logical:
+    """Operands of which all (`and`) or any (`or`) must be true."""
 
     every: bool
-    inner: tuple[Expression, ...]
+    operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Two values beside each other."""
+class Comparison:
+    """Two operands and the operator between them."""
 
-    sign: str
+    operator: str
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class GlobMatch:
     """A text, or a list of texts, against patterns as in .gitignore."""
 
     left: Expression
     patterns: Globs
 
 
-Expression: TypeAlias = Constant | Key | Has | Items | Denied | Joined | Compared | Matched
+Expression: TypeAlias = Constant | Key | Has | ListLiteral | Not | Logical | Comparison | GlobMatch
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or sign, and the character at which it begins."""
+    """A word or sign, and the offset at which it begins."""
 
     kind: str
     text: str
-    at: int
+    offset: int
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """Cut a text into words and signs; the last one is its end."""
-    at = 0
+def tokenize(text: str) -> Iterator[Token]:
+    """Split a text into words and signs; the last token is its end."""
+    offset = 0
     while True:
-        met = _TOKEN.match(text, at)
-        if met is None:
-            start = at + len(text[at:]) - len(text[at:].lstrip())
-            raise NotAnExpression(start, f"{text[start : start + 10]!r} is not understood")
-        kind = str(met.lastgroup)
-        word = met[kind]
-        yield Token("word" if kind == "key" and word in WORDS else kind, word, met.start(kind))
+        match = _TOKEN.match(text, offset)
+        if match is None:
+            start = offset + len(text[offset:]) - len(text[offset:].lstrip())
+            raise ExpressionError(start, f"{text[start : start + 10]!r} is not understood")
+        kind = str(match.lastgroup)
+        word = match[kind]
+        is_keyword = kind == "key" and word in KEYWORDS
+        yield Token("word" if is_keyword else kind, word, match.start(kind))
         if kind == "end":
             return
-        at = met.end()
+        offset = match.end()
 
 
-def parse(text: str) -> Expression:
-    """Read an expression; raises NotAnExpression."""
-    if len(text) > LONGEST:
-        raise NotAnExpression(LONGEST, f"more than {LONGEST} characters")
-    parser = _Parser(list(tokens(text)))
-    found = parser.either(0)
+def parse_expression(text: str) -> Expression:
+    """Parse an expression; raise ExpressionError if it is not one."""
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(MAX_LENGTH, f"more than {MAX_LENGTH} characters")
+    parser = _Parser(list(tokenize(text)))
+    expression = parser.either(0)
     parser.expect("end")
-    return found
+    return expression
 
 
 class _Parser:
-    """Reads tokens from left to right, one method for each line of the grammar."""
+    """A recursive descent parser: one method for each line of the grammar."""
 
-    def __init__(self, found: list[Token]) -> None:
-        self._tokens = found
-        self._at = 0
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._index = 0
 
     @property
     def _next(self) -> Token:
-        return self._tokens[self._at]
+        return self._tokens[self._index]
 
     def _take(self, *texts: str) -> str:
-        """Go on if the next token is one of these words or signs; else give nothing."""
+        """Consume the next token if it is one of these words or signs; else return ""."""
         token = self._next
         if token.kind in {"word", "sign"} and token.text in texts:
-            self._at += 1
+            self._index += 1
             return token.text
         return ""
 
     def expect(self, wanted: str) -> Token:
-        """Go on behind a token of this kind, or with this text; else complain."""
+        """Consume a token of this kind, or with this text; raise if the next is another."""
         token = self._next
         if wanted not in {token.kind, token.text}:
-            said = "the end" if wanted == "end" else wanted if wanted == "key" else f"{wanted!r}"
-            raise NotAnExpression(token.at, f"expected {said}, not {_shown(token)}")
-        self._at += 1
+            name = "the end" if wanted == "end" else wanted if wanted == "key" else f"{wanted!r}"
+            raise ExpressionError(token.offset, f"expected {name}, not {_shown(token)}")
+        self._index += 1
         return token
 
     def either(self, depth: int) -> Expression:
-        found = [self._both(depth)]
+        operands = [self._both(depth)]
         while self._take("or"):
-            found.append(self._both(depth))
-        return found[0] if len(found) == 1 else Joined(every=False, inner=tuple(found))
+            operands.append(self._both(depth))
+        return operands[0] if len(operands) == 1 else Logical(every=False, operands=tuple(operands))
 
     def _both(self, depth: int) -> Expression:
-        found = [self._denied(depth)]
+        operands = [self._negated(depth)]
         while self._take("and"):
-            found.append(self._denied(depth))
-        return found[0] if len(found) == 1 else Joined(every=True, inner=tuple(found))
+            operands.append(self._negated(depth))
+        return operands[0] if len(operands) == 1 else Logical(every=True, operands=tuple(operands))
 
-    def _denied(self, depth: int) -> Expression:
-        self._bound(depth)
+    def _negated(self, depth: int) -> Expression:
+        self._check_depth(depth)
         if self._take("not"):
-            return Denied(self._denied(depth + 1))
-        return self._compared(depth)
+            return Not(self._negated(depth + 1))
+        return self._comparison(depth)
 
-    def _compared(self, depth: int) -> Expression:
+    def _comparison(self, depth: int) -> Expression:
         left = self._operand(depth)
-        at = self._next.at
-        if sign := self._take(*SIGNS, "in", "contains"):
-            found: Expression = Compared(sign, left, self._operand(depth))
+        offset = self._next.offset
+        if operator := self._take(*COMPARISONS, "in", "contains"):
+            expression: Expression = Comparison(operator, left, self._operand(depth))
         elif self._take("not"):
             self.expect("in")
-            found = Denied(Compared("in", left, self._operand(depth)))
+            expression = Not(Comparison("in", left, self._operand(depth)))
         elif self._take("matches"):
-            found = Matched(left, self._patterns(depth))
+            expression = GlobMatch(left, self._patterns(depth))
         else:
             return left
-        if self._next.kind == "sign" and self._next.text in SIGNS:
-            raise NotAnExpression(at, "comparisons do not chain: join two with `and`")
-        return found
+        if self._next.kind == "sign" and self._next.text in COMPARISONS:
+            raise ExpressionError(offset, "comparisons do not chain: join two with `and`")
+        return expression
 
     def _patterns(self, depth: int) -> Globs:
-        at = self._next.at
-        given = self._operand(depth)
-        items = given.items if isinstance(given, Items) else (given,)
-        found = [item.value for item in items if isinstance(item, Constant)]
-        texts = [value for value in found if isinstance(value, str)]
+        offset = self._next.offset
+        operand = self._operand(depth)
+        items = operand.items if isinstance(operand, ListLiteral) else (operand,)
+        values = [item.value for item in items if isinstance(item, Constant)]
+        texts = [value for value in values if isinstance(value, str)]
         if not texts or len(texts) != len(items):
-            raise NotAnExpression(at, "behind `matches` a pattern in quotes, or a list of them")
+            raise ExpressionError(
+                offset, "expected a pattern in quotes, or a list of them, after `matches`"
+            )
         for text in texts:
             if not is_glob(text):
-                raise NotAnExpression(at, f"{text!r:.40} is no pattern as in .gitignore")
+                raise ExpressionError(offset, f"{text!r:.40} is not a pattern as in .gitignore")
         if all(map(is_negated, texts)):
-            raise NotAnExpression(at, "patterns that only leave out match nothing")
+            raise ExpressionError(offset, "patterns that only exclude match nothing")
         return Globs(texts)
 
     def _operand(self, depth: int) -> Expression:  # noqa: PLR0911  # one a kind
-        self._bound(depth)
+        self._check_depth(depth)
         token = self._next
-        self._at += 1
+        self._index += 1
         if token.kind == "text":
-            return Constant(_unquoted(token.text))
+            return Constant(_unquote(token.text))
         if token.kind == "number":
-            return Constant(_number(token))
+            return Constant(_parse_number(token))
         if token.kind == "key":
-            return _key(token.text)
+            return _parse_key(token.text)
         if token.text in CONSTANTS:
             return Constant(CONSTANTS[token.text])
         if token.text == "has":
             self.expect("(")
-            key = _key(self.expect("key").text)
+            key = _parse_key(self.expect("key").text)
             self.expect(")")
             return Has(key)
         if token.text == "(":
-            found = self.either(depth + 1)
+            expression = self.either(depth + 1)
             self.expect(")")
-            return found
+            return expression
         if token.text == "[":
             return self._list(depth + 1)
-        raise NotAnExpression(token.at, f"expected a value, not {_shown(token)}")
+        raise ExpressionError(token.offset, f"expected a value, not {_shown(token)}")
 
-    def _list(self, depth: int) -> Items:
+    def _list(self, depth: int) -> ListLiteral:
         items: list[Expression] = []
         while not self._take("]"):
             if items:
                 self.expect(",")
             items.append(self._operand(depth))
-        return Items(tuple(items))
+        return ListLiteral(tuple(items))
 
-    def _bound(self, depth: int) -> None:
-        if depth > DEEPEST:
-            raise NotAnExpression(self._next.at, f"nested deeper than {DEEPEST} levels")
+    def _check_depth(self, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise ExpressionError(self._next.offset, f"nested deeper than {MAX_DEPTH} levels")
 
 
-def _key(text: str) -> Key:
+def _parse_key(text: str) -> Key:
     parts = _PART.findall(text)
-    return Key(tuple(_unquoted(part) if part[0] in "'\"" else part for part in parts))
+    return Key(tuple(_unquote(part) if part[0] in "'\"" else part for part in parts))
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return _ESCAPED.sub(r"\1", text[1:-1])
 
 
-def _number(token: Token) -> int | float:
-    if len(token.text) > MOST_DIGITS:
-        raise NotAnExpression(token.at, f"a number of more than {MOST_DIGITS} characters")
+def _parse_number(token: Token) -> int | float:
+    if len(token.text) > MAX_DIGITS:
+        raise ExpressionError(token.offset, f"a number of more than {MAX_DIGITS} characters")
     return float(token.text) if "." in token.text else int(token.text)
 
 

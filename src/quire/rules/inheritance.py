@@ -1,137 +1,153 @@
-"""What holds at a place, and where does it come from?
+"""Inheritance of contexts: which ones apply at a place, and what they say together.
 
 A place inherits from the contexts of its folder and of all folders above; a context inherits from
-what it `extends`, and from what that extends. The nearest wins: first the contexts of the folder
-itself, then what those extend, then the next folder above that has any. In one folder those with
-rules come first, by their names, then AGENTS.md, then CLAUDE.md. What `extends` brings is that
-file, not its folder's others.
+the one that it `extends`, and from what that extends. The nearest wins: first the contexts of the
+folder itself, then what those extend, then the next folder above that has any. Within a folder,
+contexts with rules come first, by name, then AGENTS.md, then CLAUDE.md. `extends` adds that one
+file, not the others of its folder.
 
-Of names, types, goals and intents the nearest that is said holds. Rules are collected from the
-farthest to the nearest; a nearer one takes the place of one with its name (or its trigger).
+For names, types, goals and intents the nearest value wins. Rules are collected from the farthest to
+the nearest; a nearer rule replaces one with the same name (or trigger).
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from quire.core.types import (
     BehaviorRule,
+    ChainLink,
     ContextFile,
-    Inherited,
+    DanglingReference,
+    InheritedValue,
     InjectionRule,
-    Linked,
+    MergedContext,
     Mistake,
-    Resolved,
 )
-from quire.rules.discovery import candidates, form_of, order
+from quire.rules.discovery import candidate_paths, detect_format, folder_order
 
-LONGEST_CHAIN = 16
+MAX_CHAIN = 16
 
 Contexts = Mapping[str, ContextFile]
+"""Context files by path."""
 
 
-def found(reference: str, contexts: Contexts) -> ContextFile | None:
-    """Give the context that a reference means, if it is there."""
-    return next((contexts[path] for path in candidates(reference) if path in contexts), None)
+def resolve_reference(reference: str, contexts: Contexts) -> ContextFile | None:
+    """Return the context that a reference means, if it exists."""
+    paths = candidate_paths(reference)
+    return next((contexts[path] for path in paths if path in contexts), None)
 
 
-def mistakes(contexts: Contexts) -> tuple[Mistake, ...]:
-    """Tell which contexts extend what is not there, or each other in a circle."""
-    told = ((path, _broken(contexts[path], contexts)) for path in sorted(contexts))
+def find_dangling(
+    rule: InjectionRule, path: str, contexts: Contexts
+) -> Iterator[DanglingReference]:
+    """Yield the references of a rule that lead to no context."""
+    for reference in rule.inject:
+        if resolve_reference(reference, contexts) is None:
+            yield DanglingReference(reference, rule.name, path, rule.line)
+
+
+def find_broken_extends(contexts: Contexts) -> tuple[Mistake, ...]:
+    """Return the contexts that extend a missing one, or each other in a circle."""
+    checks = ((path, _broken_chain(contexts[path], contexts)) for path in sorted(contexts))
     return tuple(
-        Mistake(path, contexts[path].extends_line, reason) for path, reason in told if reason
+        Mistake(path, contexts[path].extends_line, reason) for path, reason in checks if reason
     )
 
 
-def _broken(context: ContextFile, contexts: Contexts) -> str | None:
-    """Say what is wrong with the chain that a context extends."""
+def _broken_chain(context: ContextFile, contexts: Contexts) -> str | None:
+    """Return what is wrong with the chain that a context extends, if anything."""
     chain = [context.path]
     while context.extends is not None:
-        parent = found(context.extends, contexts)
+        parent = resolve_reference(context.extends, contexts)
         if parent is None:
             through = "" if len(chain) == 1 else f" ({' > '.join(chain)})"
-            return f"extends {context.extends!r}, which is not there or has mistakes{through}"
+            return f"extends {context.extends!r}, which does not exist or has mistakes{through}"
         if parent.path in chain:
             return f"contexts extend each other in a circle: {' > '.join((*chain, parent.path))}"
         chain.append(parent.path)
-        if len(chain) > LONGEST_CHAIN:
-            return f"extends more than {LONGEST_CHAIN} contexts in a row: {' > '.join(chain[:4])} …"
+        if len(chain) > MAX_CHAIN:
+            return f"extends more than {MAX_CHAIN} contexts in a row: {' > '.join(chain[:4])} …"
         context = parent
     return None
 
 
-def folders(place: str) -> tuple[str, ...]:
-    """Name the folders that a place inherits from, the nearest first; it counts as one itself."""
+def inherited_folders(place: str) -> tuple[str, ...]:
+    """Return the folders that a place inherits from, the nearest first, itself included."""
     parts = place.split("/") if place else []
     return tuple("/".join(parts[:count]) for count in range(len(parts), -1, -1))
 
 
-def chain(place: str, contexts: Contexts) -> tuple[Linked, ...]:
-    """List the contexts that count at a place, the nearest first, each once.
+def resolve_chain(place: str, contexts: Contexts) -> tuple[ChainLink, ...]:
+    """Return the contexts that apply at a place, the nearest first, each once.
 
     A place is a path from the root: a folder, a file, or a context, which then is the current one.
-    Contexts with a broken chain (`mistakes`) are left out.
+    Contexts with a broken chain (`find_broken_extends`) are left out.
     """
-    sound = {path: one for path, one in contexts.items() if _broken(one, contexts) is None}
-    linked: dict[str, Linked] = {}
-    for distance, group in enumerate(_groups(place, sound)):
-        level = [Linked(context, distance) for context in group]
+    sound = {
+        path: context
+        for path, context in contexts.items()
+        if _broken_chain(context, contexts) is None
+    }
+    links: dict[str, ChainLink] = {}
+    for distance, group in enumerate(_group_by_folder(place, sound)):
+        level = [ChainLink(context, distance) for context in group]
         while level:
             for link in level:
-                met = linked.setdefault(link.context.path, link)
-                if link.distance < met.distance:  # it keeps its place, and is as near as it gets
-                    linked[link.context.path] = link
+                known = links.setdefault(link.context.path, link)
+                if link.distance < known.distance:  # it keeps its place, with the smaller distance
+                    links[link.context.path] = link
             level = list(_parents(level, sound))
-    return tuple(linked.values())
+    return tuple(links.values())
 
 
-def _groups(place: str, contexts: Contexts) -> Iterator[list[ContextFile]]:
-    """Give what stands together: the context itself, or a folder's contexts, and so on upwards."""
+def _group_by_folder(place: str, contexts: Contexts) -> Iterator[list[ContextFile]]:
+    """Yield the contexts of each folder from a place upwards; a context comes alone, first."""
     by_folder: dict[str, list[str]] = {}
     for path in contexts:
-        if form_of(path) is not None:
+        if detect_format(path) is not None:
             by_folder.setdefault(posixpath.dirname(path), []).append(path)
-    above = folders(place)
-    if place in contexts and form_of(place) is not None:
+    folders = inherited_folders(place)
+    if place in contexts and detect_format(place) is not None:
         yield [contexts[place]]
-        above = folders(posixpath.dirname(place))[1:] if posixpath.dirname(place) else ()
-    for folder in above:
+        parent = posixpath.dirname(place)
+        folders = inherited_folders(parent)[1:] if parent else ()
+    for folder in folders:
         if folder in by_folder:
-            yield [contexts[path] for path in sorted(by_folder[folder], key=order)]
+            yield [contexts[path] for path in sorted(by_folder[folder], key=folder_order)]
 
 
-def _parents(level: Iterable[Linked], contexts: Contexts) -> Iterator[Linked]:
+def _parents(level: Iterable[ChainLink], contexts: Contexts) -> Iterator[ChainLink]:
     for link in level:
         extends = link.context.extends
-        parent = None if extends is None else found(extends, contexts)
+        parent = None if extends is None else resolve_reference(extends, contexts)
         if parent is not None:
-            yield Linked(parent, link.distance + 1)
+            yield ChainLink(parent, link.distance + 1)
 
 
 def with_parents(context: ContextFile, contexts: Contexts) -> Iterator[ContextFile]:
-    """Give a context, then what it extends; nothing of one whose chain is broken but itself."""
+    """Yield a context, then what it extends; only itself if that chain is broken."""
     yield context
-    while context.extends is not None and _broken(context, contexts) is None:
-        parent = found(context.extends, contexts)
+    while context.extends is not None and _broken_chain(context, contexts) is None:
+        parent = resolve_reference(context.extends, contexts)
         if parent is None:
             return
         yield parent
         context = parent
 
 
-def merge(layers: Sequence[ContextFile]) -> Resolved:
-    """Put contexts together, the nearest first."""
+def merge(layers: Sequence[ContextFile]) -> MergedContext:
+    """Merge contexts, given the nearest first."""
     behavior: dict[str, tuple[BehaviorRule, str]] = {}
     injection: dict[str, tuple[InjectionRule, str]] = {}
     for context in reversed(layers):
-        for one in context.behavior_rules:
-            behavior[one.trigger] = (one, context.path)
+        for behavior_rule in context.behavior_rules:
+            behavior[behavior_rule.trigger] = (behavior_rule, context.path)
         for rule in context.injection_rules:
             injection[rule.name] = (rule, context.path)
-    near = {context.path: at for at, context in reversed(list(enumerate(layers)))}
-    return Resolved(
+    nearness = {context.path: index for index, context in reversed(list(enumerate(layers)))}
+    return MergedContext(
         name=_nearest(layers, "name"),
         type=_nearest(layers, "type"),
         business_goal=_nearest(layers, "business_goal"),
@@ -140,22 +156,20 @@ def merge(layers: Sequence[ContextFile]) -> Resolved:
         injection_rules=tuple(
             sorted(
                 injection.values(),
-                key=lambda each: (-each[0].priority, near[each[1]], each[0].line, each[0].name),
+                key=lambda item: (
+                    -item[0].priority,
+                    nearness[item[1]],
+                    item[0].line,
+                    item[0].name,
+                ),
             )
         ),
     )
 
 
-def _nearest(layers: Iterable[ContextFile], key: str) -> Inherited | None:
+def _nearest(layers: Iterable[ContextFile], key: str) -> InheritedValue | None:
     for context in layers:
         value = getattr(context, key)
         if value:
-            return Inherited(value, context.path)
+            return InheritedValue(value, context.path)
     return None
-
-
-def essentials(context: ContextFile) -> ContextFile:
-    """Keep of a context what must be said even where the whole does not fit."""
-    return replace(
-        context, behavior_rules=(), injection_rules=(), extends=None, extends_line=0, text=""
-    )

@@ -1,7 +1,7 @@
-"""What does a language model say of these sentences?
+"""Judge that asks a language model at an endpoint.
 
-It is asked at an endpoint, at temperature 0, and held to the form of the answer (by a JSON schema,
-or by a tool that it must use).
+The model runs at temperature 0 and must answer in a fixed form (by a JSON schema, or by a tool that
+it must use).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from quire.rules import judge_prompt
 
 
 class LlmJudge:
-    """Asks a language model."""
+    """Judge by asking a language model."""
 
     def __init__(
         self, settings: JudgeSettings, *, sleep: Callable[[float], None] = time.sleep
@@ -25,17 +25,17 @@ class LlmJudge:
 
     @property
     def name(self) -> str:
-        """The name that stands for these very verdicts."""
+        """Return the name that identifies these verdicts: model and version of the prompt."""
         return f"{self._model.name}/{judge_prompt.VERSION}"
 
     def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:
-        """Give one verdict for each sentence; all are asked at once."""
+        """Return one verdict for each sentence; all go into one request."""
         count = len(sentences)
         try:
-            entries = self._model.ask(judge_prompt.prompt(sentences, situation))
+            entries = self._model.ask(judge_prompt.build_prompt(sentences, situation))
         except EndpointError as error:
-            return judge_prompt.failed(str(error), count)
-        return judge_prompt.verdicts(entries, count, self._model.model)
+            return judge_prompt.fail_all(str(error), count)
+        return judge_prompt.parse_verdicts(entries, count, self._model.model)
 
     def close(self) -> None:
         """Close the connections."""

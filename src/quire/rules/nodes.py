@@ -1,9 +1,8 @@
-"""What does a structured text say, and on which line?
+"""YAML and TOML as one tree of nodes, each with its line.
 
-YAML and TOML become one tree of nodes, each with its line. Nothing is constructed from tags,
-nothing is expanded: aliases, anchors and tags are refused, so what comes out is never larger than
-what went in. Depth, size and the length of a line are bounded. Plain YAML words are read as YAML
-1.2 reads them: `yes`, `on` and `1:30` are texts.
+Aliases, anchors and tags are refused: nothing is constructed and nothing expanded, so the tree is
+never larger than the text. Depth, size and the length of a line are bounded. Plain scalars are read
+as YAML 1.2 reads them: `yes`, `on` and `1:30` are texts.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from typing import Any
 
 import yaml
 
-LONGEST = 64 * 1024
+MAX_LENGTH = 64 * 1024
 """Characters of structure; the prose of a Markdown file does not count."""
-LONGEST_LINE = 4096
-DEEPEST = 12
-_SHOWN = 200
+MAX_LINE_LENGTH = 4096
+MAX_DEPTH = 12
+_MAX_SHOWN = 200
 
 Place = tuple[str | int, ...]
 Value = None | bool | int | float | str | tuple["Node", ...] | Mapping[str, "Node"]
 
-_WHOLE = re.compile(r"[-+]?[0-9]{1,18}\Z")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}\Z")
 _DECIMAL = re.compile(
     r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}(?:\.[0-9]{0,18})?)(?:[eE][-+]?[0-9]{1,2})?\Z"
 )
@@ -44,14 +43,17 @@ _TOML_LINE = re.compile(r"\(at line (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value with the line on which it, or the key before it, stands."""
+    """A value with its line, or the line of its key."""
 
     value: Value
     line: int
 
 
-class Unreadable(Exception):  # noqa: N818  # not an error: it becomes a Mistake
-    """A text is no YAML or TOML, or more than is read; says why, and on which line."""
+class StructureError(Exception):
+    """A text is not YAML or TOML, or exceeds a limit; says why, and on which line.
+
+    It never leaves this package: a parser turns it into a Mistake.
+    """
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -59,97 +61,103 @@ class Unreadable(Exception):  # noqa: N818  # not an error: it becomes a Mistake
         self.reason = reason
 
 
-def from_yaml(text: str) -> Node:
-    """Read YAML: one document, without aliases and tags."""
-    _bounded(text)
+def parse_yaml(text: str) -> Node:
+    """Parse YAML: one document, without aliases and tags."""
+    _check_length(text)
     events = yaml.parse(text, Loader=yaml.SafeLoader)
     try:
-        return _document(events)
+        return _build_document(events)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise Unreadable(
-            mark.line + 1 if mark else 0, f"no valid YAML: {error.problem!s:.{_SHOWN}}"
+        raise StructureError(
+            mark.line + 1 if mark else 0, f"not valid YAML: {error.problem!s:.{_MAX_SHOWN}}"
         ) from error
     except yaml.YAMLError as error:
-        raise Unreadable(0, f"no valid YAML: {' '.join(str(error).split()):.{_SHOWN}}") from error
+        raise StructureError(
+            0, f"not valid YAML: {' '.join(str(error).split()):.{_MAX_SHOWN}}"
+        ) from error
 
 
-def from_toml(text: str) -> Node:
-    """Read TOML."""
-    _bounded(text)
+def parse_toml(text: str) -> Node:
+    """Parse TOML."""
+    _check_length(text)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        met = _TOML_LINE.search(str(error))
-        line = int(met[1]) if met else text.rstrip("\n").count("\n") + 1  # "at end of document"
-        told = str(error).partition(" (at ")[0]
-        raise Unreadable(line, f"no valid TOML: {told:.{_SHOWN}}") from error
+        match = _TOML_LINE.search(str(error))
+        line = int(match[1]) if match else text.rstrip("\n").count("\n") + 1  # "at end of document"
+        reason = str(error).partition(" (at ")[0]
+        raise StructureError(line, f"not valid TOML: {reason:.{_MAX_SHOWN}}") from error
     except RecursionError as error:
-        raise Unreadable(0, f"nested deeper than {DEEPEST} levels") from error
-    except ValueError as error:  # a number or date that cannot be
-        raise Unreadable(0, f"no valid TOML: {error!s:.{_SHOWN}}") from error
-    return _plain(data, (), dict(_toml_lines(text)), 1, 0)
+        raise StructureError(0, f"nested deeper than {MAX_DEPTH} levels") from error
+    except ValueError as error:  # an impossible number or date
+        raise StructureError(0, f"not valid TOML: {error!s:.{_MAX_SHOWN}}") from error
+    return _build_value(data, (), dict(_toml_lines(text)), 1, 0)
 
 
-def _bounded(text: str) -> None:
-    if len(text) > LONGEST:
-        raise Unreadable(0, f"{len(text)} characters of structure; at most {LONGEST} are read")
+def _check_length(text: str) -> None:
+    if len(text) > MAX_LENGTH:
+        raise StructureError(
+            0, f"{len(text)} characters of structure; at most {MAX_LENGTH} are allowed"
+        )
     for number, line in enumerate(text.split("\n"), start=1):
-        if len(line) > LONGEST_LINE:
-            raise Unreadable(number, f"a line of {len(line)} characters; at most {LONGEST_LINE}")
+        if len(line) > MAX_LINE_LENGTH:
+            raise StructureError(
+                number, f"a line of {len(line)} characters; at most {MAX_LINE_LENGTH}"
+            )
 
 
 # --- YAML --------------------------------------------------------------------------------------
 
 
-def _document(events: Iterator[yaml.Event]) -> Node:
+def _build_document(events: Iterator[yaml.Event]) -> Node:
     root = Node({}, 1)
     documents = 0
     for event in events:
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
-                raise Unreadable(_line(event), "a second document: a context is one")
-            root = _node(next(events), events, 0)
+                raise StructureError(_line(event), "a second document: a context file has one")
+            root = _build_node(next(events), events, 0)
     return root
 
 
-def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
+def _build_node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
     line = _line(event)
     if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-        raise Unreadable(line, "anchors and aliases (`&`, `*`) are not read: write it out")
+        raise StructureError(line, "anchors and aliases (`&`, `*`) are not allowed: write it out")
     if getattr(event, "tag", None) is not None:
-        raise Unreadable(line, "tags (`!`) are not read: leave it out")
+        raise StructureError(line, "tags (`!`) are not allowed: leave it out")
     if isinstance(event, yaml.ScalarEvent):
-        return Node(event.value if event.style else _scalar(event.value), line)
-    if depth == DEEPEST:
-        raise Unreadable(line, f"nested deeper than {DEEPEST} levels")
+        return Node(event.value if event.style else _parse_scalar(event.value), line)
+    if depth == MAX_DEPTH:
+        raise StructureError(line, f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(event, yaml.SequenceStartEvent):
         items = []
         while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(_node(event, events, depth + 1))
+            items.append(_build_node(event, events, depth + 1))
         return Node(tuple(items), line)
-    return Node(_table(events, depth), line)
+    return Node(_build_table(events, depth), line)
 
 
-def _table(events: Iterator[yaml.Event], depth: int) -> Mapping[str, Node]:
-    found: dict[str, Node] = {}
+def _build_table(events: Iterator[yaml.Event], depth: int) -> Mapping[str, Node]:
+    table: dict[str, Node] = {}
     while not isinstance(event := next(events), yaml.MappingEndEvent):
         line = _line(event)
         if not isinstance(event, yaml.ScalarEvent):
-            raise Unreadable(line, "a key must be a text")
-        _node(event, events, depth)  # refuses what no scalar may have
-        if event.value in found:
-            first = found[event.value].line
-            raise Unreadable(line, f"{event.value!r:.60} stands here again, first on line {first}")
-        found[event.value] = Node(_node(next(events), events, depth + 1).value, line)
-    return found
+            raise StructureError(line, "a key must be a text")
+        _build_node(event, events, depth)  # refuses anchors and tags
+        if event.value in table:
+            first = table[event.value].line
+            raise StructureError(line, f"{event.value!r:.60} is repeated; first on line {first}")
+        table[event.value] = Node(_build_node(next(events), events, depth + 1).value, line)
+    return table
 
 
-def _scalar(text: str) -> bool | int | float | str | None:
+def _parse_scalar(text: str) -> bool | int | float | str | None:
     if text in _WORDS:
         return _WORDS[text]
-    if _WHOLE.match(text):
+    if _INTEGER.match(text):
         return int(text)
     return float(text) if _DECIMAL.match(text) else text
 
@@ -161,32 +169,38 @@ def _line(event: yaml.Event) -> int:
 # --- TOML --------------------------------------------------------------------------------------
 
 
-def _plain(
+def _build_value(
     value: Any,
     place: Place,
     lines: Mapping[Place, int],
     line: int,
     depth: int,
 ) -> Node:
-    if depth > DEEPEST:
-        raise Unreadable(line, f"nested deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise StructureError(line, f"nested deeper than {MAX_DEPTH} levels")
     line = lines.get(place, line)
     if isinstance(value, dict):
         return Node(
-            {key: _plain(one, (*place, key), lines, line, depth + 1) for key, one in value.items()},
+            {
+                key: _build_value(inner, (*place, key), lines, line, depth + 1)
+                for key, inner in value.items()
+            },
             line,
         )
     if isinstance(value, list):
-        items = (_plain(one, (*place, at), lines, line, depth + 1) for at, one in enumerate(value))
+        items = (
+            _build_value(inner, (*place, index), lines, line, depth + 1)
+            for index, inner in enumerate(value)
+        )
         return Node(tuple(items), line)
-    known = isinstance(value, bool | int | float | str)
-    return Node(value if known else str(value), line)  # a date is a text here
+    is_scalar = isinstance(value, bool | int | float | str)
+    return Node(value if is_scalar else str(value), line)  # a date becomes a text
 
 
 def _toml_lines(text: str) -> Iterator[tuple[Place, int]]:
-    """Tell on which line each header and key stands; tomllib keeps that to itself.
+    """Yield the line of each header and key, which tomllib does not report.
 
-    Only for messages: a key inside an inline table has the line of what it stands in.
+    Only for messages: a key inside an inline table has the line of that table.
     """
     prefix: Place = ()
     counts: dict[Place, int] = {}
@@ -196,11 +210,11 @@ def _toml_lines(text: str) -> Iterator[tuple[Place, int]]:
             closing = "" if closing in line else closing
             continue
         if header := _TOML_HEADER.match(line):
-            prefix = _headed(_parts(header[2]), counts, array=bool(header[1]))
+            prefix = _open_header(_split_key(header[2]), counts, array=bool(header[1]))
             yield prefix, number
         elif key := _TOML_KEY.match(line):
             place = prefix
-            for part in _parts(key[1]):
+            for part in _split_key(key[1]):
                 place = (*place, part)
                 yield place, number
         for quotes in ('"""', "'''"):
@@ -208,17 +222,17 @@ def _toml_lines(text: str) -> Iterator[tuple[Place, int]]:
                 closing = quotes
 
 
-def _headed(parts: list[str], counts: dict[Place, int], *, array: bool) -> Place:
-    """Give the place that a header opens; counts the entries of each array of tables."""
+def _open_header(parts: list[str], counts: dict[Place, int], *, array: bool) -> Place:
+    """Return the place that a header opens, and count the entries of each array of tables."""
     place: Place = ()
-    for at, part in enumerate(parts, start=1):
+    for number, part in enumerate(parts, start=1):
         place = (*place, part)
-        if array and at == len(parts):
+        if array and number == len(parts):
             counts[place] = counts.get(place, -1) + 1
         if place in counts:
             place = (*place, counts[place])
     return place
 
 
-def _parts(dotted: str) -> list[str]:
+def _split_key(dotted: str) -> list[str]:
     return [a or b or c for a, b, c in _TOML_PART.findall(dotted)]

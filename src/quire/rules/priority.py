@@ -1,13 +1,13 @@
-"""Which rules apply, and which contexts count how much?
+"""Evaluation of rules in a situation, and the priorities of the contexts that apply.
 
-Nothing here raises for what a file or a judge says: a condition that could not be judged is told
-and falls to the rule's `on_error`, a reference that leads nowhere is listed. The rules are those of
-the chain; what they bring in brings what it extends, but no rules of its own.
+Nothing here raises for what a file or a judge says. A condition that could not be judged is
+reported and falls to the rule's `on_error`; a reference that leads nowhere is listed. The rules are
+those of the chain. An injected context brings what it extends, but no rules of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from quire.core import hashing
@@ -16,46 +16,58 @@ from quire.core.types import (
     APPLY,
     EXPRESSION,
     SENTENCE,
+    ActiveContext,
+    ChainLink,
     ContextFile,
     InjectionRule,
-    Linked,
-    Missing,
-    Ruled,
-    Ruling,
+    RuleEvaluation,
+    RuleOutcome,
     Situation,
     Verdict,
-    Weighed,
 )
 from quire.rules.expression_eval import holds
-from quire.rules.expressions import parse
-from quire.rules.inheritance import Contexts, found, merge, with_parents
-from quire.rules.verdicts import judged
+from quire.rules.expressions import parse_expression
+from quire.rules.inheritance import (
+    Contexts,
+    find_dangling,
+    merge,
+    resolve_reference,
+    with_parents,
+)
+from quire.rules.verdicts import judge_sentences
 
 BASE = 1000
-CURRENT = 2000
-DIRECT_PARENT = 1000
-BEHAVIOR = 500
-RECENT = 1000
+CURRENT_BONUS = 2000
+PARENT_BONUS = 1000
+BEHAVIOR_BONUS = 500
+RECENCY_BONUS = 1000
+"""For a file that was modified just now; it falls to 0 within a day."""
 DAY = 24 * 60 * 60
 
-NOTHING_KNOWN: Mapping[str, Verdict] = {}
+NO_VERDICTS: Mapping[str, Verdict] = {}
 NO_TIMES: Mapping[str, int] = {}
 
 
 def evaluate(
-    chain: Sequence[Linked],
+    chain: Sequence[ChainLink],
     contexts: Contexts,
     situation: Situation,
     judge: Judge,
     *,
-    known: Mapping[str, Verdict] = NOTHING_KNOWN,
+    known: Mapping[str, Verdict] = NO_VERDICTS,
     times: Mapping[str, int] = NO_TIMES,
     as_of: int | None = None,
-) -> Ruled:
-    """Tell which rules of a chain apply in a situation, and which contexts count.
+) -> RuleEvaluation:
+    """Evaluate the rules of a chain in a situation, and rank the contexts that apply.
 
-    `contexts` holds whatever the rules may bring in, by path; `known` are earlier verdicts by their
-    keys; `times` says when files were modified, and `as_of` up to when they are compared.
+    Args:
+        chain: The contexts that apply at a place.
+        contexts: All contexts that rules may inject, by path.
+        situation: What is going on.
+        judge: Decides about sentences.
+        known: Earlier verdicts by their keys.
+        times: When files were modified, by path.
+        as_of: The time against which `times` are compared.
     """
     rules = merge([link.context for link in chain]).injection_rules
     sentences = [
@@ -63,97 +75,101 @@ def evaluate(
         for rule, _ in rules
         if rule.condition is not None and rule.condition.kind == SENTENCE
     ]
-    verdicts, kept = judged(sentences, situation, judge, known)
-    rulings = tuple(_ruling(rule, path, situation, verdicts) for rule, path in rules)
-    applied = [each for each in rulings if each.applies]
-    missing = tuple(
-        Missing(reference, each.rule.name, each.path, each.rule.line)
-        for each in applied
-        for reference in each.rule.inject
-        if found(reference, contexts) is None
+    verdicts, cacheable = judge_sentences(sentences, situation, judge, known)
+    outcomes = tuple(_evaluate_rule(rule, path, situation, verdicts) for rule, path in rules)
+    applied = [outcome for outcome in outcomes if outcome.applies]
+    active = (
+        replace(item, priority=compute_priority(item.context, item.distance, times, as_of))
+        for item in _collect_contexts(chain, applied, contexts)
     )
-    weighed, notes = _distinct(
-        Weighed(
-            each.context,
-            priority(each.context, each.distance, times, as_of),
-            each.distance,
-            each.rules,
-        )
-        for each in _gathered(chain, applied, contexts)
+    distinct, notes = _rank_distinct(active)
+    return RuleEvaluation(
+        outcomes=outcomes,
+        contexts=distinct,
+        missing=tuple(
+            dangling
+            for outcome in applied
+            for dangling in find_dangling(outcome.rule, outcome.path, contexts)
+        ),
+        notes=notes,
+        verdicts=cacheable,
     )
-    return Ruled(rulings, weighed, missing, notes, kept)
 
 
-def _ruling(
+def _evaluate_rule(
     rule: InjectionRule, path: str, situation: Situation, verdicts: Mapping[str, Verdict]
-) -> Ruling:
+) -> RuleOutcome:
     if rule.condition is None:
-        return Ruling(rule, path, applies=True, why="it has no condition")
+        return RuleOutcome(rule, path, applies=True, why="it has no condition")
     if rule.condition.kind == EXPRESSION:
-        held = holds(parse(rule.condition.text), situation)
-        return Ruling(rule, path, held, f"the expression is {'true' if held else 'false'}")
+        truth = holds(parse_expression(rule.condition.text), situation)
+        return RuleOutcome(rule, path, truth, f"the expression is {'true' if truth else 'false'}")
     verdict = verdicts[rule.condition.text]
     if verdict.applies is None:
         applies = rule.on_error == APPLY
         problem = verdict.reason or "no reason was given"
         why = f"could not be judged, so on_error = {rule.on_error} decides: {problem}"
-        return Ruling(rule, path, applies, why, problem)
-    return Ruling(rule, path, verdict.applies, f"judged {verdict.reason}")
+        return RuleOutcome(rule, path, applies, why, problem)
+    return RuleOutcome(rule, path, verdict.applies, f"judged {verdict.reason}")
 
 
-def _gathered(
-    chain: Sequence[Linked], applied: Sequence[Ruling], contexts: Contexts
-) -> Iterator[Weighed]:
-    """Give each context once: the chain, then what the rules bring, in their order."""
-    brought: dict[str, Weighed] = {
-        link.context.path: Weighed(link.context, 0, link.distance) for link in chain
+def _collect_contexts(
+    chain: Sequence[ChainLink], applied: Sequence[RuleOutcome], contexts: Contexts
+) -> Iterable[ActiveContext]:
+    """Return each context once: the chain, then what the rules inject, in their order."""
+    active = {
+        link.context.path: ActiveContext(link.context, priority=0, distance=link.distance)
+        for link in chain
     }
-    for ruling in applied:
-        for reference in ruling.rule.inject:
-            met = found(reference, contexts)
-            for context in () if met is None else with_parents(met, contexts):
-                held = brought.setdefault(context.path, Weighed(context, 0))
-                if ruling.rule.name not in held.rules:
-                    rules = (*held.rules, ruling.rule.name)
-                    brought[context.path] = replace(held, rules=rules)
-    yield from brought.values()
+    for outcome in applied:
+        rule = outcome.rule.name
+        for reference in outcome.rule.inject:
+            injected = resolve_reference(reference, contexts)
+            for context in () if injected is None else with_parents(injected, contexts):
+                item = active.setdefault(context.path, ActiveContext(context, priority=0))
+                if rule not in item.rules:
+                    active[context.path] = replace(item, rules=(*item.rules, rule))
+    return active.values()
 
 
-def priority(
+def compute_priority(
     context: ContextFile, distance: int | None, times: Mapping[str, int], as_of: int | None
 ) -> int:
-    """Tell in thousandths how much a context counts."""
-    found_ = BASE
+    """Return the priority of a context in thousandths."""
+    total = BASE
     if distance == 0:
-        found_ += CURRENT
+        total += CURRENT_BONUS
     elif distance == 1:
-        found_ += DIRECT_PARENT
+        total += PARENT_BONUS
     if context.behavior_rules:
-        found_ += BEHAVIOR
+        total += BEHAVIOR_BONUS
     modified = times.get(context.path)
     if modified is not None and as_of is not None:
-        found_ += max(0, RECENT - max(0, as_of - modified) * RECENT // DAY)
-    return found_
+        age = max(0, as_of - modified)
+        total += max(0, RECENCY_BONUS - age * RECENCY_BONUS // DAY)
+    return total
 
 
-def _distinct(gathered: Iterator[Weighed]) -> tuple[tuple[Weighed, ...], tuple[str, ...]]:
-    """Put contexts in order, and leave out those that say nothing that a better one does not."""
-    kept: dict[bytes, Weighed] = {}
+def _rank_distinct(
+    active: Iterable[ActiveContext],
+) -> tuple[tuple[ActiveContext, ...], tuple[str, ...]]:
+    """Order contexts by priority, and drop those whose content a better one has already."""
+    distinct: dict[bytes, ActiveContext] = {}
     notes = []
-    for each in sorted(gathered, key=_order):
-        first = kept.setdefault(_said(each.context), each)
-        if first is not each:
-            notes.append(f"{each.context.path} says the same as {first.context.path}: left out")
-    return tuple(kept.values()), tuple(notes)
+    for item in sorted(active, key=_rank_key):
+        first = distinct.setdefault(_content_hash(item.context), item)
+        if first is not item:
+            notes.append(f"{item.context.path} says the same as {first.context.path}: left out")
+    return tuple(distinct.values()), tuple(notes)
 
 
-def _order(weighed: Weighed) -> tuple[int, bool, int, str]:
-    injected = weighed.distance is None
-    return -weighed.priority, injected, weighed.distance or 0, weighed.context.path
+def _rank_key(item: ActiveContext) -> tuple[int, bool, int, str]:
+    injected = item.distance is None
+    return -item.priority, injected, item.distance or 0, item.context.path
 
 
-def _said(context: ContextFile) -> bytes:
-    """Name what a context says to a reader; files that say nothing of their own stay apart."""
+def _content_hash(context: ContextFile) -> bytes:
+    """Hash what a context says to a reader; files without content of their own stay distinct."""
     rules = tuple((rule.trigger, rule.action) for rule in context.behavior_rules)
     if not context.text and not rules:
         return hashing.digest("context", context.path)

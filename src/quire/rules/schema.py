@@ -1,12 +1,12 @@
-"""What may stand in a context file?
+"""Schema of context files: one table, `CONTEXT`, for both the check and the JSON Schema.
 
-One table says it: `CONTEXT`. Files are checked against it here, and the JSON Schema that editors
-use (`context.schema.json` beside this file) is made from it.
+Files are checked against the table here, with messages that name the line. The JSON Schema that
+editors use (`context.schema.json` in this folder) is generated from the same table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeAlias
@@ -14,22 +14,23 @@ from typing import Any, TypeAlias
 from quire.core.types import APPLY, SKIP
 from quire.rules.nodes import Node
 
-SHOWN = 40
+MAX_SHOWN = 40
+"""Characters of a value or key that a message shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """A text that is not blank."""
 
-    longest: int
+    max_length: int
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """A whole number between two others."""
+class Integer:
+    """A whole number within bounds."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +41,32 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """A list of things of one shape."""
+class Array:
+    """A list of items of one shape."""
 
     item: Shape
-    most: int
+    max_items: int
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with these keys, each with what it is for."""
+    """A table with these keys, each with its shape and its description."""
 
     keys: Mapping[str, tuple[Shape, str]]
     required: tuple[str, ...] = ()
-    one: bool = False
-    """Exactly one of the keys."""
+    exactly_one: bool = False
+    """Exactly one of the keys must be there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class TextOrTable:
     """A text, or a table."""
 
     text: Text
     table: Table
 
 
-Shape: TypeAlias = Text | Whole | Choice | Listing | Table | Either
+Shape: TypeAlias = Text | Integer | Choice | Array | Table | TextOrTable
 
 LINE = Text(200)
 PARAGRAPH = Text(2000)
@@ -73,14 +74,14 @@ REFERENCE = Text(300)
 
 METADATA = Table(
     {
-        "name": (LINE, "What the context is called."),
-        "type": (LINE, "What kind of context it is, in a word of your own."),
+        "name": (LINE, "Name of the context."),
+        "type": (LINE, "Kind of context, in a word of your own."),
     }
 )
 INTENT = Table(
     {
-        "business_goal": (PARAGRAPH, "What is to be achieved."),
-        "intent_type": (LINE, "What kind of work it is, in a word of your own."),
+        "business_goal": (PARAGRAPH, "What the work is to achieve."),
+        "intent_type": (LINE, "Kind of work, in a word of your own."),
     }
 )
 BEHAVIOR = Table(
@@ -90,147 +91,148 @@ BEHAVIOR = Table(
     },
     required=("trigger", "action"),
 )
-CONDITION = Either(
+CONDITION = TextOrTable(
     PARAGRAPH,
     Table(
         {
-            "expr": (PARAGRAPH, "An expression over the situation, which is computed."),
-            "says": (PARAGRAPH, "A sentence about the situation, which is judged."),
+            "expr": (PARAGRAPH, "An expression over the situation, which is evaluated."),
+            "says": (PARAGRAPH, "A sentence about the situation, which a judge decides."),
         },
-        one=True,
+        exactly_one=True,
     ),
 )
 INJECTION = Table(
     {
-        "name": (LINE, "What the rule is called; a nearer rule of this name takes its place."),
-        "condition": (CONDITION, "When the rule applies; without one it always does."),
+        "name": (LINE, "Name of the rule; a nearer rule of the same name replaces it."),
+        "condition": (CONDITION, "When the rule applies; without a condition it always does."),
         "inject": (
-            Listing(REFERENCE, 50),
-            "The files to bring in: relative to this one, or to the root with a leading slash.",
+            Array(REFERENCE, 50),
+            "Files to inject: relative to this one, or to the root with a leading slash.",
         ),
-        "priority": (Whole(-1000, 1000), "The highest comes first; 0 if it is not said."),
+        "priority": (Integer(-1000, 1000), "The highest comes first; the default is 0."),
         "on_error": (
             Choice((APPLY, SKIP)),
-            "What happens when the condition cannot be judged; skip if it is not said.",
+            "What to do when the condition cannot be judged; the default is skip.",
         ),
     },
     required=("name", "inject"),
 )
 CONTEXT = Table(
     {
-        "metadata": (METADATA, "How the context is named."),
+        "metadata": (METADATA, "Name and type of the context."),
         "intent_context": (INTENT, "What the work is for."),
-        "behavior_rules": (Listing(BEHAVIOR, 100), "What to do when something happens."),
-        "injection_rules": (Listing(INJECTION, 100), "Which contexts to bring in, and when."),
+        "behavior_rules": (Array(BEHAVIOR, 100), "What to do when something happens."),
+        "injection_rules": (Array(INJECTION, 100), "Which contexts to inject, and when."),
         "extends": (REFERENCE, "Another context file that this one builds on."),
-        "text": (Text(60_000), "What the context says in prose; in Markdown, the body does."),
+        "text": (Text(60_000), "Prose of the context; in Markdown, the body of the file."),
     }
 )
 
 
 def check(shape: Shape, node: Node, place: str = "") -> Iterator[tuple[int, str]]:
-    """Tell on which lines a tree differs from its shape, and what was expected there."""
-    named = f"{place}: " if place else ""
-    if isinstance(shape, Either):
+    """Yield each line on which a tree differs from a shape, with what was expected there."""
+    prefix = f"{place}: " if place else ""
+    if isinstance(shape, TextOrTable):
         inner = shape.table if isinstance(node.value, Mapping) else shape.text
         yield from check(inner, node, place)
     elif isinstance(shape, Table):
         if isinstance(node.value, Mapping):
-            yield from _keys(shape, node.value, node.line, place)
+            yield from _check_keys(shape, node.value, node.line, place)
         else:
-            yield node.line, f"{named}expected a table with {_listed(shape.keys)}{_not(node)}"
-    elif isinstance(shape, Listing):
+            yield node.line, f"{prefix}expected a table with {_join(shape.keys)}{_actual(node)}"
+    elif isinstance(shape, Array):
         if not isinstance(node.value, tuple):
-            yield node.line, f"{named}expected a list{_not(node)}"
-        elif len(node.value) > shape.most:
-            yield node.line, f"{named}{len(node.value)} entries; at most {shape.most} are allowed"
+            yield node.line, f"{prefix}expected a list{_actual(node)}"
+        elif len(node.value) > shape.max_items:
+            count = len(node.value)
+            yield node.line, f"{prefix}{count} entries; at most {shape.max_items} are allowed"
         else:
-            for at, item in enumerate(node.value, start=1):
-                yield from check(shape.item, item, f"{place} {at}")
-    elif (wanted := _wanted(shape, node.value)) is not None:
-        yield node.line, f"{named}expected {wanted}{_not(node)}"
+            for number, item in enumerate(node.value, start=1):
+                yield from check(shape.item, item, f"{place} {number}")
+    elif (expected := _expected(shape, node.value)) is not None:
+        yield node.line, f"{prefix}expected {expected}{_actual(node)}"
 
 
-def _keys(
-    shape: Table, value: Mapping[str, Node], line: int, place: str
+def _check_keys(
+    shape: Table, table: Mapping[str, Node], line: int, place: str
 ) -> Iterator[tuple[int, str]]:
-    named = f"{place}: " if place else ""
-    for key, node in value.items():
+    prefix = f"{place}: " if place else ""
+    for key, node in table.items():
         if key in shape.keys:
             yield from check(shape.keys[key][0], node, f"{place}.{key}" if place else key)
         else:
-            near = get_close_matches(key[:SHOWN], shape.keys, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(shape.keys)}"
-            yield node.line, f"{named}there is no key {key[:SHOWN]!r}; {hint}"
+            near = get_close_matches(key[:MAX_SHOWN], shape.keys, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {_join(shape.keys)}"
+            yield node.line, f"{prefix}unknown key {key[:MAX_SHOWN]!r}; {hint}"
     for key in shape.required:
-        if key not in value:
-            yield line, f"{named}{key!r} is missing: {shape.keys[key][1]}"
-    if shape.one and len(value) != 1:
-        yield line, f"{named}expected exactly one of {_listed(shape.keys)}"
+        if key not in table:
+            yield line, f"{prefix}{key!r} is missing: {shape.keys[key][1]}"
+    if shape.exactly_one and len(table) != 1:
+        yield line, f"{prefix}expected exactly one of {_join(shape.keys)}"
 
 
-def _wanted(shape: Text | Whole | Choice, value: object) -> str | None:
-    """Say what was expected, if it was not this."""
+def _expected(shape: Text | Integer | Choice, value: object) -> str | None:
+    """Return what a shape expects; None: the value matches it."""
     if isinstance(shape, Text):
         if not isinstance(value, str):
             return "a text (in quotes, if it looks like a number)"
         if not value.strip():
             return "a text that is not empty"
-        if len(value) > shape.longest:
-            return f"at most {shape.longest} characters"
-    elif isinstance(shape, Whole):
-        right = isinstance(value, int) and not isinstance(value, bool)
-        if not right or not shape.least <= value <= shape.most:  # type: ignore[operator]  # it is an int
-            return f"a whole number from {shape.least} to {shape.most}"
+        if len(value) > shape.max_length:
+            return f"at most {shape.max_length} characters"
+    elif isinstance(shape, Integer):
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not is_integer or not shape.minimum <= value <= shape.maximum:  # type: ignore[operator]  # it is an int
+            return f"a whole number from {shape.minimum} to {shape.maximum}"
     elif value not in shape.words:
-        return f"one of {_listed(shape.words)}"
+        return f"one of {_join(shape.words)}"
     return None
 
 
-def _not(node: Node) -> str:
-    """Show what stands there instead, if that helps."""
+def _actual(node: Node) -> str:
+    """Return the part of a message that names the value; one that is too long is not shown."""
     value = node.value
-    if isinstance(value, str) and len(value) > SHOWN:
+    if isinstance(value, str) and len(value) > MAX_SHOWN:
         return f", not {len(value)} characters"
     if isinstance(value, Mapping):
         return ", not a table"
     return ", not a list" if isinstance(value, tuple) else f", not {value!r}"
 
 
-def _listed(words: Mapping[str, Any] | tuple[str, ...]) -> str:
+def _join(words: Iterable[str]) -> str:
     return ", ".join(words)
 
 
-def schema() -> dict[str, Any]:
-    """Give the JSON Schema of a context file, or of a Markdown file's front matter."""
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a context file, or of the front matter of a Markdown file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Quire context file",
-        **_schema(CONTEXT),
+        **_to_json_schema(CONTEXT),
     }
 
 
-def _schema(shape: Shape) -> dict[str, Any]:
+def _to_json_schema(shape: Shape) -> dict[str, Any]:
     match shape:
-        case Text(longest):
-            return {"type": "string", "pattern": r"\S", "maxLength": longest}
-        case Whole(least, most):
-            return {"type": "integer", "minimum": least, "maximum": most}
+        case Text(max_length):
+            return {"type": "string", "pattern": r"\S", "maxLength": max_length}
+        case Integer(minimum, maximum):
+            return {"type": "integer", "minimum": minimum, "maximum": maximum}
         case Choice(words):
             return {"enum": list(words)}
-        case Listing(item, most):
-            return {"type": "array", "maxItems": most, "items": _schema(item)}
-        case Either(text, table):
-            return {"anyOf": [_schema(text), _schema(table)]}
-        case Table(keys, required, one):
-            found: dict[str, Any] = {
+        case Array(item, max_items):
+            return {"type": "array", "maxItems": max_items, "items": _to_json_schema(item)}
+        case TextOrTable(text, table):
+            return {"anyOf": [_to_json_schema(text), _to_json_schema(table)]}
+        case Table(keys, required, exactly_one):
+            result: dict[str, Any] = {
                 "type": "object",
                 "properties": {
-                    key: {"description": about, **_schema(inner)}
-                    for key, (inner, about) in keys.items()
+                    key: {"description": description, **_to_json_schema(inner)}
+                    for key, (inner, description) in keys.items()
                 },
                 "additionalProperties": False,
             }
             if required:
-                found["required"] = list(required)
-            return found | ({"minProperties": 1, "maxProperties": 1} if one else {})
+                result["required"] = list(required)
+            return result | ({"minProperties": 1, "maxProperties": 1} if exactly_one else {})

@@ -1,8 +1,8 @@
-"""How near is a situation to a sentence?
+"""Judge that compares a sentence with the situation by their embeddings.
 
-By the embedder's vectors. A bare similarity says little: some situations are near to everything. So
-what counts is how much nearer the sentence lies than ordinary sentences do. The threshold was
-chosen on half of `tests/rules/judged.json`; what it holds on the rest is told in the guide.
+A bare similarity says little, because some situations are similar to everything. What counts is how
+much more similar the sentence is than ordinary sentences are. The threshold was chosen on half of
+`tests/rules/judged.json`; the guide states its accuracy on the other half.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder
 from quire.core.types import Situation, Verdict
 from quire.errors import ConfigError
-from quire.rules.expression_eval import told
+from quire.rules.situation import describe_situation
 
-ORDINARY = (
+ORDINARY_SENTENCES = (
     "the user asks a question",
     "a file is read",
     "a function is renamed",
@@ -37,57 +37,64 @@ ORDINARY = (
     "a tool is used",
     "a plan is made",
 )
-KEPT_SENTENCES = 1024
-LONGEST = 2000
-"""Characters of a situation that are compared; the model reads about so many."""
+CACHE_SIZE = 1024
+"""Sentences whose vectors are cached."""
+MAX_LENGTH = 2000
+"""Characters of a situation that are compared: about as many as the model reads."""
 
 
 class SemanticJudge:
-    """Judges by how much nearer a situation lies to a sentence than to ordinary ones."""
+    """Judge by how much more similar a situation is to a sentence than to ordinary ones."""
 
     def __init__(self, embedder: Embedder, threshold: float) -> None:
         if not (math.isfinite(threshold) and 0 <= threshold <= 2):
-            raise ConfigError(f"judge.threshold is {threshold}; it must be from 0 to 2")
+            raise ConfigError(
+                f"must be from 0 to 2, not {threshold}", field="judge.threshold", value=threshold
+            )
         self._embedder = embedder
         self._threshold = round(threshold * 1000)
-        self._vectors: LRUCache[str, bytes] = LRUCache(KEPT_SENTENCES)
+        self._vectors: LRUCache[str, bytes] = LRUCache(CACHE_SIZE)
 
     @property
     def name(self) -> str:
-        """The name that stands for these very verdicts."""
-        wording = hashing.identifier("ordinary", ORDINARY)[:8]
+        """Return the name that identifies these verdicts: model, threshold, sentences."""
+        wording = hashing.identifier("ordinary", ORDINARY_SENTENCES)[:8]
         return f"semantic:{self._embedder.model}/{self._threshold}/{wording}"
 
     def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:
-        """Give one verdict for each sentence."""
-        words = told(situation)[:LONGEST]
-        if not words:
+        """Return one verdict for each sentence."""
+        text = describe_situation(situation)[:MAX_LENGTH]
+        if not text:
             return [Verdict(applies=False, reason="semantic: the situation says nothing")] * len(
                 sentences
             )
-        (here,) = self._embedder.embed([words])
-        usual = sum(similarity(here, vector) for vector in self._of(ORDINARY)) // len(ORDINARY)
-        return [self._verdict(similarity(here, one) - usual) for one in self._of(sentences)]
+        (target,) = self._embedder.embed([text])
+        ordinary = [similarity(target, vector) for vector in self._embed(ORDINARY_SENTENCES)]
+        baseline = sum(ordinary) // len(ordinary)
+        return [
+            self._decide(similarity(target, vector) - baseline) for vector in self._embed(sentences)
+        ]
 
     def close(self) -> None:
         """Do nothing: the embedder is the caller's."""
 
-    def _verdict(self, nearer: int) -> Verdict:
-        held = nearer >= self._threshold
-        sign = ">=" if held else "<"
-        return Verdict(held, f"semantic: {nearer / 1000:.3f} {sign} {self._threshold / 1000:.3f}")
+    def _decide(self, margin: int) -> Verdict:
+        applies = margin >= self._threshold
+        sign = ">=" if applies else "<"
+        reason = f"semantic: {margin / 1000:.3f} {sign} {self._threshold / 1000:.3f}"
+        return Verdict(applies, reason)
 
-    def _of(self, sentences: Sequence[str]) -> list[bytes]:
-        kept = {one: self._vectors.get(one) for one in sentences}
-        lacking = [one for one, vector in kept.items() if vector is None]
-        made = dict(zip(lacking, self._embedder.embed(lacking), strict=True))
-        for one, vector in made.items():
-            self._vectors.put(one, vector)
-        return [kept[one] or made[one] for one in sentences]
+    def _embed(self, sentences: Sequence[str]) -> list[bytes]:
+        cached = {sentence: self._vectors.get(sentence) for sentence in sentences}
+        missing = [sentence for sentence, vector in cached.items() if vector is None]
+        computed = dict(zip(missing, self._embedder.embed(missing), strict=True))
+        for sentence, vector in computed.items():
+            self._vectors.put(sentence, vector)
+        return [cached[sentence] or computed[sentence] for sentence in sentences]
 
 
 def similarity(left: bytes, right: bytes) -> int:
-    """Give the cosine of two int8 vectors in thousandths."""
+    """Return the cosine of two int8 vectors in thousandths."""
     a = np.frombuffer(left, np.int8).astype(np.int64)
     b = np.frombuffer(right, np.int8).astype(np.int64)
     lengths = math.isqrt(int(a @ a) * int(b @ b))

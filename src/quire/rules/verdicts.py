@@ -1,8 +1,8 @@
-"""Do these sentences hold in this situation?
+"""Verdicts on sentences: each is judged once for a situation, a judge and a wording.
 
-What was judged before is not judged again: a verdict is kept under its sentence, the situation
-without its time, and the judge. All that is open goes to the judge at once. What fails is said, and
-never kept.
+A verdict is cached under its sentence, the situation without its time, and the name of the judge.
+All sentences without a cached verdict go to the judge in one call. A failure is reported and never
+cached.
 """
 
 from __future__ import annotations
@@ -13,54 +13,60 @@ from quire.core import hashing
 from quire.core.protocols import Judge
 from quire.core.types import Situation, Verdict
 from quire.errors import QuireError
-from quire.rules.expression_eval import canonical, lasting
+from quire.rules.situation import canonical_json, without_time
 
 
 class NoJudge:
-    """Stands where no judge is asked; says why of every sentence."""
+    """The judge where none is available: every sentence fails with the same reason."""
 
     def __init__(self, reason: str, name: str = "none") -> None:
         self._reason = reason
         self.name = name
 
-    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the contract's
-        """Give no verdict on anything."""
+    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the protocol's
+        """Return a failed verdict for each sentence."""
         return [Verdict(None, self._reason) for _ in sentences]
 
     def close(self) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing: there is nothing to close."""
 
 
-def key(sentence: str, situation: Situation, judge: str) -> str:
-    """Name a verdict by all that it depends on."""
-    return hashing.identifier("verdict", sentence, canonical(lasting(situation)), judge)
+def verdict_key(sentence: str, situation: Situation, judge: str) -> str:
+    """Return the key of a verdict: a hash of all that it depends on."""
+    return hashing.identifier("verdict", sentence, canonical_json(without_time(situation)), judge)
 
 
-def judged(
+def judge_sentences(
     sentences: Sequence[str], situation: Situation, judge: Judge, known: Mapping[str, Verdict]
 ) -> tuple[dict[str, Verdict], dict[str, Verdict]]:
-    """Give the verdict on each sentence; and those that may be kept, by their keys."""
+    """Return the verdict on each sentence, and by their keys those that may be cached."""
     if not sentences:
         return {}, {}
     try:
         name = judge.name
     except QuireError as error:
-        return {one: Verdict(None, str(error)) for one in sentences}, {}
-    keys = {one: key(one, situation, name) for one in dict.fromkeys(sentences)}
-    found = {one: known[keys[one]] for one in keys if keys[one] in known}
-    still_open = [one for one in keys if one not in found]
-    if still_open:
-        found |= zip(still_open, _asked(still_open, situation, judge), strict=True)
-    kept = {keys[one]: found[one] for one in keys if found[one].applies is not None}
-    return found, kept
+        return {sentence: Verdict(None, str(error)) for sentence in sentences}, {}
+    keys = {
+        sentence: verdict_key(sentence, situation, name) for sentence in dict.fromkeys(sentences)
+    }
+    verdicts = {sentence: known[key] for sentence, key in keys.items() if key in known}
+    pending = [sentence for sentence in keys if sentence not in verdicts]
+    if pending:
+        verdicts |= zip(pending, _ask_judge(pending, situation, judge), strict=True)
+    cacheable = {
+        key: verdicts[sentence]
+        for sentence, key in keys.items()
+        if verdicts[sentence].applies is not None
+    }
+    return verdicts, cacheable
 
 
-def _asked(sentences: list[str], situation: Situation, judge: Judge) -> list[Verdict]:
+def _ask_judge(sentences: list[str], situation: Situation, judge: Judge) -> list[Verdict]:
     try:
-        verdicts = judge.judge(sentences, lasting(situation))
+        verdicts = judge.judge(sentences, without_time(situation))
     except QuireError as error:
         return [Verdict(None, str(error)) for _ in sentences]
     if len(verdicts) != len(sentences):
-        told = f"{len(sentences)} sentences were judged by {len(verdicts)} verdicts"
-        return [Verdict(None, told) for _ in sentences]
+        reason = f"{len(sentences)} sentences were judged by {len(verdicts)} verdicts"
+        return [Verdict(None, reason) for _ in sentences]
     return verdicts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quire.core.types.outline import Entity, category
 from quire.core.types.recipe import Section
 from quire.core.types.records import Chunk, Record
-from quire.core.types.rules import Weighed
+from quire.core.types.rules import ActiveContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Candidate:
     """The titles of the pages that it stands in, the outermost first, likewise."""
     place: tuple[tuple[int, str], ...] = ()
     """Where it stands in the tree: position and id of what it stands in, then its own; likewise."""
-    context: Weighed | None = None
+    context: ActiveContext | None = None
     """The context that it is, and how much that counts, where rules were asked."""
     section: Section | None = None
     """The part of the page that it was found for, if the page has parts."""

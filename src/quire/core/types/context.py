@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from quire.core.types.candidates import Candidate, Failure
 from quire.core.types.recipe import Section
-from quire.core.types.rules import Ruled, Verdict
+from quire.core.types.rules import RuleEvaluation, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Frame:
     """What fits of the conversation so far, the oldest first."""
     system: str = ""
     situation: str = ""
-    ruled: Ruled | None = None
+    ruled: RuleEvaluation | None = None
     """Which rules apply, and which contexts count, where that was asked."""
     warnings: tuple[str, ...] = ()
     """What its reader must know first: a source that did not answer."""

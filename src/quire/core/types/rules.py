@@ -1,4 +1,4 @@
-"""What do context files say, and what follows from it?"""
+"""Context files and their rules: what they state, and which of them apply in a situation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Situation = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """When a rule applies: an expression, which is computed, or a sentence, which is judged."""
+    """When a rule applies: an expression, which is evaluated, or a sentence, which is judged."""
 
     text: str
     kind: str
@@ -35,22 +35,22 @@ class BehaviorRule:
 
 @dataclass(frozen=True, slots=True)
 class InjectionRule:
-    """Which other contexts to bring in, and when."""
+    """Which other contexts to inject, and when."""
 
     name: str
     inject: tuple[str, ...]
-    """Paths from the project's root; the ending of a context file may be left out."""
+    """Paths from the project's root; the suffix of a context file may be left out."""
     condition: Condition | None = None
     """None: it always applies."""
     priority: int = 0
     on_error: str = SKIP
-    """What happens when its condition could not be judged: `apply` or `skip`."""
+    """What to do when the condition cannot be judged: `apply` or `skip`."""
     line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ContextFile:
-    """What one context file says by itself."""
+    """One context file, without what it inherits."""
 
     path: str
     name: str
@@ -60,15 +60,15 @@ class ContextFile:
     behavior_rules: tuple[BehaviorRule, ...] = ()
     injection_rules: tuple[InjectionRule, ...] = ()
     extends: str | None = None
-    """A path from the project's root; the ending of a context file may be left out."""
+    """A path from the project's root; the suffix of a context file may be left out."""
     text: str = ""
-    """What it says in prose: never a rule, whatever stands in it."""
+    """Its prose: never a rule, whatever it contains."""
     extends_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What is wrong in a context file, where, and what was expected."""
+    """Something wrong in a context file: where, and what was expected."""
 
     path: str
     line: int
@@ -81,39 +81,39 @@ class Mistake:
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
-    """A context in a chain of inheritance."""
+class ChainLink:
+    """A context in a chain of inheritance, and its distance from the place."""
 
     context: ContextFile
     distance: int
-    """0: the current one; 1: a direct parent."""
+    """0: the current context; 1: a direct parent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Inherited:
-    """A text that holds somewhere, and the file that says so."""
+class InheritedValue:
+    """A value that applies at a place, and the file that states it."""
 
     value: str
     path: str
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
-    """What holds at a place, when all that it inherits is put together."""
+class MergedContext:
+    """What applies at a place: its own contexts and all that it inherits, merged."""
 
-    name: Inherited | None
-    type: Inherited | None
-    business_goal: Inherited | None
-    intent_type: Inherited | None
+    name: InheritedValue | None
+    type: InheritedValue | None
+    business_goal: InheritedValue | None
+    intent_type: InheritedValue | None
     behavior_rules: tuple[tuple[BehaviorRule, str], ...]
-    """Each with the path of the file that it stands in; the farthest first."""
+    """Each with the path of its file; the farthest first."""
     injection_rules: tuple[tuple[InjectionRule, str], ...]
-    """Each with the path of the file that it stands in; the highest priority first."""
+    """Each with the path of its file; the highest priority first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge says of a sentence."""
+    """The decision of a judge about a sentence."""
 
     applies: bool | None
     """None: it could not be judged."""
@@ -121,39 +121,39 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class RuleOutcome:
     """Whether a rule applies, and why."""
 
     rule: InjectionRule
     path: str
-    """The file that the rule stands in."""
+    """The file of the rule."""
     applies: bool
     why: str
     problem: str = ""
-    """Why its condition could not be judged, so that `on_error` decided; empty: it was."""
+    """Why the condition could not be judged, so that `on_error` decided; empty if it was."""
 
     @property
     def failed(self) -> bool:
-        """Whether its condition could not be judged."""
+        """Whether the condition could not be judged."""
         return bool(self.problem)
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """A context that counts in a situation, and how much."""
+class ActiveContext:
+    """A context that applies in a situation, and its priority."""
 
     context: ContextFile
     priority: int
     """Thousandths."""
     distance: int | None = None
-    """Its place in the chain of inheritance; None: a rule brought it in."""
+    """Its distance in the chain of inheritance; None: a rule injected it."""
     rules: tuple[str, ...] = ()
-    """The names of the rules that brought it in."""
+    """The names of the rules that injected it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
-    """A reference of a rule that leads to no file."""
+class DanglingReference:
+    """A reference of a rule that leads to no context file."""
 
     reference: str
     rule: str
@@ -162,14 +162,14 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
-    """Which rules apply in a situation, and which contexts count."""
+class RuleEvaluation:
+    """Which rules apply in a situation, and the contexts that are active."""
 
-    rulings: tuple[Ruling, ...]
-    """All rules, in the order of their priority."""
-    contexts: tuple[Weighed, ...]
-    """The most important one first."""
-    missing: tuple[Missing, ...] = ()
+    outcomes: tuple[RuleOutcome, ...]
+    """Of all rules, in the order of their priority."""
+    contexts: tuple[ActiveContext, ...]
+    """The highest priority first."""
+    missing: tuple[DanglingReference, ...] = ()
     notes: tuple[str, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    """What was judged, by its key: to be recorded, and to be given again. No failures."""
+    """Verdicts by their keys, to be recorded and reused; failures are left out."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quire.core import hashing
 from quire.core.types import Document, Entity, IngestSettings
-from quire.ingest.chat_formats import moment
+from quire.ingest.chat_formats import normalize_time
 from quire.ingest.decode import NotText
 from quire.ingest.read import document_of
 from quire.ingest.types import UnreadableFile
@@ -478,7 +478,7 @@ def test_content_within_content_within_content(content: str) -> None:
     ],
 )
 def test_times(value: Any, seconds: int | None) -> None:
-    assert moment(value) == seconds
+    assert normalize_time(value) == seconds
 
 
 # --- promises -----------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_a_rule_at_the_top_is_no_front_matter() -> None:
     assert read_text("a.md", "---\n\n# Real title\n").record.title == "Real title"
     assert read_text("a.md", "---\n").record.title == "a.md"
     assert read_text("a.md", "--- \ntitle: x\n--- \n").record.title == "x"
-    assert front_matter.parse("text\n---\ntitle: x\n---\n") == front_matter.NONE
+    assert front_matter.parse("text\n---\ntitle: x\n---\n") == front_matter.EMPTY
 
 
 def test_a_header_of_fields_describes_a_restructured_text() -> None:

@@ -48,7 +48,7 @@ def test_cuts_lose_nothing_and_respect_the_sizes(text: str, size: int) -> None:
         prose_splitter.split(text, 0, len(text), size),
         prose_splitter.split_anywhere(text, 0, len(text), size),
         split_lines(text, 0, len(text), size),
-        list(prose_splitter.paragraphs(text, 0, len(text))),
+        list(prose_splitter.iter_paragraphs(text, 0, len(text))),
     ):
         assert covers(parts, len(text))
         assert all(start < end for start, end in parts)

@@ -137,7 +137,7 @@ def test_a_reference_definition_is_no_part_of_a_summary() -> None:
     ],
 )
 def test_headings_that_say_what_their_section_is(heading: str, kind: str, identifier: str) -> None:
-    assert labels.of_heading(heading) == labels.Label(kind, identifier)
+    assert labels.parse_heading(heading) == labels.Label(kind, identifier)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_headings_that_say_what_their_section_is(heading: str, kind: str, identi
     ],
 )
 def test_headings_that_say_no_such_thing(heading: str) -> None:
-    assert labels.of_heading(heading) is None
+    assert labels.parse_heading(heading) is None
 
 
 LISTS = """\

@@ -1,8 +1,8 @@
-"""What was said, by whom and when?
+"""Reader for JSON files, which may contain conversations.
 
-A file of JSON that holds conversations becomes a text that reads as talk: who speaks, when, and
-what is said. Pieces follow the messages: short neighbours are joined, a long message is cut like
-prose. Any other JSON is read as lines.
+Conversations become a transcript: speaker, time and text of each message. Chunks follow the
+messages: short neighbors are merged, a long message is split like prose. Any other JSON is read
+as lines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quire.ingest import labels, prose_splitter
 from quire.ingest import text as plain_text
 from quire.ingest.chat_formats import TOOL, Conversation, Message
 from quire.ingest.front_matter import EPOCH
-from quire.ingest.transcripts import conversations_of
+from quire.ingest.transcripts import parse_conversations
 from quire.ingest.types import (
     ChunkSpan,
     EntitySpan,
@@ -29,42 +29,41 @@ from quire.ingest.types import (
     join_titles,
 )
 
-BY_LINE = (".jsonl", ".ndjson")
+JSON_LINES_SUFFIXES = (".jsonl", ".ndjson")
 KIND = "conversation"
-NAMED = 3
-"""So many speakers are named in a title."""
-SUMMARY = 1000
-"""Characters of a message that are looked at for a summary."""
-MARKS = re.compile(r"\A\s*(?:[-*+•]|\d{1,3}[.)])\s+|[*_]{2}|`")
+MAX_SPEAKERS_IN_TITLE = 3
+SUMMARY_WINDOW = 1000
+"""Characters of a message that are searched for a summary."""
+MARKUP = re.compile(r"\A\s*(?:[-*+•]|\d{1,3}[.)])\s+|[*_]{2}|`")
 
 
 def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
-    """Read a file of JSON: as conversations if it holds some, otherwise as lines."""
-    by_line = source.path.lower().endswith(BY_LINE)
-    conversations = conversations_of(source.text, by_line=by_line)
-    sessions = [conversation for conversation in conversations if _speakers(conversation)]
+    """Read a JSON file as conversations if it contains any, otherwise as lines."""
+    by_line = source.path.lower().endswith(JSON_LINES_SUFFIXES)
+    conversations = parse_conversations(source.text, by_line=by_line)
+    sessions = [conversation for conversation in conversations if _list_speakers(conversation)]
     if not sessions:
         return plain_text.read_lines(source, settings)
     single = len(sessions) == 1
-    talk = _Talk(settings, single=single)
+    builder = _TranscriptBuilder(settings, single=single)
     for conversation in conversations:
-        talk.add(conversation)
-    opening = _opening(sessions[0]) if single else None
+        builder.add_conversation(conversation)
+    opening = _find_opening(sessions[0]) if single else None
     return ParsedFile(
-        "".join(talk.out),
-        tuple(talk.spans),
-        title=_title(sessions[0]) if single else "",
-        modified=max(talk.times, default=None),
+        "".join(builder.out),
+        tuple(builder.spans),
+        title=_find_title(sessions[0]) if single else "",
+        modified=max(builder.times, default=None),
         kind=KIND,
         root_kind="session" if single else "",
-        summary=_first_words(opening) if opening else "",
-        entities=tuple(talk.entities),
-        line_map=tuple(talk.line_map),
+        summary=_summarize(opening) if opening else "",
+        entities=tuple(builder.entities),
+        line_map=tuple(builder.line_map),
     )
 
 
-class _Talk:
-    """Gathers text, pieces and parts as one message follows another."""
+class _TranscriptBuilder:
+    """Collects text, chunk spans and entities, message by message."""
 
     def __init__(self, settings: IngestSettings, *, single: bool) -> None:
         self.settings = settings
@@ -76,38 +75,40 @@ class _Talk:
         self.line_map: list[tuple[int, int]] = []
         self.times: list[int] = []
 
-    def add(self, conversation: Conversation) -> None:
-        title = _title(conversation)
-        start, first_part, first_out = self.length, len(self.entities), len(self.out)
-        is_part = not self.single and bool(_speakers(conversation))
-        if is_part:
-            opening = _opening(conversation)
-            summary = _first_words(opening) if opening else ""
-            # Its end is not known yet.
+    def add_conversation(self, conversation: Conversation) -> None:
+        title = _find_title(conversation)
+        start, first_entity, first_out = self.length, len(self.entities), len(self.out)
+        is_entity = not self.single and bool(_list_speakers(conversation))
+        if is_entity:
+            opening = _find_opening(conversation)
+            summary = _summarize(opening) if opening else ""
+            # The end is set below, once it is known.
             self.entities.append(EntitySpan("session", title, start, start, summary=summary))
         if conversation.title:
             line = conversation.messages[0].line if conversation.messages else 0
             self._write(conversation.title, line)
-        spans: list[tuple[int, int, str]] = []
-        for message, turn in _turns(conversation.messages):
+        message_spans: list[tuple[int, int, str]] = []
+        for message, turn in _number_turns(conversation.messages):
             at = self.length
-            self._write(_shown(message), message.line)
-            spans.append((at, self.length, message.speaker))
+            self._write(_render_message(message), message.line)
+            message_spans.append((at, self.length, message.speaker))
             if message.time is not None:
                 self.times.append(message.time)
             if message.speaker:
-                parent = first_part if is_part else None
-                self._name(message, turn, (at, self.length), parent, title if is_part else "")
-        if conversation.left_out:
-            counted = ", ".join(f"{count:,} {name}" for name, count in conversation.left_out)
+                parent = first_entity if is_entity else None
+                session = title if is_entity else ""
+                self._add_message(message, turn, (at, self.length), parent, session)
+        if conversation.omitted:
+            counts = ", ".join(f"{count:,} {name}" for name, count in conversation.omitted)
             at = self.length
-            self._write(f"[left out: {counted}]", 0)
-            spans.append((at, self.length, ""))
-        if is_part:
-            self.entities[first_part] = replace(self.entities[first_part], end=self.length)
+            self._write(f"[left out: {counts}]", 0)
+            message_spans.append((at, self.length, ""))
+        if is_entity:
+            self.entities[first_entity] = replace(self.entities[first_entity], end=self.length)
         text = "".join(self.out[first_out:])
-        spans[0] = (start, *spans[0][1:])
-        self.spans += _pieces(text, start, spans, title, self.settings)
+        # The title belongs to the first message.
+        message_spans[0] = (start, *message_spans[0][1:])
+        self.spans += _split_conversation(text, start, message_spans, title, self.settings)
 
     def _write(self, text: str, line: int) -> None:
         if line:
@@ -115,7 +116,7 @@ class _Talk:
         self.out.append(f"{text}\n\n")
         self.length += len(text) + 2
 
-    def _name(
+    def _add_message(
         self,
         message: Message,
         turn: int,
@@ -123,40 +124,41 @@ class _Talk:
         parent: int | None,
         session: str,
     ) -> None:
+        """Add the entity of the message written last, and those of the decisions in it."""
         start, end = span
         name = f"{message.speaker}, turn {turn}"
-        place = len(self.entities)
+        index = len(self.entities)
         attrs: dict[str, str | int] = {"speaker": message.speaker, "turn": turn}
         if message.time is not None:
             attrs["time"] = message.time
         qualified = join_titles((session, name))
-        summary = _first_words(message)
+        summary = _summarize(message)
         self.entities.append(
             EntitySpan("message", name, start, end, parent, "", summary, (), attrs, qualified)
         )
         if message.speaker == TOOL:
             return
-        shown = self.out[-1]
-        for item in labels.decisions(shown, 0, len(shown)):
-            said = collapse_whitespace(MARKS.sub("", shown[item.start : item.own]))
+        rendered = self.out[-1]
+        for item in labels.find_decisions(rendered, 0, len(rendered)):
+            decision = collapse_whitespace(MARKUP.sub("", rendered[item.start : item.own_end]))
             self.entities.append(
                 EntitySpan(
                     labels.DECISION,
-                    clean_title(said),
+                    clean_title(decision),
                     start + item.start,
                     start + item.end,
-                    place if item.parent is None else place + 1 + item.parent,
-                    summary=said,
+                    index if item.parent is None else index + 1 + item.parent,
+                    summary=decision,
                     attrs={"id": item.label.id} if item.label.id else {},
-                    qualified=join_titles((qualified, clean_title(item.label.id or said))),
+                    qualified=join_titles((qualified, clean_title(item.label.id or decision))),
                 )
             )
 
 
-def _turns(messages: tuple[Message, ...]) -> Iterator[tuple[Message, int]]:
-    """Number the turns: what one speaker says before another does.
+def _number_turns(messages: tuple[Message, ...]) -> Iterator[tuple[Message, int]]:
+    """Yield the messages with the number of their turn.
 
-    A tool speaks within the turn of whoever called it.
+    A turn is a run of messages of one speaker. A tool belongs to the turn of its caller.
     """
     turn = 0
     speaker = ""
@@ -171,77 +173,76 @@ def _turns(messages: tuple[Message, ...]) -> Iterator[tuple[Message, int]]:
         yield message, turn
 
 
-def _shown(message: Message) -> str:
+def _render_message(message: Message) -> str:
     if not message.speaker:
         return message.text
-    known = ", ".join(filter(None, (message.note, _clock(message.time))))
-    return (
-        f"{message.speaker} ({known}):\n{message.text}"
-        if known
-        else (f"{message.speaker}:\n{message.text}")
-    )
+    details = ", ".join(filter(None, (message.note, _format_time(message.time))))
+    speaker = f"{message.speaker} ({details})" if details else message.speaker
+    return f"{speaker}:\n{message.text}"
 
 
-def _clock(time: int | None) -> str:
+def _format_time(time: int | None) -> str:
     if time is None:
         return ""
     return f"{EPOCH + timedelta(seconds=time):%Y-%m-%d %H:%M} UTC"
 
 
-def _speakers(conversation: Conversation) -> list[str]:
-    return list(dict.fromkeys(said.speaker for said in conversation.messages if said.speaker))
+def _list_speakers(conversation: Conversation) -> list[str]:
+    speakers = (message.speaker for message in conversation.messages)
+    return list(dict.fromkeys(filter(None, speakers)))
 
 
-def _title(conversation: Conversation) -> str:
-    """Name a conversation as its file does, otherwise by what it begins with."""
+def _find_title(conversation: Conversation) -> str:
+    """Return the title in the file, otherwise the beginning of the conversation."""
     if conversation.title:
         return conversation.title
-    opening = _opening(conversation)
-    return clean_title(_first_words(opening)) if opening else ""
+    opening = _find_opening(conversation)
+    return clean_title(_summarize(opening)) if opening else ""
 
 
-def _opening(conversation: Conversation) -> Message | None:
-    """Find what the talk began with: the first words of a user that no program put there."""
-    said = [message for message in conversation.messages if message.speaker]
-    users = [message for message in said if message.speaker == "user"]
-    own = (message for message in users if not message.text.startswith(("<", "[")))
-    return next(own, None) or next(iter(users or said), None)
+def _find_opening(conversation: Conversation) -> Message | None:
+    """Return the first message that a user wrote and no program inserted."""
+    messages = [message for message in conversation.messages if message.speaker]
+    from_users = [message for message in messages if message.speaker == "user"]
+    written = (message for message in from_users if not message.text.startswith(("<", "[")))
+    return next(written, None) or next(iter(from_users or messages), None)
 
 
-def _first_words(message: Message) -> str:
-    """Give the first paragraph of a message, passing over what only names something left out."""
-    paragraphs = message.text[:SUMMARY].split("\n\n")
-    return next((said for said in paragraphs if not said.startswith("[")), paragraphs[0])
+def _summarize(message: Message) -> str:
+    """Return the first paragraph of a message that is not a placeholder."""
+    paragraphs = message.text[:SUMMARY_WINDOW].split("\n\n")
+    return next((text for text in paragraphs if not text.startswith("[")), paragraphs[0])
 
 
-def _pieces(
+def _split_conversation(
     text: str,
     offset: int,
-    spans: list[tuple[int, int, str]],
+    message_spans: list[tuple[int, int, str]],
     title: str,
     settings: IngestSettings,
 ) -> Iterator[ChunkSpan]:
-    """Cut one conversation, which begins at an offset, along its messages."""
-    starts = [start for start, _, _ in spans]
+    """Split one conversation, which begins at an offset, along its messages."""
+    starts = [start for start, _, _ in message_spans]
 
-    def named(start: int, end: int) -> ChunkSpan:
-        within = spans[bisect_right(starts, start) - 1 : bisect_left(starts, end)]
-        speakers = list(dict.fromkeys(speaker for _, _, speaker in within if speaker))
-        more = [*speakers[:NAMED], "others"] if len(speakers) > NAMED else speakers
-        return ChunkSpan(start, end, join_titles((title, ", ".join(more))))
+    def build_span(start: int, end: int) -> ChunkSpan:
+        overlapping = message_spans[bisect_right(starts, start) - 1 : bisect_left(starts, end)]
+        speakers = list(dict.fromkeys(speaker for _, _, speaker in overlapping if speaker))
+        if len(speakers) > MAX_SPEAKERS_IN_TITLE:
+            speakers = [*speakers[:MAX_SPEAKERS_IN_TITLE], "others"]
+        return ChunkSpan(start, end, join_titles((title, ", ".join(speakers))))
 
-    whole = (offset, offset + len(text))
     if len(text) <= settings.whole:
-        yield named(*whole)
+        yield build_span(offset, offset + len(text))
         return
     target = max(1, settings.target)
-    cut: list[tuple[int, int]] = []
-    for start, end, _ in spans:
-        inner: list[tuple[int, int]] = []
-        for first, last in prose_splitter.paragraphs(text, start - offset, end - offset):
-            inner += prose_splitter.split(text, first, last, target)
-        cut += [
-            (offset + first, offset + last) for first, last in prose_splitter.fill(inner, target)
+    spans: list[tuple[int, int]] = []
+    for start, end, _ in message_spans:
+        parts: list[tuple[int, int]] = []
+        for first, last in prose_splitter.iter_paragraphs(text, start - offset, end - offset):
+            parts += prose_splitter.split(text, first, last, target)
+        spans += [
+            (offset + first, offset + last)
+            for first, last in prose_splitter.merge_spans(parts, target)
         ]
-    for start, end in prose_splitter.fill(cut, target):
-        yield named(start, end)
+    for start, end in prose_splitter.merge_spans(spans, target):
+        yield build_span(start, end)

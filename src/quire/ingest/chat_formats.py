@@ -1,7 +1,7 @@
-"""In which shape does a program write a message, or a whole conversation?
+"""The formats in which programs write messages and conversations.
 
-One function for each shape: given a parsed value, it gives what it holds or None. A new shape is
-one function and one row of `SHAPES`.
+One function per format: it takes a parsed JSON value and returns what it contains, or None if the
+value has another format. A new format is one function and one row of `PARSERS`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from quire.ingest.decode import clean_text
 from quire.ingest.front_matter import parse_timestamp
-from quire.ingest.message_text import called, result, said
+from quire.ingest.message_text import render_content, render_tool_call, render_tool_result
 from quire.ingest.types import clean_title
 
 TOOL = "tool"
@@ -32,16 +32,20 @@ ROLES = {
     "tool": TOOL,
     "function": TOOL,
 }
-TIMES = ("timestamp", "created_at", "create_time", "time", "date", "ts")
-TITLES = ("title", "name", "subject", "topic")
-SECONDS = re.compile(r"\d{9,13}(?:\.\d{0,9})?\Z")
+TIME_KEYS = ("timestamp", "created_at", "create_time", "time", "date", "ts")
+TITLE_KEYS = ("title", "name", "subject", "topic")
+NUMERIC_TIME = re.compile(r"\d{9,13}(?:\.\d{0,9})?\Z")
 SLACK_TIME = re.compile(r"\d{9,11}\.\d{1,9}\Z")
-LATEST = 253_402_300_799  # the last second of the year 9999
-MILLISECONDS_FROM = 100_000_000_000
-SAMPLE = 50
+MAX_TIMESTAMP = 253_402_300_799
+"""The last second of the year 9999."""
+MIN_MILLISECONDS = 100_000_000_000
+"""A number from here on is a time in milliseconds, a smaller one in seconds."""
+SAMPLE_SIZE = 50
+"""Items of a list that decide whether it is a conversation."""
+# Both are written into the text of a conversation: other words would change its chunks.
 UNKNOWN = "not understood"
 OTHER_BRANCHES = "from other branches"
-ITEMS = frozenset(
+RESPONSE_ITEM_TYPES = frozenset(
     {
         "message",
         "reasoning",
@@ -53,100 +57,100 @@ ITEMS = frozenset(
         "web_search_call",
     }
 )
-"""What the lines of a session of the Responses API may be."""
-BOOKKEEPING = frozenset({"sessionId", "leafUuid", "messageId", "uuid", "payload"})
-"""One of these, beside a type, marks a line of a session that is no message."""
+"""Types of the lines in a session of the Responses API."""
+SESSION_KEYS = frozenset({"sessionId", "leafUuid", "messageId", "uuid", "payload"})
+"""A line with a type and one of these keys belongs to a session without being a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one speaker said at one time."""
+    """One message of one speaker."""
 
     speaker: str
-    """Empty: nobody said it; it is a remark on the file."""
+    """Empty for a note about the file itself."""
     text: str
     time: int | None = None
     note: str = ""
-    """What else is known of the speaker: a name, that it was a side chain."""
+    """More about the speaker: a name, or that the message is from a side chain."""
     line: int = 0
-    """The line of the file; 0 where lines mean nothing."""
+    """Line of the file; 0 if the file is not read line by line."""
     session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages in their order."""
+    """A sequence of messages."""
 
     title: str
-    """As the file says; may be empty."""
+    """Title in the file; may be empty."""
     messages: tuple[Message, ...]
-    left_out: tuple[tuple[str, int], ...] = ()
-    """What was passed over: names and counts."""
+    omitted: tuple[tuple[str, int], ...] = ()
+    """Names and counts of the entries that were omitted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
-    """A line of a session that is no message: a summary that serves as title, or bookkeeping."""
+class SessionMetadata:
+    """A line of a session that is not a message: a summary, used as title, or bookkeeping."""
 
     name: str
     title: str = ""
 
 
-Entry = Message | Conversation | Aside
+Entry = Message | Conversation | SessionMetadata
 
 
-def understood(value: Any, line: int = 0) -> Entry | None:
-    """Tell what a parsed value holds, by the first shape that it has."""
+def parse_entry(value: Any, line: int = 0) -> Entry | None:
+    """Parse a JSON value with the first format that it has; None if it has none."""
     if not isinstance(value, dict):
         return None
-    for shape in SHAPES:
-        entry = shape(value, line)
+    for parser in PARSERS:
+        entry = parser(value, line)
         if entry is not None:
             return entry
     return None
 
 
-def moment(value: Any) -> int | None:
-    """Turn a time, in any of the forms that programs write, into seconds since 1970."""
+def normalize_time(value: Any) -> int | None:
+    """Convert a time, in any of the forms that programs write, to seconds since 1970."""
     if isinstance(value, str):
         value = value.strip()
-        if not SECONDS.match(value):
-            stated = parse_timestamp(value[:40])
-            return stated if stated is not None and 0 <= stated <= LATEST else None
+        if not NUMERIC_TIME.match(value):
+            seconds = parse_timestamp(value[:40])
+            return seconds if seconds is not None and 0 <= seconds <= MAX_TIMESTAMP else None
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if not 0 < value < LATEST * 1000:
+    if not 0 < value < MAX_TIMESTAMP * 1000:
         return None
     seconds = int(value)
-    return seconds // 1000 if seconds >= MILLISECONDS_FROM else seconds
+    return seconds // 1000 if seconds >= MIN_MILLISECONDS else seconds
 
 
-def _message(
+def _build_message(
     speaker: Any, text: str, line: int, *, time: Any = None, note: Any = "", session: Any = ""
 ) -> Message:
     name = str(speaker)
     return Message(
         ROLES.get(name.lower(), clean_title(clean_text(name)) or "unknown"),
         text,
-        moment(time),
+        normalize_time(time),
         clean_title(clean_text(note)) if isinstance(note, str) else "",
         line,
         session if isinstance(session, str) else "",
     )
 
 
-def _stated(value: Mapping[str, Any], keys: Iterable[str]) -> Any:
+def _first_value(value: Mapping[str, Any], keys: Iterable[str]) -> Any:
     return next((value[key] for key in keys if value.get(key)), None)
 
 
-def _title(value: Mapping[str, Any], keys: Iterable[str] = TITLES) -> str:
-    title = _stated(value, keys)
+def _find_title(value: Mapping[str, Any]) -> str:
+    title = _first_value(value, TITLE_KEYS)
     return clean_title(clean_text(title)) if isinstance(title, str) else ""
 
 
-def _with_role(value: dict[str, Any], line: int) -> Message | None:
-    """`{"role": …, "content": …}`: the chat APIs."""
+def _parse_chat_api(value: dict[str, Any], line: int) -> Message | None:
+    """Parse `{"role": …, "content": …}`: the chat APIs."""
     role = value.get("role")
     if not isinstance(role, str) or role.lower() not in ROLES:
         return None
@@ -154,206 +158,217 @@ def _with_role(value: dict[str, Any], line: int) -> Message | None:
         return None
     content = value.get("content", value.get("parts"))
     speaker = ROLES[role.lower()]
-    texts = [result(content) if speaker == TOOL else said(content)]
+    texts = [render_tool_result(content) if speaker == TOOL else render_content(content)]
     calls = value.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
-            texts.append(called(function.get("name"), function.get("arguments")))
+            texts.append(render_tool_call(function.get("name"), function.get("arguments")))
     if isinstance(call := value.get("function_call"), dict):
-        texts.append(called(call.get("name"), call.get("arguments")))
+        texts.append(render_tool_call(call.get("name"), call.get("arguments")))
     text = "\n\n".join(filter(None, texts))
     note = value.get("name")
-    return _message(speaker, text, line, time=_stated(value, TIMES), note=note)
+    return _build_message(speaker, text, line, time=_first_value(value, TIME_KEYS), note=note)
 
 
-def _of_session(value: dict[str, Any], line: int) -> Message | Aside | None:
-    """`{"type": "user", "message": {…}, "sessionId": …}`: transcripts of Claude Code."""
+def _parse_claude_code(value: dict[str, Any], line: int) -> Message | SessionMetadata | None:
+    """Parse `{"type": "user", "message": {…}, "sessionId": …}`: transcripts of Claude Code."""
     kind, message = value.get("type"), value.get("message")
     if kind == "summary" and isinstance(value.get("summary"), str):
-        return Aside("summary", clean_title(clean_text(value["summary"])))
+        return SessionMetadata("summary", clean_title(clean_text(value["summary"])))
     common = {"time": value.get("timestamp"), "session": value.get("sessionId")}
     if kind == "system" and isinstance(value.get("content"), str):
-        return _message("system", said(value["content"]), line, **common)
+        return _build_message("system", render_content(value["content"]), line, **common)
     if kind not in ("user", "assistant", "system") or not isinstance(message, dict):
         return None
     content = message.get("content")
     note = "side chain" if value.get("isSidechain") is True else ""
-    return _message(_speaker(kind, content), said(content), line, note=note, **common)
+    return _build_message(
+        _detect_speaker(kind, content), render_content(content), line, note=note, **common
+    )
 
 
-def _speaker(role: str, content: Any) -> str:
-    """Call what only gives back a tool's result what it is, whoever passed it on."""
+def _detect_speaker(role: str, content: Any) -> str:
+    """Return the tool as speaker of a message that consists of tool results, else the role."""
     parts = content if isinstance(content, list) else []
     kinds = [part.get("type") if isinstance(part, dict) else None for part in parts]
     return TOOL if kinds and all(kind == "tool_result" for kind in kinds) else role
 
 
-def _of_responses(value: dict[str, Any], line: int) -> Message | None:
-    """`{"type": "response_item", "payload": {…}}`: sessions of Codex; older ones bare."""
+def _parse_codex(value: dict[str, Any], line: int) -> Message | None:
+    """Parse `{"type": "response_item", "payload": {…}}`: sessions of Codex.
+
+    Older sessions have the payload without the wrapper.
+    """
     wrapped = value.get("type") == "response_item"
     item = value.get("payload") if wrapped else value
     kind = item.get("type") if isinstance(item, dict) else None
-    if not isinstance(item, dict) or not isinstance(kind, str) or kind not in ITEMS:
+    if not isinstance(item, dict) or not isinstance(kind, str) or kind not in RESPONSE_ITEM_TYPES:
         return None
-    time = _stated(value, TIMES)
+    time = _first_value(value, TIME_KEYS)
     if kind == "message":
         role, content = item.get("role"), item.get("content")
-        return _message(role, said(content), line, time=time) if isinstance(role, str) else None
+        if not isinstance(role, str):
+            return None
+        return _build_message(role, render_content(content), line, time=time)
     if not wrapped and "call_id" not in item:
         return None
     speaker = TOOL if kind.endswith("_output") else "assistant"
-    return _message(speaker, said(item), line, time=time)
+    return _build_message(speaker, render_content(item), line, time=time)
 
 
-def _of_slack(value: dict[str, Any], line: int) -> Message | None:
-    """`{"user": …, "text": …, "ts": "1700000000.000100"}`: exports of Slack."""
+def _parse_slack(value: dict[str, Any], line: int) -> Message | None:
+    """Parse `{"user": …, "text": …, "ts": "1700000000.000100"}`: exports of Slack."""
     time, text = value.get("ts"), value.get("text")
     if not isinstance(time, str) or not SLACK_TIME.match(time) or not isinstance(text, str):
         return None
     profile = value.get("user_profile")
     names = profile if isinstance(profile, dict) else {}
-    speaker = _stated(names, ("display_name", "real_name", "name")) or _stated(
+    speaker = _first_value(names, ("display_name", "real_name", "name")) or _first_value(
         value, ("username", "user", "bot_id")
     )
     if not isinstance(speaker, str):
         return None
     files = value.get("files")
-    attached = [
+    attachments = [
         clean_title(clean_text(f"[file {file.get('name') or ''}")) + "]"
         for file in (files if isinstance(files, list) else [])
         if isinstance(file, dict)
     ]
-    words = "\n\n".join(filter(None, [said(unescape(text)), *attached]))
-    return _message(speaker, words, line, time=time)
+    body = "\n\n".join(filter(None, [render_content(unescape(text)), *attachments]))
+    return _build_message(speaker, body, line, time=time)
 
 
-def _in_messages(value: dict[str, Any], line: int) -> Conversation | None:
-    """`{"messages": [{"role": …, "content": …}, …]}`: requests, and data for tuning."""
-    return _of_list(value, "messages", line, (_with_role, _of_slack))
+def _parse_message_list(value: dict[str, Any], line: int) -> Conversation | None:
+    """Parse `{"messages": [{"role": …, "content": …}, …]}`: requests, and tuning data."""
+    return _parse_list(value, "messages", line, (_parse_chat_api, _parse_slack))
 
 
-def _of_sharegpt(value: dict[str, Any], line: int) -> Conversation | None:
-    """`{"conversations": [{"from": "human", "value": …}, …]}`: ShareGPT."""
+def _parse_sharegpt(value: dict[str, Any], line: int) -> Conversation | None:
+    """Parse `{"conversations": [{"from": "human", "value": …}, …]}`: ShareGPT."""
 
-    def shape(item: dict[str, Any], at: int) -> Message | None:
+    def parse_item(item: dict[str, Any], line: int) -> Message | None:
         speaker, text = item.get("from"), item.get("value")
-        known = isinstance(speaker, str) and isinstance(text, str)
-        return _message(speaker, said(text), at) if known else None
+        is_message = isinstance(speaker, str) and isinstance(text, str)
+        return _build_message(speaker, render_content(text), line) if is_message else None
 
-    return _of_list(value, "conversations", line, (shape,))
+    return _parse_list(value, "conversations", line, (parse_item,))
 
 
-def _of_claude(value: dict[str, Any], line: int) -> Conversation | None:
-    """`{"name": …, "chat_messages": [{"sender": …, "text": …}, …]}`: exports of Claude."""
+def _parse_claude(value: dict[str, Any], line: int) -> Conversation | None:
+    """Parse `{"name": …, "chat_messages": [{"sender": …, "text": …}, …]}`: exports of Claude."""
 
-    def shape(item: dict[str, Any], at: int) -> Message | None:
+    def parse_item(item: dict[str, Any], line: int) -> Message | None:
         speaker = item.get("sender")
         if not isinstance(speaker, str):
             return None
-        texts = [said(item.get("content")) or said(item.get("text"))]
+        texts = [render_content(item.get("content")) or render_content(item.get("text"))]
         for key in ("attachments", "files"):
-            held = item.get(key)
-            for file in held if isinstance(held, list) else []:
+            files = item.get(key)
+            for file in files if isinstance(files, list) else []:
                 if isinstance(file, dict):
                     name = clean_title(clean_text(f"attachment {file.get('file_name') or ''}"))
-                    texts.append(result(file.get("extracted_content"), name))
+                    texts.append(render_tool_result(file.get("extracted_content"), name))
         text = "\n\n".join(filter(None, texts))
-        return _message(speaker, text, at, time=item.get("created_at"))
+        return _build_message(speaker, text, line, time=item.get("created_at"))
 
-    return _of_list(value, "chat_messages", line, (shape,))
+    return _parse_list(value, "chat_messages", line, (parse_item,))
 
 
-def _of_list(
+def _parse_list(
     value: dict[str, Any],
     key: str,
     line: int,
-    shapes: tuple[Callable[[dict[str, Any], int], Message | None], ...],
+    parsers: tuple[Callable[[dict[str, Any], int], Message | None], ...],
 ) -> Conversation | None:
+    """Parse a list of messages; None if half of its items or more are not messages."""
     items = value.get(key)
     if not isinstance(items, list) or not items:
         return None
-    found: list[Message] = []
-    other = 0
-    for seen, item in enumerate(items, 1):
-        read = (shape(item, line) for shape in shapes) if isinstance(item, dict) else iter(())
-        message = next((message for message in read if message is not None), None)
+    messages: list[Message] = []
+    unknown = 0
+    for count, item in enumerate(items, 1):
+        parsed = (parser(item, line) for parser in parsers) if isinstance(item, dict) else iter(())
+        message = next((message for message in parsed if message is not None), None)
         if message is None:
-            other += 1
+            unknown += 1
         elif message.text:
-            found.append(message)
-        if seen == SAMPLE and 2 * other >= seen:
+            messages.append(message)
+        if count == SAMPLE_SIZE and 2 * unknown >= count:
             return None
-    if not found or 2 * other >= len(items):
+    if not messages or 2 * unknown >= len(items):
         return None
-    return Conversation(_title(value), tuple(found), ((UNKNOWN, other),) if other else ())
+    omitted = ((UNKNOWN, unknown),) if unknown else ()
+    return Conversation(_find_title(value), tuple(messages), omitted)
 
 
-def _of_chatgpt(value: dict[str, Any], line: int) -> Conversation | None:
-    """`{"title": …, "mapping": {…}, "current_node": …}`: exports of ChatGPT.
+def _parse_chatgpt(value: dict[str, Any], line: int) -> Conversation | None:
+    """Parse `{"title": …, "mapping": {…}, "current_node": …}`: exports of ChatGPT.
 
-    A conversation is a tree there; what is read is the branch that was shown last.
+    Such a conversation is a tree; only the branch that was shown last is read.
     """
-    nodes = value.get("mapping")
-    if not isinstance(nodes, dict):
+    mapping = value.get("mapping")
+    if not isinstance(mapping, dict):
         return None
-    known = {key: node for key, node in nodes.items() if isinstance(node, dict)}
+    nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     if not any(
-        "message" in node and ("parent" in node or "children" in node) for node in known.values()
+        "message" in node and ("parent" in node or "children" in node) for node in nodes.values()
     ):
         return None
-    branch = _branch(known, value.get("current_node"))
-    messages = [_of_node(known[key], line) for key in branch]
-    apart = sum(_of_node(known[key], line) is not None for key in known.keys() - set(branch))
+    branch = _find_branch(nodes, value.get("current_node"))
+    messages = [_parse_node(nodes[key], line) for key in branch]
+    others = sum(_parse_node(nodes[key], line) is not None for key in nodes.keys() - set(branch))
     return Conversation(
-        _title(value),
+        _find_title(value),
         tuple(message for message in messages if message is not None),
-        ((OTHER_BRANCHES, apart),) if apart else (),
+        ((OTHER_BRANCHES, others),) if others else (),
     )
 
 
-def _branch(nodes: Mapping[str, dict[str, Any]], current: Any) -> list[str]:
-    """Go from the node that was shown last up to the root; without one, from the last leaf."""
-    at = current if isinstance(current, str) and current in nodes else None
-    if at is None:
+def _find_branch(nodes: Mapping[str, dict[str, Any]], current: Any) -> list[str]:
+    """Return the path from the root to the current node, or to the last leaf if there is none."""
+    key = current if isinstance(current, str) and current in nodes else None
+    if key is None:
         parents = {str(node.get("parent")) for node in nodes.values()}
-        at = next((key for key in reversed(list(nodes)) if key not in parents), None)
+        key = next((name for name in reversed(list(nodes)) if name not in parents), None)
     branch: dict[str, None] = {}
-    while isinstance(at, str) and at in nodes and at not in branch:
-        branch[at] = None
-        at = nodes[at].get("parent")
+    while isinstance(key, str) and key in nodes and key not in branch:
+        branch[key] = None
+        key = nodes[key].get("parent")
     return list(reversed(branch))
 
 
-def _of_node(node: Mapping[str, Any], line: int) -> Message | None:
+def _parse_node(node: Mapping[str, Any], line: int) -> Message | None:
     message = node.get("message")
     author = message.get("author") if isinstance(message, dict) else None
     if not isinstance(message, dict) or not isinstance(author, dict):
         return None
     role = author.get("role")
     content = message.get("content")
-    text = result(content) if role == TOOL else said(content)
-    if not isinstance(role, str) or not said(content):
+    text = render_tool_result(content) if role == TOOL else render_content(content)
+    if not isinstance(role, str) or not render_content(content):
         return None
-    return _message(role, text, line, time=message.get("create_time"), note=author.get("name"))
+    return _build_message(
+        role, text, line, time=message.get("create_time"), note=author.get("name")
+    )
 
 
-def _bookkeeping(value: dict[str, Any], _line: int) -> Aside | None:
-    """Any other line with a type that belongs to a session."""
+def _parse_session_metadata(value: dict[str, Any], _line: int) -> SessionMetadata | None:
+    """Parse any other line with a type that belongs to a session."""
     kind = value.get("type")
-    if isinstance(kind, str) and kind and BOOKKEEPING & value.keys():
-        return Aside(clean_title(clean_text(kind)))
+    if isinstance(kind, str) and kind and SESSION_KEYS & value.keys():
+        return SessionMetadata(clean_title(clean_text(kind)))
     return None
 
 
-SHAPES: tuple[Callable[[dict[str, Any], int], Entry | None], ...] = (
-    _of_session,
-    _of_responses,
-    _with_role,
-    _of_slack,
-    _in_messages,
-    _of_chatgpt,
-    _of_claude,
-    _of_sharegpt,
-    _bookkeeping,
+PARSERS: tuple[Callable[[dict[str, Any], int], Entry | None], ...] = (
+    _parse_claude_code,
+    _parse_codex,
+    _parse_chat_api,
+    _parse_slack,
+    _parse_message_list,
+    _parse_chatgpt,
+    _parse_claude,
+    _parse_sharegpt,
+    _parse_session_metadata,
 )

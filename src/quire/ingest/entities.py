@@ -1,6 +1,7 @@
-"""Which entities does a file hold, and where?
+"""Building of outlines: the entities of a file and the names that they use.
 
-Readers name parts by characters; an outline names them by bytes and lines, the whole file first.
+Readers give positions in characters; an outline gives them in bytes and lines. Its first entity
+is the whole file.
 """
 
 from __future__ import annotations
@@ -11,93 +12,99 @@ from collections import Counter
 from quire.core.types import WHOLE, Entity, Outline, Record, Reference
 from quire.ingest.types import EntitySpan, ParsedFile, clean_title
 
-SUMMARY_LENGTH = 600
-"""A summary is at most so many characters: it stands for the text, it does not repeat it."""
-WHOLE_KINDS = {"code": "file", "document": "document"}
+MAX_SUMMARY_LENGTH = 600
+"""In characters: a summary stands for the text, it must not repeat it."""
+ROOT_KINDS = {"code": "file", "document": "document"}
 
 
-def build_outline(record: Record, reading: ParsedFile) -> Outline:
-    """Make the outline of a record of what its reader found."""
-    text, places = reading.text, _places(reading)
+def build_outline(record: Record, parsed: ParsedFile) -> Outline:
+    """Build the outline of a record from what its reader found."""
+    text, positions = parsed.text, _map_positions(parsed)
 
     def lines(start: int, end: int) -> tuple[int, int]:
-        if reading.line_map is not None:
-            return find_source_lines(reading.line_map, start, end)
-        first, last = places[start][1], places[end][1]
+        if parsed.line_map is not None:
+            return find_source_lines(parsed.line_map, start, end)
+        first, last = positions[start][1], positions[end][1]
         return first, max(first, last - text.endswith("\n", start, end))
 
-    whole = Entity(
-        kind=reading.root_kind or WHOLE_KINDS.get(record.kind, record.kind),
+    root = Entity(
+        kind=parsed.root_kind or ROOT_KINDS.get(record.kind, record.kind),
         name=record.title,
         qualified=record.title,
         start=0,
-        end=places[len(text)][0],
+        end=positions[len(text)][0],
         lines=lines(0, len(text)),
-        summary=shortened(reading.summary),
+        summary=_shorten_summary(parsed.summary),
         attrs={"language": str(record.attrs.get("language", ""))},
     )
-    entities = [whole]
-    for part in reading.entities:
-        parent = WHOLE if part.parent is None else part.parent + 1
+    entities = [root]
+    for span in parsed.entities:
+        parent = WHOLE if span.parent is None else span.parent + 1
         entities.append(
             Entity(
-                kind=part.kind,
-                name=clean_title(part.name),
-                qualified=_qualified(part, entities, parent),
-                start=places[part.start][0],
-                end=places[part.end][0],
-                lines=lines(part.start, part.end),
+                kind=span.kind,
+                name=clean_title(span.name),
+                qualified=_qualify_name(span, entities, parent),
+                start=positions[span.start][0],
+                end=positions[span.end][0],
+                lines=lines(span.start, span.end),
                 parent=parent,
-                signature=part.signature,
-                summary=shortened(part.summary),
-                decorators=part.decorators,
-                attrs=dict(part.attrs),
+                signature=span.signature,
+                summary=_shorten_summary(span.summary),
+                decorators=span.decorators,
+                attrs=dict(span.attrs),
             )
         )
-    counted = Counter(
-        (use.name, use.kind, WHOLE if use.within is None else use.within + 1)
-        for use in reading.references
+    counts = Counter(
+        (
+            reference.name,
+            reference.kind,
+            WHOLE if reference.within is None else reference.within + 1,
+        )
+        for reference in parsed.references
     )
-    references = (Reference(*key, count) for key, count in sorted(counted.items()))
+    references = (Reference(*key, count) for key, count in sorted(counts.items()))
     return Outline(tuple(entities), tuple(references))
 
 
-def shortened(summary: str) -> str:
-    """Keep a summary to its first paragraph, and that to a bounded length."""
-    first = summary.strip().split("\n\n", 1)[0].rstrip()
-    if len(first) <= SUMMARY_LENGTH:
-        return first
-    return first[: SUMMARY_LENGTH - 1].rstrip() + "…"
-
-
-def find_source_lines(marks: tuple[tuple[int, int], ...], start: int, end: int) -> tuple[int, int]:
-    """Find the lines of the file from which a stretch of extracted text was taken."""
-    if not marks:
+def find_source_lines(
+    line_map: tuple[tuple[int, int], ...], start: int, end: int
+) -> tuple[int, int]:
+    """Return the first and last line of the file that a range of extracted text comes from."""
+    if not line_map:
         return (0, 0)
-    first = max(0, bisect_right(marks, start, key=lambda mark: mark[0]) - 1)
-    last = max(first, bisect_left(marks, end, key=lambda mark: mark[0]) - 1)
-    return marks[first][1], marks[last][1]
+    first = max(0, bisect_right(line_map, start, key=lambda pair: pair[0]) - 1)
+    last = max(first, bisect_left(line_map, end, key=lambda pair: pair[0]) - 1)
+    return line_map[first][1], line_map[last][1]
 
 
-def _qualified(part: EntitySpan, entities: list[Entity], parent: int) -> str:
-    if part.qualified:
-        return part.qualified
-    above = entities[parent].qualified if parent != WHOLE else ""
-    name = clean_title(part.name)
-    return f"{above}.{name}" if above else name
+def _shorten_summary(summary: str) -> str:
+    """Return the first paragraph of a summary, truncated to `MAX_SUMMARY_LENGTH`."""
+    first = summary.strip().split("\n\n", 1)[0].rstrip()
+    if len(first) <= MAX_SUMMARY_LENGTH:
+        return first
+    return first[: MAX_SUMMARY_LENGTH - 1].rstrip() + "…"
 
 
-def _places(reading: ParsedFile) -> dict[int, tuple[int, int]]:
-    """Tell for each character at which a part begins or ends the byte and the line."""
-    text = reading.text
-    wanted = {0, len(text)}
-    for part in reading.entities:
-        wanted |= {part.start, part.end}
-    found: dict[int, tuple[int, int]] = {}
+def _qualify_name(span: EntitySpan, entities: list[Entity], parent: int) -> str:
+    if span.qualified:
+        return span.qualified
+    prefix = entities[parent].qualified if parent != WHOLE else ""
+    name = clean_title(span.name)
+    return f"{prefix}.{name}" if prefix else name
+
+
+def _map_positions(parsed: ParsedFile) -> dict[int, tuple[int, int]]:
+    """Map each character at which an entity begins or ends to its byte and line."""
+    text = parsed.text
+    boundaries = {0, len(text)}
+    for span in parsed.entities:
+        boundaries |= {span.start, span.end}
+    positions: dict[int, tuple[int, int]] = {}
     last, offset, line = 0, 0, 1
-    for place in sorted(wanted):
-        offset += len(text[last:place].encode())
-        line += text.count("\n", last, place)
-        found[place] = offset, line
-        last = place
-    return found
+    for at in sorted(boundaries):
+        offset += len(text[last:at].encode())
+        line += text.count("\n", last, at)
+        positions[at] = offset, line
+        last = at
+    return positions

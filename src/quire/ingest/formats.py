@@ -1,9 +1,9 @@
-"""Which reader reads this file?
+"""Format detection: which reader handles a file.
 
-One table: a reader, the language that it is told, and the endings or names of the files. A
-format more is one function and one row. What a path is (`document` or `code`) follows from
-the path alone, so that a link can name its target without opening it; that a file of JSON is a
-`conversation` is told by its reader.
+One table maps file suffixes and file names to a format and a language. A new format is one
+function and one row. The kind of a path (`document` or `code`) follows from the path alone, so
+that the record id of a link's target is known without opening the target. A JSON file becomes
+a `conversation` only when its reader finds one in it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from quire.ingest.types import ParsedFile, SourceFile
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A reader, and what becomes of the files that it reads."""
+    """A reader, and the kind of record that its files become."""
 
     name: str
     read: Callable[[SourceFile, IngestSettings], ParsedFile]
     kind: str = "document"
     binary: bool = False
-    """The reader wants the bytes: they are no text."""
+    """Whether the reader needs the bytes because the file is not text."""
 
 
 MARKDOWN = Format("markdown", markdown.read)
@@ -40,7 +40,7 @@ LINES = Format("lines", text.read_lines)
 CODE = Format("code", code.read, kind="code")
 
 FORMAT_TABLE = (
-    # format, language, endings (with a dot) and names
+    # format, language, suffixes (with a dot) and file names
     (MARKDOWN, "markdown", ".md .markdown .mdown .mdx .mkd .qmd .rmd"),
     (RST, "rst", ".rst .rest"),
     (GHERKIN, "gherkin", ".feature"),
@@ -115,12 +115,13 @@ FORMAT_TABLE = (
 )
 
 FORMATS_BY_SUFFIX = {
-    ending: (format_, language)
-    for format_, language, endings in FORMAT_TABLE
-    for ending in endings.split()
+    suffix: (format_, language)
+    for format_, language, suffixes in FORMAT_TABLE
+    for suffix in suffixes.split()
 }
+"""Keys are suffixes and whole file names, in lower case."""
 
-# Known by their endings: not even opened.
+# Files with these suffixes are skipped without opening them.
 BINARY_SUFFIX_LIST = (
     ".png .jpg .jpeg .gif .bmp .ico .icns .webp .tif .tiff .avif .heic .psd .ai .eps .xcf"
     " .mp3 .mp4 .m4a .m4v .wav .flac .ogg .ogv .opus .avi .mov .mkv .webm .wmv .aac"
@@ -154,41 +155,41 @@ INTERPRETERS = {
 
 
 def format_names() -> tuple[str, ...]:
-    """Name the readers."""
+    """Return the names of all formats, sorted."""
     return tuple(sorted({format_.name for format_, _, _ in FORMAT_TABLE}))
 
 
 def detect_kind(path: str) -> str:
-    """Tell whether a file is a `document` or `code`, by its path alone."""
+    """Return the kind of a file, `document` or `code`, from its path alone."""
     return detect_format(path)[0].kind
 
 
 def compute_record_id(path: str) -> str:
-    """Name the record that a file becomes, without opening it."""
+    """Return the id of the record that a file becomes, from its path alone."""
     return hashing.record_id(detect_kind(path), path)
 
 
 def detect_format(path: str) -> tuple[Format, str]:
-    """Find the format and the language of a file by its path; unknown ones are plain text."""
+    """Return the format and language of a file from its path; the default is plain text."""
     name = path.rpartition("/")[2].lower()
-    return FORMATS_BY_SUFFIX.get(name) or FORMATS_BY_SUFFIX.get(_ending(name)) or (TEXT, "text")
+    return FORMATS_BY_SUFFIX.get(name) or FORMATS_BY_SUFFIX.get(_suffix(name)) or (TEXT, "text")
 
 
 def is_binary(path: str) -> bool:
-    """Tell whether a file is known not to be text by its ending."""
-    return _ending(path.rpartition("/")[2].lower()) in BINARY_SUFFIXES
+    """Return whether the suffix of a path is one of a binary format without a reader."""
+    return _suffix(path.rpartition("/")[2].lower()) in BINARY_SUFFIXES
 
 
 def detect_text_format(path: str, content: str) -> tuple[Format, str]:
-    """Find the format and the language of a text, by its first line if its name says nothing."""
-    found = detect_format(path)
-    if "." not in path.rpartition("/")[2] and found[0] is TEXT:
+    """Return the format and language of a text, from its shebang if the path is no help."""
+    format_, language = detect_format(path)
+    if "." not in path.rpartition("/")[2] and format_ is TEXT:
         shebang = SHEBANG.match(content)
-        language = INTERPRETERS.get(shebang[1]) if shebang else None
-        if language:
-            return CODE, language
-    return found
+        script_language = INTERPRETERS.get(shebang[1]) if shebang else None
+        if script_language:
+            return CODE, script_language
+    return format_, language
 
 
-def _ending(name: str) -> str:
+def _suffix(name: str) -> str:
     return name[name.rfind(".") :] if "." in name else ""

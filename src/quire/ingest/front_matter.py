@@ -1,9 +1,9 @@
-"""What does a document say about itself before it begins?
+"""Parsing of the metadata at the beginning of a document.
 
-Front matter between `---` lines, and the header of mail-like fields that some
-reStructuredText documents begin with. Only what is flat is understood: `key: value`, a list
-in brackets, a list of `- item` lines, an indented text behind `>` or `|`; everything else is
-passed over. Nothing is evaluated.
+Handles front matter between `---` lines, and the header of mail-like fields that some
+reStructuredText documents begin with. Only flat values are parsed: `key: value`, a list in
+brackets, a list of `- item` lines, an indented text after `>` or `|`. Everything else is ignored
+and nothing is evaluated.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ from datetime import UTC, datetime, timedelta
 from quire.ingest.types import clean_title
 
 FENCE = re.compile(r"---[ \t]*\n")
-FENCE_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-LONGEST = 20_000
+CLOSING_FENCE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+MAX_LENGTH = 20_000
+"""Characters that are searched for the end of the metadata."""
 KEY = re.compile(r"([A-Za-z_][\w -]{0,40}?)[ \t]*:(?:[ \t]+(.*)|[ \t]*)\Z")
-BLOCK_TEXT = re.compile(r"[|>][+-]?\Z")
+BLOCK_SCALAR = re.compile(r"[|>][+-]?\Z")
 ITEM = re.compile(r"[ \t]*-[ \t]+(.+)\Z")
 HEADER_LINE = re.compile(r"([A-Z][A-Za-z-]{1,30}):(?:[ \t]+(.*))?\Z")
 
 MODIFIED_KEYS = ("updated", "last_modified", "lastmod", "modified", "date")
-AUTHOR = ("author", "authors")
-SUMMARY = ("description", "summary", "abstract")
-KEPT = ("status", "tags", "type", "category", "categories")
+AUTHOR_KEYS = ("author", "authors")
+SUMMARY_KEYS = ("description", "summary", "abstract")
+ATTRIBUTE_KEYS = ("status", "tags", "type", "category", "categories")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-OFFSET = re.compile(r"[ ]([+-]\d\d):?(\d\d)\Z")
+UTC_OFFSET = re.compile(r"[ ]([+-]\d\d):?(\d\d)\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What the front matter says, and where it ends."""
+    """The metadata of a document, and where it ends in the text."""
 
     end: int = 0
     title: str = ""
@@ -43,33 +44,33 @@ class FrontMatter:
     attrs: Mapping[str, str] = field(default_factory=dict)
 
 
-NONE = FrontMatter()
+EMPTY = FrontMatter()
 
 
 def parse(text: str) -> FrontMatter:
-    """Read the front matter between `---` lines at a text's beginning."""
+    """Parse the front matter between `---` lines at the beginning of a text."""
     fields, end = parse_fields(text)
-    return _front_matter(end, fields) if end else NONE
+    return _build_front_matter(end, fields) if end else EMPTY
 
 
 def parse_fields(text: str) -> tuple[dict[str, list[str]], int]:
-    """Give all fields of a front matter by their keys in small letters, and where it ends."""
+    """Return the fields of a front matter by lower-case key, and where it ends; 0: none."""
     opening = FENCE.match(text)
-    closing = opening and FENCE_END.search(text, opening.end(), opening.end() + LONGEST)
+    closing = opening and CLOSING_FENCE.search(text, opening.end(), opening.end() + MAX_LENGTH)
     if not opening or not closing:
         return {}, 0
-    return _fields(text[opening.end() : closing.start()]), closing.end()
+    return _parse_lines(text[opening.end() : closing.start()]), closing.end()
 
 
 def parse_header(text: str) -> FrontMatter:
-    """Read a header of `Name: value` lines that has a title, up to the first blank line."""
+    """Parse a header of `Name: value` lines that has a title, up to the first blank line."""
     fields, end = parse_header_fields(text)
-    return _front_matter(end, fields) if fields.get("title") else NONE
+    return _build_front_matter(end, fields) if fields.get("title") else EMPTY
 
 
 def parse_header_fields(text: str) -> tuple[dict[str, list[str]], int]:
-    """Give all fields of such a header by their keys in small letters, and where it ends."""
-    end = text.find("\n\n", 0, LONGEST)
+    """Return the fields of such a header by lower-case key, and where it ends; 0: none."""
+    end = text.find("\n\n", 0, MAX_LENGTH)
     fields: dict[str, list[str]] = {}
     key = ""
     for line in text[: max(0, end)].split("\n"):
@@ -84,34 +85,34 @@ def parse_header_fields(text: str) -> tuple[dict[str, list[str]], int]:
     return fields, end + 2
 
 
-def _fields(text: str) -> dict[str, list[str]]:
+def _parse_lines(text: str) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
     key = ""
     in_block = False
     for line in text.split("\n"):
         if match := KEY.match(line):
             key = match[1].lower().replace("-", "_").replace(" ", "_")
-            in_block = bool(BLOCK_TEXT.match((match[2] or "").strip()))
-            fields[key] = [] if in_block else _values(match[2] or "")
+            in_block = bool(BLOCK_SCALAR.match((match[2] or "").strip()))
+            fields[key] = [] if in_block else _parse_values(match[2] or "")
         elif in_block and line[:1] in (" ", "\t"):
             fields[key] = [" ".join((*fields[key], line.strip()))]
         elif key and (match := ITEM.match(line)):
-            fields[key].append(_scalar(match[1]))
+            fields[key].append(_parse_scalar(match[1]))
         elif line.strip() and not line.startswith("#"):
-            key = ""  # something nested: what follows belongs to it
+            key = ""  # a nested value, which the following lines belong to
             in_block = False
     return fields
 
 
-def _values(value: str) -> list[str]:
+def _parse_values(value: str) -> list[str]:
     value = value.strip()
     if value.startswith("[") and value.endswith("]"):
-        return [scalar for item in value[1:-1].split(",") if (scalar := _scalar(item))]
-    scalar = _scalar(value)
+        return [scalar for item in value[1:-1].split(",") if (scalar := _parse_scalar(item))]
+    scalar = _parse_scalar(value)
     return [scalar] if scalar else []
 
 
-def _scalar(value: str) -> str:
+def _parse_scalar(value: str) -> str:
     value = value.strip()
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
@@ -119,26 +120,29 @@ def _scalar(value: str) -> str:
     return "" if value in ("null", "~") else value
 
 
-def _front_matter(end: int, fields: dict[str, list[str]]) -> FrontMatter:
+def _build_front_matter(end: int, fields: dict[str, list[str]]) -> FrontMatter:
     joined = {key: clean_title(", ".join(values)) for key, values in fields.items() if values}
-    moments = (parse_timestamp(joined[key]) for key in MODIFIED_KEYS if key in joined)
+    timestamps = (parse_timestamp(joined[key]) for key in MODIFIED_KEYS if key in joined)
     return FrontMatter(
         end=end,
         title=joined.get("title", ""),
-        author=next((joined[key] for key in AUTHOR if key in joined), None),
-        modified=next((moment for moment in moments if moment is not None), None),
-        summary=next((" ".join(fields[key]) for key in SUMMARY if fields.get(key)), ""),
-        attrs={key: joined[key] for key in KEPT if joined.get(key)},
+        author=next((joined[key] for key in AUTHOR_KEYS if key in joined), None),
+        modified=next((time for time in timestamps if time is not None), None),
+        summary=next((" ".join(fields[key]) for key in SUMMARY_KEYS if fields.get(key)), ""),
+        attrs={key: joined[key] for key in ATTRIBUTE_KEYS if joined.get(key)},
     )
 
 
 def parse_timestamp(value: str) -> int | None:
-    """Turn an ISO date, or date and time, into seconds since 1970; UTC unless it says else."""
-    value = OFFSET.sub(r"\1:\2", value.strip())
+    """Return an ISO date, or date and time, in seconds since 1970; UTC if it has no time zone.
+
+    Return None if the value is not a date.
+    """
+    value = UTC_OFFSET.sub(r"\1:\2", value.strip())
     try:
-        moment = datetime.fromisoformat(value)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return (moment - EPOCH) // timedelta(seconds=1)
+        timestamp = datetime.fromisoformat(value)
+        if timestamp.tzinfo is None:
+            timestamp = timestamp.replace(tzinfo=UTC)
+        return (timestamp - EPOCH) // timedelta(seconds=1)
     except (ValueError, OverflowError):
         return None

@@ -1,7 +1,7 @@
-"""What is in a Gherkin file (`.feature`)?
+"""Reader for Gherkin files (`.feature`).
 
-A feature, its rules and its scenarios, in the English keywords. The tags and comments above a
-keyword belong to it.
+Finds features, rules and scenarios by their English keywords. Tags and comments above a keyword
+belong to it.
 """
 
 from __future__ import annotations
@@ -14,59 +14,62 @@ from quire.ingest import heading_splitter, prose_splitter, sections
 from quire.ingest.types import ParsedFile, SourceFile, clean_title, collapse_whitespace
 
 LEVELS = {"Feature": 1, "Rule": 2}
+DEFAULT_LEVEL = 3
 KEYWORD = re.compile(
     r"[ \t]*(Feature|Rule|Background|Scenario(?: Outline| Template)?|Example)[ \t]*:(.*)"
 )
-LOWEST = 3
-LEAD = re.compile(r"[ \t]*[@#]")
-QUOTED = re.compile(r'[ \t]*("""|```)')
+TAG_OR_COMMENT = re.compile(r"[ \t]*[@#]")
+DOC_STRING = re.compile(r'[ \t]*("""|```)')
 TABLE = re.compile(r"[ \t]*(?:\||Examples|Scenarios)")
 
 
 def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
-    """Cut a Gherkin file before its scenarios."""
+    """Split a Gherkin file before its features, rules and scenarios."""
     text = source.text
-    blocks = list(_blocks(text))
-    described = sections.about(source.path, text, blocks, collapse_whitespace)
+    blocks = list(_parse_blocks(text))
+    structure = sections.analyze(source.path, text, blocks, collapse_whitespace)
     return ParsedFile(
         text,
         tuple(heading_splitter.split(text, blocks, settings)),
-        title=described.title,
-        root_kind=described.root_kind,
-        summary=described.summary,
-        entities=described.entities,
+        title=structure.title,
+        root_kind=structure.root_kind,
+        summary=structure.summary,
+        entities=structure.entities,
     )
 
 
-def _blocks(text: str) -> Iterator[heading_splitter.TextBlock]:
-    keywords = list(_keywords(text))
+def _parse_blocks(text: str) -> Iterator[heading_splitter.TextBlock]:
+    keywords = list(_find_keywords(text))
     ends = [*(block.start for block, _ in keywords[1:]), len(text)]
     first = keywords[0][0].start if keywords else len(text)
     if first:
         yield heading_splitter.TextBlock(0, verbatim=bool(keywords))
     for (block, line_end), end in zip(keywords, ends if keywords else [], strict=True):
         yield block
-        for start, _ in prose_splitter.paragraphs(text, line_end, end):
+        for start, _ in prose_splitter.iter_paragraphs(text, line_end, end):
             yield heading_splitter.TextBlock(start, line_based=bool(TABLE.match(text, start)))
 
 
-def _keywords(text: str) -> Iterator[tuple[heading_splitter.TextBlock, int]]:
-    """Find the lines with a keyword, outside quoted texts, and where each of them ends."""
+def _find_keywords(text: str) -> Iterator[tuple[heading_splitter.TextBlock, int]]:
+    """Yield the keyword lines outside doc strings, each with the end of its line."""
     at = 0
-    lead: int | None = None
+    lead_start: int | None = None
     quote = ""
     for line in text.split("\n"):
         end = min(len(text), at + len(line) + 1)
-        if mark := QUOTED.match(line):
-            quote = "" if quote == mark[1] else quote or mark[1]
+        if delimiter := DOC_STRING.match(line):
+            quote = "" if quote == delimiter[1] else quote or delimiter[1]
         keyword = None if quote else KEYWORD.match(line)
         if keyword:
             name = clean_title(f"{keyword[1]}: {keyword[2]}").removesuffix(":")
-            level = LEVELS.get(keyword[1], LOWEST)
-            yield heading_splitter.TextBlock(at if lead is None else lead, level, name), end
-            lead = None
-        elif not quote and LEAD.match(line):
-            lead = at if lead is None else lead
+            level = LEVELS.get(keyword[1], DEFAULT_LEVEL)
+            yield (
+                heading_splitter.TextBlock(at if lead_start is None else lead_start, level, name),
+                end,
+            )
+            lead_start = None
+        elif not quote and TAG_OR_COMMENT.match(line):
+            lead_start = at if lead_start is None else lead_start
         elif line.strip():
-            lead = None
+            lead_start = None
         at = end

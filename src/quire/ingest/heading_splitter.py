@@ -1,10 +1,10 @@
-"""How is a document with headings cut?
+"""Splitting of documents along their headings.
 
-Section by section: a heading stays with the text below it, short paragraphs are joined, long ones
-cut to about the target, blocks that read badly in halves (code, tables, lists) stay whole up to
-twice the target. What is small can be chosen finely; that a piece is understood by what stands
-around it is the ranking's business. Sections are joined only when the first is very short and
-both stand under the same heading, or when a heading has no text of its own.
+Each section is split on its own. A heading stays with the text below it, short paragraphs are
+merged, long ones are split to about the target length, and blocks that read badly in halves
+(code, tables, lists) stay whole up to twice the target. Small chunks can be selected precisely;
+to add the context around them is the task of ranking. Two sections are merged only if the first
+is very short and both have the same parent, or if the first is a heading without text.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ INTRODUCTION = re.compile(r"(?::[*_`]*|[*_]{2}:?)\s*\Z")
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """A paragraph, heading, list, table or the like; it ends where the next one begins."""
+    """A paragraph, heading, list, table or the like; it ends where the next block begins."""
 
     start: int
     level: int = 0
-    """1 and up: a heading of that level."""
+    """Level of a heading, from 1; 0 for any other block."""
     name: str = ""
     line_based: bool = False
-    """It is made of lines that belong together, not of sentences."""
+    """Whether it consists of lines that belong together, not of sentences."""
     verbatim: bool = False
-    """It is code, markup or front matter: shown, not said."""
+    """Whether it is code, markup or front matter, which is not prose."""
 
 
 @dataclass(slots=True)
@@ -43,40 +43,40 @@ class _Section:
 
 
 @dataclass(frozen=True, slots=True)
-class _Carried:
-    """A stretch too short to stand alone, on its way to the section behind it."""
+class _PendingSpan:
+    """A span too short to stand alone, waiting to be merged into the next section."""
 
     start: int
     path: tuple[str, ...]
     bare: bool
-    """It has no text of its own under a heading of its own: the next title holds for both."""
+    """Whether it has no text, or no heading, of its own: the next title then covers both."""
 
 
 def split(text: str, blocks: Sequence[TextBlock], settings: IngestSettings) -> list[ChunkSpan]:
-    """Cut a text along its blocks, which cover it from its first character on."""
-    longest = settings.paragraph if _is_one_paragraph(blocks) else settings.whole
-    if len(text) <= max(longest, settings.whole):
+    """Split a text along its blocks, which cover it from its first character on."""
+    max_length = settings.paragraph if _is_one_paragraph(blocks) else settings.whole
+    if len(text) <= max(max_length, settings.whole):
         heading = next((block.name for block in blocks if block.level), "")
         return [ChunkSpan(0, len(text), heading)]
     target = max(1, settings.target)
-    pieces: list[ChunkSpan] = []
-    sections = _sections(text, blocks)
-    carried: _Carried | None = None
+    spans: list[ChunkSpan] = []
+    sections = _group_sections(text, blocks)
+    pending: _PendingSpan | None = None
     for section, following in zip(sections, [*sections[1:], None], strict=True):
-        first, *rest = _spans(text, section, target, min(settings.join, target))
+        first, *rest = _split_section(text, section, target, min(settings.join, target))
         path = section.path
         bare = not section.blocks or not path
-        if carried:
-            first = (carried.start, first[1])
-            path = path if carried.bare else _shared(carried.path, path)
-            bare = bare and carried.bare
+        if pending:
+            first = (pending.start, first[1])
+            path = path if pending.bare else _common_prefix(pending.path, path)
+            bare = bare and pending.bare
         if following and not rest and _joins_next(section, following, first, target):
-            carried = _Carried(first[0], path, bare)
+            pending = _PendingSpan(first[0], path, bare)
             continue
-        carried = None
-        pieces.append(ChunkSpan(*first, join_titles(path)))
-        pieces += [ChunkSpan(*span, join_titles(section.path)) for span in rest]
-    return pieces
+        pending = None
+        spans.append(ChunkSpan(*first, join_titles(path)))
+        spans += [ChunkSpan(*span, join_titles(section.path)) for span in rest]
+    return spans
 
 
 def _joins_next(section: _Section, following: _Section, span: tuple[int, int], target: int) -> bool:
@@ -87,16 +87,16 @@ def _joins_next(section: _Section, following: _Section, span: tuple[int, int], t
     return siblings or heading_above
 
 
-def _shared(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    common = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
+def _common_prefix(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    length = 0
+    for name, other in zip(first, second, strict=False):
+        if name != other:
             break
-        common += 1
-    return first[:common]
+        length += 1
+    return first[:length]
 
 
-def _sections(text: str, blocks: Sequence[TextBlock]) -> list[_Section]:
+def _group_sections(text: str, blocks: Sequence[TextBlock]) -> list[_Section]:
     sections: list[_Section] = []
     open_headings: list[tuple[int, str]] = []
     ends = [*(block.start for block in blocks[1:]), len(text)]
@@ -115,13 +115,13 @@ def _sections(text: str, blocks: Sequence[TextBlock]) -> list[_Section]:
 
 
 def _is_one_paragraph(blocks: Sequence[TextBlock]) -> bool:
-    """Tell whether nothing in a document says where it could be cut."""
+    """Return whether a document has no structure to split at."""
     return len(blocks) == 1 and not blocks[0].level and not blocks[0].line_based
 
 
-def _spans(text: str, section: _Section, target: int, join: int) -> list[tuple[int, int]]:
+def _split_section(text: str, section: _Section, target: int, join: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    for start, end, line_based in _with_introductions(text, section.blocks, target):
+    for start, end, line_based in _merge_introductions(text, section.blocks, target):
         if end - start <= target or (line_based and end - start <= 2 * target):
             spans.append((start, end))
         elif line_based:
@@ -136,27 +136,29 @@ def _spans(text: str, section: _Section, target: int, join: int) -> list[tuple[i
             spans[0] = (start, spans[0][1])
         else:
             spans = [(start, end)]
-    return _with_short_tail(prose_splitter.fill(spans, join), target, join)
+    return _merge_short_tail(prose_splitter.merge_spans(spans, join), target, join)
 
 
-def _with_introductions(
+def _merge_introductions(
     text: str, blocks: list[tuple[int, int, bool]], target: int
 ) -> list[tuple[int, int, bool]]:
-    """Join a short line such as `These are:` or `**In short**` with what it introduces."""
-    joined: list[tuple[int, int, bool]] = []
+    """Merge a short line such as `These are:` or `**In short**` with the block after it."""
+    merged: list[tuple[int, int, bool]] = []
     open_start: int | None = None
     for start, end, line_based in blocks:
         if open_start is not None and end - open_start <= 2 * target:
-            joined[-1] = (open_start, end, True)
+            merged[-1] = (open_start, end, True)
         else:
-            joined.append((start, end, line_based))
+            merged.append((start, end, line_based))
         introduces = (end - start) * 4 < target and INTRODUCTION.search(text[start:end])
-        open_start = joined[-1][0] if introduces else None
-    return joined
+        open_start = merged[-1][0] if introduces else None
+    return merged
 
 
-def _with_short_tail(spans: list[tuple[int, int]], target: int, join: int) -> list[tuple[int, int]]:
-    """Join a last stretch that would be too short to say anything."""
+def _merge_short_tail(
+    spans: list[tuple[int, int]], target: int, join: int
+) -> list[tuple[int, int]]:
+    """Merge a last span that is too short to be of use into the one before it."""
     if len(spans) > 1:
         (start, middle), (_, end) = spans[-2:]
         if (end - middle) * 4 < join and (end - start) * 4 <= target * 5:

@@ -1,4 +1,7 @@
-"""Where may a text be cut that is made of lines: source code, data, lists, tables?"""
+"""Splitting of line-based text: source code, data, lists, tables.
+
+The best place is before a line with little indentation, preferably after a blank line.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +13,47 @@ from quire.ingest.prose_splitter import split_anywhere
 CLOSING_LINE = re.compile(
     r"[)}\]]|</|(?:end|else|elif|elsif|except|finally|catch|rescue|ensure|fi|done|esac)\b"
 )
-"""A line that begins so belongs to the one before it."""
+"""The beginning of a line that belongs to the line before it."""
 LineChooser = Callable[[int, int, int], int | None]
-"""Finds the best place to cut behind the first one, if possible behind the second (low), at
-latest before the third (high)."""
-OPEN_LIST = "[({,:;}\n"
-TAB = 4
+"""Given `start`, `low` and `high`, returns the best place to split after `start`: preferably
+after `low`, at the latest at `high`; None if there is none."""
+STATEMENT_ENDS = "[({,:;}\n"
+"""After one of these, a line that begins with `{` does not belong to the line above it."""
+TAB_WIDTH = 4
 
 
 def measure_indent(line: str) -> int:
-    """Count the columns before the first character of a line."""
+    """Return the number of columns before the first character of a line."""
     space = line[: len(line) - len(line.lstrip(" \t"))]
-    return len(space.expandtabs(TAB)) if "\t" in space else len(space)
+    return len(space.expandtabs(TAB_WIDTH)) if "\t" in space else len(space)
 
 
 def split_lines(
-    text: str, start: int, end: int, size: int, best: LineChooser | None = None
+    text: str, start: int, end: int, size: int, choose_line: LineChooser | None = None
 ) -> list[tuple[int, int]]:
-    """Cut before the line with the least indentation, if possible behind a blank one.
+    """Split before the line with the least indentation, preferably after a blank line.
 
-    A part is between half the size and the size, and the last one not much shorter; a line
-    that is longer than the size is cut in itself. Who knows better lines gives `best`.
+    A span is between half the size and the size long, and the last one not much shorter. A line
+    longer than the size is split inside. Callers that know better lines, for example from a
+    syntax tree, pass `choose_line`.
     """
     size = max(1, size)
-    parts = []
+    spans = []
     while end - start > size:
         low, high = start + size // 2, min(start + size, end - size // 4)
-        at = best(start, low, high) if best else None
+        at = choose_line(start, low, high) if choose_line else None
         if at is None:
-            at = _best_line(text, start, low, high)
+            at = _find_best_line(text, start, low, high)
         if at is None:
             at = split_anywhere(text, start, min(end, start + 2 * size), size)[0][1]
-        parts.append((start, at))
+        spans.append((start, at))
         start = at
     if start < end:
-        parts.append((start, end))
-    return parts
+        spans.append((start, end))
+    return spans
 
 
-def _best_line(text: str, start: int, low: int, high: int) -> int | None:
+def _find_best_line(text: str, start: int, low: int, high: int) -> int | None:
     best: tuple[int, bool, int] | None = None
     lower_half: int | None = None
     at = start
@@ -61,13 +66,13 @@ def _best_line(text: str, start: int, low: int, high: int) -> int | None:
         content = line.lstrip(" \t")
         if not content or content[0] == "\n" or CLOSING_LINE.match(content):
             continue
-        if content[0] == "{" and text[line_end - 1] not in OPEN_LIST:
-            continue  # the brace of the line above
+        if content[0] == "{" and text[line_end - 1] not in STATEMENT_ENDS:
+            continue  # the brace opens the block of the line above
         if at <= low:
             lower_half = at
             continue
-        behind_blank = text[line_end - 1 : line_end] == "\n"
-        key = (measure_indent(line), not behind_blank, -at)
+        after_blank = text[line_end - 1 : line_end] == "\n"
+        key = (measure_indent(line), not after_blank, -at)
         if best is None or key < best:
             best = key
     return -best[2] if best else lower_half

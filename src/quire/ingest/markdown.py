@@ -1,4 +1,8 @@
-"""What is in a Markdown file?"""
+"""Reader for Markdown files.
+
+Blocks are found by markdown-it. Inline markup is parsed only where it matters (links, titles,
+summaries), because that takes as long as parsing the blocks.
+"""
 
 from __future__ import annotations
 
@@ -15,46 +19,46 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-BY_LINES = frozenset(
+LINE_BASED = frozenset(
     {"fence", "code_block", "bullet_list_open", "ordered_list_open", "table_open", "html_block"}
 )
-SHOWN = frozenset({"fence", "code_block", "html_block", "hr"})
+VERBATIM = frozenset({"fence", "code_block", "html_block", "hr"})
 QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 SIMPLE_LINK = re.compile(r"(?<![!\\\]])\[([^\[\]<>`\\!*_&]{1,200})\]\([^()<>\s]{1,400}\)")
 ITEM = re.compile(r"\A\s*(?:[-*+•]|\d{1,9}[.)]|\|)\s+(?:\[[ xX]\]\s+)?")
-MARKED_UP = re.compile(r"[\[\]*_`<&\\!]")
+INLINE_MARKUP = re.compile(r"[\[\]*_`<&\\!]")
 
 
 def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
-    """Cut a Markdown text along its headings, and find its links."""
+    """Split a Markdown text along its headings, and find its links."""
     text = source.text
     matter = front_matter.parse(text)
     environment: dict[str, Any] = {}
     tokens = get_block_parser().parse(text[matter.end :], environment)
-    blocks = _blocks(text, matter.end, tokens)
-    described = sections.about(
-        source.path, text, blocks, lambda words: _words(words, environment), matter.title
+    blocks = _build_blocks(text, matter.end, tokens)
+    structure = sections.analyze(
+        source.path, text, blocks, lambda markup: _to_plain(markup, environment), matter.title
     )
     return ParsedFile(
         text,
         tuple(heading_splitter.split(text, blocks, settings)),
-        title=described.title,
+        title=structure.title,
         author=matter.author,
         modified=matter.modified,
-        attrs={**described.attrs, **matter.attrs},
+        attrs={**structure.attrs, **matter.attrs},
         links=tuple(find_links(tokens, environment)),
-        root_kind=described.root_kind,
-        summary=matter.summary or described.summary,
-        entities=described.entities,
+        root_kind=structure.root_kind,
+        summary=matter.summary or structure.summary,
+        entities=structure.entities,
     )
 
 
 @cache
 def get_block_parser() -> MarkdownIt:
-    """Give the parser that finds blocks."""
+    """Return the parser for blocks, without its inline rules."""
     from markdown_it import MarkdownIt
 
-    # What stands within a line is parsed only where a link may be: that halves the time.
+    # Inline markup is parsed only where there may be a link: that halves the time.
     return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
@@ -65,7 +69,7 @@ def _inline_parser() -> MarkdownIt:
     return MarkdownIt("commonmark")
 
 
-def _blocks(text: str, offset: int, tokens: list[Token]) -> list[heading_splitter.TextBlock]:
+def _build_blocks(text: str, offset: int, tokens: list[Token]) -> list[heading_splitter.TextBlock]:
     starts = find_line_starts(text, offset)
     blocks = [heading_splitter.TextBlock(0, verbatim=True)] if text else []
     for at, token in enumerate(tokens):
@@ -77,7 +81,7 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> list[heading_splitte
             block = heading_splitter.TextBlock(start, int(token.tag[1:]), name)
         else:
             block = heading_splitter.TextBlock(
-                start, line_based=token.type in BY_LINES, verbatim=token.type in SHOWN
+                start, line_based=token.type in LINE_BASED, verbatim=token.type in VERBATIM
             )
         if start == blocks[-1].start:
             blocks.pop()
@@ -86,7 +90,7 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> list[heading_splitte
 
 
 def find_line_starts(text: str, offset: int) -> list[int]:
-    """Tell where each line begins, from an offset on."""
+    """Return the position at which each line begins, from an offset on."""
     starts = [offset]
     for line in text[offset:].split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -94,45 +98,46 @@ def find_line_starts(text: str, offset: int) -> list[int]:
 
 
 def plain_heading(content: str) -> str:
-    """Give a heading's text without its marks."""
-    return clean_title(_unmarked(content, {}, ("text", "text_special", "code_inline", "image")))
+    """Return the text of a heading without markup."""
+    return clean_title(_strip_markup(content, {}, ("text", "text_special", "code_inline", "image")))
 
 
-def _words(paragraph: str, environment: dict[str, Any]) -> str:
-    """Give the words of a paragraph or a list's item on one line, without marks and images."""
+def _to_plain(paragraph: str, environment: dict[str, Any]) -> str:
+    """Return the words of a paragraph or a list item on one line, without markup and images."""
     content = QUOTE.sub("", paragraph) if ">" in paragraph else paragraph
     content = ITEM.sub("", content).strip(" \t\n|")
     if "`" not in content:
-        content = SIMPLE_LINK.sub(r"\1", content)  # spares most paragraphs the parser
-    verbatim = _unmarked(content, environment, ("text", "text_special", "code_inline"))
-    return collapse_whitespace(verbatim)
+        content = SIMPLE_LINK.sub(r"\1", content)  # saves parsing most paragraphs
+    plain = _strip_markup(content, environment, ("text", "text_special", "code_inline"))
+    return collapse_whitespace(plain)
 
 
-def _unmarked(content: str, environment: dict[str, Any], kept: tuple[str, ...]) -> str:
-    if not MARKED_UP.search(content):
+def _strip_markup(content: str, environment: dict[str, Any], token_types: tuple[str, ...]) -> str:
+    """Return the content of the inline tokens of the given types."""
+    if not INLINE_MARKUP.search(content):
         return content
-    verbatim = []
+    plain = []
     for token in parse_inline(content, environment):
-        if token.type in kept:
-            verbatim.append(token.content)
+        if token.type in token_types:
+            plain.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):
-            verbatim.append(" ")
-    return "".join(verbatim)
+            plain.append(" ")
+    return "".join(plain)
 
 
 def find_links(tokens: Iterable[Token], environment: dict[str, Any]) -> Iterable[str]:
-    """Give the addresses that some blocks link to."""
-    referenced = bool(environment.get("references"))
+    """Yield the targets of the links in some blocks."""
+    has_references = bool(environment.get("references"))
     for token in tokens:
         content = token.content
-        if token.type == "inline" and ("](" in content or (referenced and "[" in content)):
+        if token.type == "inline" and ("](" in content or (has_references and "[" in content)):
             for child in parse_inline(content, environment):
                 if child.type == "link_open":
                     yield str(child.attrGet("href"))
 
 
 def parse_inline(content: str, environment: dict[str, Any]) -> list[Token]:
-    """Parse what stands within a line."""
+    """Parse inline markup."""
     parser = _inline_parser()
     tokens: list[Token] = []
     parser.inline.parse(content, parser, environment, tokens)

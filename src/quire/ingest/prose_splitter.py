@@ -1,8 +1,9 @@
-"""Where may running text be cut?
+"""Splitting of running text into spans of about a target length.
 
-Between paragraphs, else between sentences; a sentence is cut only when it alone is longer
-than twice the target: then at a line's end, a clause, a word, and at last between any two
-signs. Each character is looked at a bounded number of times, however long a line is.
+Text is split between paragraphs, else between sentences. A sentence is split only if it alone
+is longer than twice the target: at a line end, else after a clause, else after a word, and as
+a last resort between any two graphemes. Each character is examined a bounded number of times,
+however long a line is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from quire.core.graphemes import may_cut
 
 PARAGRAPH_END = re.compile(r"\n(?:[ \t\f]*\n)+")
-# Western marks want white space behind them and no small letter; Chinese and Japanese ones not.
+# A Western stop must be followed by white space and not by a lower-case letter; a Chinese or
+# Japanese one ends the sentence by itself.
 SENTENCE_END = re.compile(
     "(?P<stop>[.!?\u2026])[\"'\u201d\u2019\u00bb)\\]*_]*+\\s++(?![a-z])"
     "|[\u3002\uff01\uff1f\uff61][\u300d\u300f\u201d\u2019\uff09]*\\s*"
@@ -21,15 +23,15 @@ SENTENCE_END = re.compile(
 LAST_WORD = re.compile(r"[\w.]+\Z")
 ABBREVIATIONS = re.compile(
     r"al|approx|cf|ch|dept|dr|e\.g|ed|eq|etc|figs?|i\.e|inc|jr|ltd?|mrs?|ms|op|pp|prof|refs?"
-    r"|resp|sec|st|u\.[kns]|viz|vol|vs|[^\W\d_]",  # and initials
+    r"|resp|sec|st|u\.[kns]|viz|vol|vs|[^\W\d_]",  # a single letter is an initial
     re.IGNORECASE,
 )
 CLAUSE_END = re.compile("[,;:)\u2013\u2014]\\s+|[\uff0c\u3001\uff1b\uff1a]")
 WORD_END = re.compile(r"\s+")
 
 
-def paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Go through the paragraphs; each one takes the blank lines behind it."""
+def iter_paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the paragraphs, each with the blank lines that follow it."""
     for match in PARAGRAPH_END.finditer(text, start, end):
         if match.end() < end:
             yield start, match.end()
@@ -38,11 +40,11 @@ def paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Go through the sentences; each one takes the white space behind it."""
+def iter_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the sentences, each with the white space that follows it."""
     for match in SENTENCE_END.finditer(text, start, end):
         at = match.end()
-        if at < end and may_cut(text, at, start) and not _abbreviated(text, match, start):
+        if at < end and may_cut(text, at, start) and not _is_abbreviation(text, match, start):
             yield start, at
             start = at
     if start < end:
@@ -50,69 +52,69 @@ def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def split(text: str, start: int, end: int, target: int) -> list[tuple[int, int]]:
-    """Cut a paragraph into stretches of about the target's length."""
+    """Split a paragraph into spans of about the target length."""
     if end - start <= target:
         return [(start, end)]
-    found: list[tuple[int, int]] = []
-    for first, last in sentences(text, start, end):
+    spans: list[tuple[int, int]] = []
+    for first, last in iter_sentences(text, start, end):
         if last - first > 2 * target:
-            found += split_anywhere(text, first, last, target)
+            spans += split_anywhere(text, first, last, target)
         else:
-            found.append((first, last))
-    return fill(found, target)
+            spans.append((first, last))
+    return merge_spans(spans, target)
 
 
-def fill(spans: Iterable[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
-    """Join neighbours for as long as they stay within the limit together.
+def merge_spans(spans: Iterable[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
+    """Merge adjacent spans for as long as the result stays within the limit.
 
-    What is shorter than a quarter of the limit says little alone: it takes its neighbour in
-    up to twice the limit.
+    A span shorter than a quarter of the limit is of little use alone: it may grow up to twice
+    the limit by taking in its neighbor.
     """
-    filled: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in spans:
-        short = filled and (start - filled[-1][0]) * 4 < limit
-        if filled and end - filled[-1][0] <= (2 * limit if short else limit):
-            filled[-1] = (filled[-1][0], end)
+        short = merged and (start - merged[-1][0]) * 4 < limit
+        if merged and end - merged[-1][0] <= (2 * limit if short else limit):
+            merged[-1] = (merged[-1][0], end)
         else:
-            filled.append((start, end))
-    return filled
+            merged.append((start, end))
+    return merged
 
 
 def split_anywhere(text: str, start: int, end: int, size: int) -> list[tuple[int, int]]:
-    """Cut a stretch without sentences into parts of at most the size, at the best places."""
+    """Split text without sentence ends into spans of at most `size`, at the best places."""
     size = max(1, size)
-    parts = []
+    spans = []
     while end - start > size:
-        at = _best_cut(text, start, start + size, min(end, start + 2 * size))
-        parts.append((start, at))
+        at = _find_best_split(text, start, start + size, min(end, start + 2 * size))
+        spans.append((start, at))
         start = at
     if start < end:
-        parts.append((start, end))
-    return parts
+        spans.append((start, end))
+    return spans
 
 
-def _abbreviated(text: str, match: re.Match[str], start: int) -> bool:
+def _is_abbreviation(text: str, match: re.Match[str], start: int) -> bool:
     if match["stop"] != ".":
         return False
     word = LAST_WORD.search(text[max(start, match.start() - 12) : match.start()])
     return word is not None and ABBREVIATIONS.fullmatch(word.group()) is not None
 
 
-def _best_cut(text: str, start: int, limit: int, furthest: int) -> int:
+def _find_best_split(text: str, start: int, limit: int, furthest: int) -> int:
     middle = (start + limit) // 2
     line_end = text.rfind("\n", middle, limit)
     if line_end >= 0:
         return line_end + 1
-    for kind, first in ((CLAUSE_END, middle), (WORD_END, middle), (WORD_END, start)):
-        places = [match.end() for match in kind.finditer(text, first, limit)]
-        for at in reversed(places):
+    for pattern, first in ((CLAUSE_END, middle), (WORD_END, middle), (WORD_END, start)):
+        ends = [match.end() for match in pattern.finditer(text, first, limit)]
+        for at in reversed(ends):
             if at > start and may_cut(text, at, start):
                 return at
-    return _between_signs(text, start, limit, furthest)
+    return _find_grapheme_boundary(text, start, limit, furthest)
 
 
-def _between_signs(text: str, start: int, limit: int, furthest: int) -> int:
-    """Find the last place between two signs up to a limit, or the first one behind it."""
+def _find_grapheme_boundary(text: str, start: int, limit: int, furthest: int) -> int:
+    """Return the last grapheme boundary up to the limit, else the first one after it."""
     for at in range(min(limit, len(text)), start, -1):
         if may_cut(text, at, start):
             return at

@@ -1,7 +1,7 @@
-"""Which sections does a document have, and what does each of them say?
+"""The structure of a document: its sections, and the requirements, features and decisions in it.
 
-One pass over the blocks by which a document is cut anyway. Every heading opens a section, which
-ends at the next heading of its level or above. What a section says of itself is its first
+One pass over the blocks that the splitter uses as well. Every heading opens a section, which
+ends at the next heading of the same or a higher level. The summary of a section is its first
 paragraph; lists, tables and code are passed over.
 """
 
@@ -15,13 +15,13 @@ from quire.ingest import labels, prose_splitter
 from quire.ingest.heading_splitter import TextBlock
 from quire.ingest.types import EntitySpan, clean_title, join_titles
 
-LOOKED_AT = 800
-"""Characters of a paragraph that are looked at for a summary."""
+SUMMARY_WINDOW = 800
+"""Characters of a paragraph that are searched for a summary."""
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """What a document is about: its parts, and what the whole is and says."""
+class DocumentStructure:
+    """The entities of a document, and what it is as a whole."""
 
     title: str
     entities: tuple[EntitySpan, ...]
@@ -31,8 +31,8 @@ class About:
 
 
 @dataclass(slots=True)
-class _Named:
-    """A part whose end and summary are not known yet."""
+class _Entity:
+    """An entity whose end and summary may not be known yet."""
 
     kind: str
     name: str
@@ -44,154 +44,159 @@ class _Named:
     id: str = ""
 
 
-def about(
+def analyze(
     path: str,
     text: str,
     blocks: Sequence[TextBlock],
-    plain: Callable[[str], str],
+    to_plain: Callable[[str], str],
     title: str = "",
-) -> About:
-    """Name the sections of a document, and the requirements, features and decisions in it.
+) -> DocumentStructure:
+    """Find the sections of a document and the requirements, features and decisions in it.
 
-    The blocks cover the text; `plain` gives the words of a paragraph without their marks; the
-    title is what the document calls itself elsewhere, otherwise its first heading counts.
+    Args:
+        path: The path of the document; a decision record is recognized by its folder too.
+        text: The text of the document.
+        blocks: The blocks of the text, which cover it.
+        to_plain: Returns the words of a paragraph without markup.
+        title: The title from the document's metadata; if empty, the first heading is used.
     """
     if not blocks:
-        return About(title, ())
-    survey = _Survey(text, plain)
-    lines = labels.lines(text)
+        return DocumentStructure(title, ())
+    builder = _StructureBuilder(text, to_plain)
+    lines = labels.find_labeled_lines(text)
     line = next(lines, None)
     ends = [*(block.start for block in blocks[1:]), len(text)]
     for block, end in zip(blocks, ends, strict=True):
-        within: list[re.Match[str]] = []
+        lines_in_block: list[re.Match[str]] = []
         while line is not None and line.start() < end:
-            within.append(line)
+            lines_in_block.append(line)
             line = next(lines, None)
         if block.level:
-            survey.heading(block)
+            builder.add_heading(block)
         elif not block.verbatim:
-            survey.words(block, end, within)
-    survey.close(len(text))
-    headings = [named.name for named in survey.sections]
+            builder.add_text(block, end, lines_in_block)
+    builder.close_sections(len(text))
+    headings = [section.name for section in builder.sections]
     title = title or next(iter(headings), "")
-    if labels.decides(path, title, headings):
-        return survey.decision(title)
-    survey.speak_for_the_whole(survey.summary)
-    return About(title, survey.entities(), summary=survey.summary)
+    if labels.is_decision_record(path, title, headings):
+        return builder.build_decision_record(title)
+    builder.describe_title_section(builder.summary)
+    return DocumentStructure(title, builder.build_entities(), summary=builder.summary)
 
 
-class _Survey:
-    """Gathers the parts of a document as its blocks go by."""
+class _StructureBuilder:
+    """Collects the entities of a document, block by block."""
 
-    def __init__(self, text: str, plain: Callable[[str], str]) -> None:
+    def __init__(self, text: str, to_plain: Callable[[str], str]) -> None:
         self.text = text
-        self.plain = plain
-        self.named: list[_Named] = []
-        self.sections: list[_Named] = []
+        self.to_plain = to_plain
+        self.entities: list[_Entity] = []
+        self.sections: list[_Entity] = []
         self.summary = ""
         self._open: list[tuple[int, int | None]] = []
-        """The levels of the sections that are open, and their places among the parts."""
-        self._silent: _Named | None = None
-        """The section that has not said anything of itself yet."""
+        """Levels of the open sections and their indexes in `entities`; None: without a name."""
+        self._without_summary: _Entity | None = None
+        """The current section, until its first paragraph."""
 
-    def heading(self, block: TextBlock) -> None:
-        self.close(block.start, block.level)
-        self._silent = None
+    def add_heading(self, block: TextBlock) -> None:
+        self.close_sections(block.start, block.level)
+        self._without_summary = None
         if not block.name:
             self._open.append((block.level, None))
             return
-        parent = self._around()
-        above = () if parent is None else self.named[parent].path
-        label = labels.of_heading(block.name)
-        section = _Named(
+        parent = self._enclosing_section()
+        parent_path = () if parent is None else self.entities[parent].path
+        label = labels.parse_heading(block.name)
+        section = _Entity(
             label.kind if label else "section",
             block.name,
             block.start,
             parent,
-            (*above, block.name),
+            (*parent_path, block.name),
             id=label.id if label else "",
         )
-        self._open.append((block.level, len(self.named)))
-        self.named.append(section)
+        self._open.append((block.level, len(self.entities)))
+        self.entities.append(section)
         self.sections.append(section)
-        self._silent = section
+        self._without_summary = section
 
-    def words(self, block: TextBlock, end: int, found: Iterable[re.Match[str]]) -> None:
-        if not block.line_based and (self._silent is not None or not self.summary):
-            said = self._said(block.start, end)
-            self.summary = self.summary or said
-            if self._silent is not None and said:
-                self._silent.summary = said
-                self._silent = None
-        around, first = self._around(), len(self.named)
-        above = () if around is None else self.named[around].path
-        for item in labels.items(self.text, found, block.start, end):
-            said = self._said(item.start, item.own)
-            self.named.append(
-                _Named(
+    def add_text(self, block: TextBlock, end: int, lines: Iterable[re.Match[str]]) -> None:
+        if not block.line_based and (self._without_summary is not None or not self.summary):
+            summary = self._first_paragraph(block.start, end)
+            self.summary = self.summary or summary
+            if self._without_summary is not None and summary:
+                self._without_summary.summary = summary
+                self._without_summary = None
+        parent, first = self._enclosing_section(), len(self.entities)
+        parent_path = () if parent is None else self.entities[parent].path
+        for item in labels.build_items(self.text, lines, block.start, end):
+            summary = self._first_paragraph(item.start, item.own_end)
+            self.entities.append(
+                _Entity(
                     item.label.kind,
-                    said or item.label.id,
+                    summary or item.label.id,
                     item.start,
-                    around if item.parent is None else first + item.parent,
-                    (*above, item.label.id or said),
+                    parent if item.parent is None else first + item.parent,
+                    (*parent_path, item.label.id or summary),
                     item.end,
-                    said,
+                    summary,
                     item.label.id,
                 )
             )
 
-    def close(self, at: int, level: int = 0) -> None:
+    def close_sections(self, at: int, level: int = 0) -> None:
         while self._open and self._open[-1][0] >= level:
-            place = self._open.pop()[1]
-            if place is not None:
-                self.named[place].end = at
+            index = self._open.pop()[1]
+            if index is not None:
+                self.entities[index].end = at
 
-    def entities(self) -> tuple[EntitySpan, ...]:
+    def build_entities(self) -> tuple[EntitySpan, ...]:
         return tuple(
             EntitySpan(
-                named.kind,
-                clean_title(named.name),
-                named.start,
-                named.end,
-                named.parent,
-                summary=named.summary,
-                attrs={"id": named.id} if named.id else {},
-                qualified=join_titles(map(clean_title, named.path)),
+                entity.kind,
+                clean_title(entity.name),
+                entity.start,
+                entity.end,
+                entity.parent,
+                summary=entity.summary,
+                attrs={"id": entity.id} if entity.id else {},
+                qualified=join_titles(map(clean_title, entity.path)),
             )
-            for named in self.named
+            for entity in self.entities
         )
 
-    def decision(self, title: str) -> About:
-        """Describe a document that records a decision: it is the decision, not the parts of it."""
-        said = status = ""
+    def build_decision_record(self, title: str) -> DocumentStructure:
+        """Build the structure of a document that is, as a whole, one decision."""
+        summary = status = ""
         for section in self.sections:
             name = section.name.lower()
             if name in labels.DECISION_HEADINGS:
-                said = said or section.summary
+                summary = summary or section.summary
             if name == "status":
                 status = status or section.summary
             if section.kind == labels.DECISION:
                 section.kind = "section"
-        said = said or self.summary
+        summary = summary or self.summary
         attrs = {
-            "id": labels.decision_id(title),
-            "status": clean_title(status or self.plain(labels.stated_status(self.text))),
+            "id": labels.parse_decision_id(title),
+            "status": clean_title(status or self.to_plain(labels.find_status(self.text))),
         }
-        self.speak_for_the_whole(said, labels.DECISION, attrs["id"])
-        stated = {key: value for key, value in attrs.items() if value}
-        return About(title, self.entities(), labels.DECISION, said, stated)
+        self.describe_title_section(summary, labels.DECISION, attrs["id"])
+        non_empty = {key: value for key, value in attrs.items() if value}
+        return DocumentStructure(title, self.build_entities(), labels.DECISION, summary, non_empty)
 
-    def speak_for_the_whole(self, said: str, kind: str = "", name: str = "") -> None:
-        """Let the section under the title, which holds all others, be what the whole is."""
+    def describe_title_section(self, summary: str, kind: str = "", identifier: str = "") -> None:
+        """Give the section under the title, if it spans all others, the facts of the document."""
         first = self.sections[0] if self.sections else None
         if first is not None and first.end == len(self.text):
-            first.summary = first.summary if first.summary and not kind else said
+            first.summary = first.summary if first.summary and not kind else summary
             first.kind = kind or first.kind
-            first.id = name or first.id
+            first.id = identifier or first.id
 
-    def _around(self) -> int | None:
-        return next((place for _, place in reversed(self._open) if place is not None), None)
+    def _enclosing_section(self) -> int | None:
+        return next((index for _, index in reversed(self._open) if index is not None), None)
 
-    def _said(self, start: int, end: int) -> str:
-        first, last = next(prose_splitter.paragraphs(self.text, start, min(end, start + LOOKED_AT)))
-        return self.plain(self.text[first:last])
+    def _first_paragraph(self, start: int, end: int) -> str:
+        window_end = min(end, start + SUMMARY_WINDOW)
+        first, last = next(prose_splitter.iter_paragraphs(self.text, start, window_end))
+        return self.to_plain(self.text[first:last])

@@ -1,4 +1,4 @@
-"""What is in a plain text?"""
+"""Readers for plain text, and for data and settings files."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from quire.ingest.types import (
 )
 
 ITEM = r"[ \t]*(?:[-*+•|]|\d{1,3}[.)])[ \t]"
-LISTED = re.compile(rf"{ITEM}[^\n]*\n(?:[^\n]*\n)*?{ITEM}")
-"""A list or a table: a line that begins like an item of one, and another."""
+LIST_OR_TABLE = re.compile(rf"{ITEM}[^\n]*\n(?:[^\n]*\n)*?{ITEM}")
+"""Two lines that begin like list items or table rows."""
 
 
 def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
-    """Cut a plain text between its paragraphs."""
+    """Split plain text between its paragraphs."""
     text = source.text
-    spans = list(prose_splitter.paragraphs(text, 0, len(text)))
+    spans = list(prose_splitter.iter_paragraphs(text, 0, len(text)))
     blocks = [
         heading_splitter.TextBlock(
-            start, line_based=len(spans) > 1 and bool(LISTED.match(text, start, end))
+            start, line_based=len(spans) > 1 and bool(LIST_OR_TABLE.match(text, start, end))
         )
         for start, end in spans
     ]
-    described = sections.about(source.path, text, blocks, collapse_whitespace)
+    structure = sections.analyze(source.path, text, blocks, collapse_whitespace)
     return ParsedFile(
         text,
         tuple(heading_splitter.split(text, blocks, settings)),
-        summary=described.summary,
-        entities=described.entities,
+        summary=structure.summary,
+        entities=structure.entities,
     )
 
 
 def split_plain_text(text: str, settings: IngestSettings) -> list[str]:
-    """Cut a text that stands in no file as a plain text is cut; joined, they are the text again."""
-    reading = read(SourceFile(text, b"", ""), settings)
-    pieces = merge_blank_spans(text, reading.spans)
-    return [text[piece.start : piece.end] for piece in pieces]
+    """Split a text that is not from a file; the parts concatenate to the text."""
+    parsed = read(SourceFile(text, b"", ""), settings)
+    spans = merge_blank_spans(text, parsed.spans)
+    return [text[span.start : span.end] for span in spans]
 
 
 def read_lines(source: SourceFile, settings: IngestSettings) -> ParsedFile:
-    """Cut a file of data or settings at the ends of its lines."""
+    """Split a data or settings file between its lines."""
     text = source.text
     if len(text) <= settings.whole:
         return ParsedFile(text, (ChunkSpan(0, len(text)),))

@@ -1,8 +1,9 @@
-"""Which conversations does a file hold?
+"""Detection and parsing of the conversations in a JSON or JSON Lines file.
 
-Told by the content: JSON, or a line of JSON for each message or each conversation, in the shapes
-that assistants and chat programs write. A file is taken for one only if most of what stands at its
-beginning is understood. Nothing here knows how a conversation is cut or kept.
+The content decides: a JSON document, or one JSON object per line for each message or each
+conversation, in the formats that assistants and chat programs write. A file counts as a
+transcript only if most entries at its beginning are recognized. How conversations are split and
+stored is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -14,113 +15,118 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from quire.ingest.chat_formats import UNKNOWN, Conversation, Entry, Message, understood
+from quire.ingest.chat_formats import UNKNOWN, Conversation, Entry, Message, parse_entry
 
 HINTS = ('"role"', '"payload"', '"mapping"', '"chat_messages"', '"from"', '"ts"')
-"""A text without any of these is no conversation: it need not be parsed."""
-SAMPLE = 50
-"""Lines, or items of a list, by which a file is judged."""
-_UNREADABLE = object()
+"""A text without any of these is not a transcript and need not be parsed."""
+SAMPLE_SIZE = 50
+"""Lines, or items of a list, that decide whether a file is a transcript."""
+_NOT_JSON = object()
 
 
 @dataclass(frozen=True, slots=True)
-class _Unreadable:
-    """A line that is no JSON."""
+class _UnreadableLine:
+    """A line that is not JSON."""
 
     line: int
 
 
 @dataclass(slots=True)
-class _Going:
-    """A conversation that goes on from line to line."""
+class _OpenConversation:
+    """A conversation that continues from line to line."""
 
     messages: list[Message] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
+    omitted: Counter[str] = field(default_factory=Counter)
     title: str = ""
     session: str = ""
-    unreadable: list[int] = field(default_factory=list)
+    unreadable_lines: list[int] = field(default_factory=list)
 
-    def note_unreadable(self) -> None:
-        """Say in the conversation that lines could not be read, once for those in a row."""
-        if self.unreadable:
-            count = len(self.unreadable)
-            said = "[unreadable line]" if count == 1 else f"[{count:,} unreadable lines]"
-            self.messages.append(Message("", said, line=self.unreadable[0]))
-            self.unreadable.clear()
+    def add_unreadable_note(self) -> None:
+        """Add one note to the conversation for a run of unreadable lines."""
+        if self.unreadable_lines:
+            count = len(self.unreadable_lines)
+            note = "[unreadable line]" if count == 1 else f"[{count:,} unreadable lines]"
+            self.messages.append(Message("", note, line=self.unreadable_lines[0]))
+            self.unreadable_lines.clear()
 
-    def closed(self) -> Conversation:
-        left_out = tuple(sorted(self.left_out.items()))
-        return Conversation(self.title, tuple(self.messages), left_out)
+    def close(self) -> Conversation:
+        omitted = tuple(sorted(self.omitted.items()))
+        return Conversation(self.title, tuple(self.messages), omitted)
 
 
-def conversations_of(text: str, *, by_line: bool) -> list[Conversation]:
-    """Find the conversations in a text; none: it is something else."""
+def parse_conversations(text: str, *, by_line: bool) -> list[Conversation]:
+    """Return the conversations in a text; an empty list if it is not a transcript."""
     if not any(hint in text for hint in HINTS):
         return []
-    entries = _entries(_lines(text) if by_line else _items(text))
-    sample = list(islice(entries, SAMPLE))
-    if not _is_conversation(sample):
+    entries = _parse_entries(_iter_lines(text) if by_line else _iter_items(text))
+    sample = list(islice(entries, SAMPLE_SIZE))
+    if not _is_transcript(sample):
         return []
-    found = _gathered(chain(sample, entries))
-    return [one for one in found if one.messages or one.left_out]
+    conversations = _group_entries(chain(sample, entries))
+    return [
+        conversation
+        for conversation in conversations
+        if conversation.messages or conversation.omitted
+    ]
 
 
-def _lines(text: str) -> Iterator[tuple[Any, int]]:
+def _iter_lines(text: str) -> Iterator[tuple[Any, int]]:
     for number, line in enumerate(text.split("\n"), 1):
-        if begun := line.lstrip():
-            # What is no object says nothing: parsing would cost more than it tells.
-            yield _parsed(line) if begun[0] == "{" else _UNREADABLE, number
+        if stripped := line.lstrip():
+            # Only an object can be an entry: other lines are not worth the cost of parsing.
+            yield _parse_json(line) if stripped[0] == "{" else _NOT_JSON, number
 
 
-def _items(text: str) -> Iterator[tuple[Any, int]]:
-    whole = _parsed(text)
-    if whole is _UNREADABLE:
-        # Lines of JSON under the name of a document are common.
-        yield from _lines(text)
+def _iter_items(text: str) -> Iterator[tuple[Any, int]]:
+    value = _parse_json(text)
+    if value is _NOT_JSON:
+        # JSON Lines in a file named `.json` are common.
+        yield from _iter_lines(text)
     else:
-        for item in whole if isinstance(whole, list) else [whole]:
+        for item in value if isinstance(value, list) else [value]:
             yield item, 0
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return _UNREADABLE
+        return _NOT_JSON
 
 
-def _entries(values: Iterable[tuple[Any, int]]) -> Iterator[Entry | _Unreadable | None]:
+def _parse_entries(values: Iterable[tuple[Any, int]]) -> Iterator[Entry | _UnreadableLine | None]:
     for value, line in values:
-        yield _Unreadable(line) if value is _UNREADABLE else understood(value, line)
+        yield _UnreadableLine(line) if value is _NOT_JSON else parse_entry(value, line)
 
 
-def _is_conversation(sample: list[Entry | _Unreadable | None]) -> bool:
-    talk = any(isinstance(entry, Message | Conversation) for entry in sample)
-    known = sum(isinstance(entry, Entry) for entry in sample)
-    return talk and 2 * known > len(sample)
+def _is_transcript(sample: list[Entry | _UnreadableLine | None]) -> bool:
+    has_messages = any(isinstance(entry, Message | Conversation) for entry in sample)
+    recognized = sum(isinstance(entry, Entry) for entry in sample)
+    return has_messages and 2 * recognized > len(sample)
 
 
-def _gathered(entries: Iterable[Entry | _Unreadable | None]) -> Iterator[Conversation]:
-    going = _Going()
+def _group_entries(entries: Iterable[Entry | _UnreadableLine | None]) -> Iterator[Conversation]:
+    """Group entries into conversations; a new session starts a new one."""
+    current = _OpenConversation()
     for entry in entries:
-        if isinstance(entry, _Unreadable):
-            going.unreadable.append(entry.line)
+        if isinstance(entry, _UnreadableLine):
+            current.unreadable_lines.append(entry.line)
             continue
-        going.note_unreadable()
+        current.add_unreadable_note()
         if isinstance(entry, Conversation):
-            yield going.closed()
+            yield current.close()
             yield entry
-            going = _Going()
+            current = _OpenConversation()
         elif isinstance(entry, Message):
-            if going.session and entry.session and entry.session != going.session:
-                yield going.closed()
-                going = _Going()
-            going.session = entry.session or going.session
+            if current.session and entry.session and entry.session != current.session:
+                yield current.close()
+                current = _OpenConversation()
+            current.session = entry.session or current.session
             if entry.text:
-                going.messages.append(entry)
-        elif entry is not None and entry.title and not going.title:
-            going.title = entry.title
+                current.messages.append(entry)
+        elif entry is not None and entry.title and not current.title:
+            current.title = entry.title
         else:
-            going.left_out[UNKNOWN if entry is None else entry.name] += 1
-    going.note_unreadable()
-    yield going.closed()
+            current.omitted[UNKNOWN if entry is None else entry.name] += 1
+    current.add_unreadable_note()
+    yield current.close()

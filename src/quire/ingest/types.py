@@ -1,4 +1,8 @@
-"""What does a reader hand back?"""
+"""Values that pass between the readers, the splitters and `read.py`.
+
+A reader takes a `SourceFile` and returns a `ParsedFile`. All positions in these values are
+characters of the parsed text; `read.py` and `entities.py` turn them into bytes and lines.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-TITLE_LENGTH = 120
+MAX_TITLE_LENGTH = 120
 
 
 class UnreadableFile(Exception):  # noqa: N818  # not an error: it becomes a Skipped value
-    """A file is of a known format but cannot be read; says why and what to do."""
+    """The file has a known format but cannot be read; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """What a reader is given: the text, and for formats that are no text the bytes."""
+    """The input of a reader: decoded text, or the bytes of a binary format."""
 
     text: str
     data: bytes
@@ -25,7 +29,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """A stretch of a text, by its first character and the one behind its last."""
+    """A half-open range of characters that becomes a chunk."""
 
     start: int
     end: int
@@ -34,57 +38,60 @@ class ChunkSpan:
 
 @dataclass(frozen=True, slots=True)
 class EntitySpan:
-    """A named stretch of a text: a function, a section, a message."""
+    """A named range of characters that becomes an entity: a function, a section, a message."""
 
     kind: str
     name: str
     start: int
     end: int
     parent: int | None = None
-    """The place of the part around it among the parts; None: it stands in the file itself."""
+    """Index of the enclosing entity in `ParsedFile.entities`; None at the top level."""
     signature: str = ""
     summary: str = ""
     decorators: tuple[str, ...] = ()
     attrs: Mapping[str, str | int] = field(default_factory=dict)
     qualified: str = ""
-    """Empty: the names of the parts around it and its own, joined by dots."""
+    """Qualified name; if empty, the names of the enclosing entities and its own, dot-separated."""
 
 
 class NameReference(NamedTuple):
-    """A name that a part uses and that something elsewhere may define.
+    """A name that an entity uses and that may be defined elsewhere.
 
-    There are as many as there are names in a file: a tuple is made three times as fast.
+    A named tuple, because a file has one for every name in it: creating a tuple is three times
+    as fast as creating a frozen dataclass.
     """
 
     name: str
     kind: str
     within: int | None = None
-    """The place of the innermost part that uses it; None: the file itself."""
+    """Index of the innermost entity that uses the name; None for the file itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """A file's text, cut into pieces that follow each other without a gap."""
+    """The text of a file and what its reader found in it."""
 
     text: str
     spans: tuple[ChunkSpan, ...]
+    """Cover the text without gaps or overlaps."""
     title: str = ""
     author: str | None = None
     modified: int | None = None
     attrs: Mapping[str, str] = field(default_factory=dict)
     links: tuple[str, ...] = ()
-    """Addresses as they stand in the file."""
+    """Link targets as they are written in the file."""
     kind: str = ""
-    """What the record is, where the content decides (`conversation`); empty: the path does."""
+    """Kind of the record if the content decides it (`conversation`); empty: the path does."""
     root_kind: str = ""
-    """What the whole is (`module`, `session`); empty: a `file` of code, or a `document`."""
+    """Kind of the root entity (`module`, `session`); empty: `file` for code, else `document`."""
     summary: str = ""
-    """What the whole says of itself: a module's docstring, a document's first paragraph."""
+    """Summary of the whole file: a module's docstring, a document's first paragraph."""
     entities: tuple[EntitySpan, ...] = ()
-    """In the order of their beginnings, each after the one around it."""
+    """Ordered by start; each one follows the entity that encloses it."""
     references: tuple[NameReference, ...] = ()
     line_map: tuple[tuple[int, int], ...] | None = None
-    """For text that was taken out of a file: (character, line of the file), ascending."""
+    """Ascending pairs (character, line of the file), for text extracted from a file; None if
+    `text` is the file's own text."""
 
 
 def join_titles(names: Iterable[str]) -> str:
@@ -93,31 +100,33 @@ def join_titles(names: Iterable[str]) -> str:
 
 
 def collapse_whitespace(text: str) -> str:
-    """Bring a text onto one line."""
+    """Replace every run of white space, line breaks included, by one space."""
     return " ".join(text.split())
 
 
 def clean_title(title: str) -> str:
-    """Bring a heading onto one line of a bounded length."""
+    """Put a title on one line and truncate it to `MAX_TITLE_LENGTH`."""
     title = collapse_whitespace(title)
-    return title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1].rstrip() + "…"
+    if len(title) <= MAX_TITLE_LENGTH:
+        return title
+    return title[: MAX_TITLE_LENGTH - 1].rstrip() + "…"
 
 
-def merge_blank_spans(text: str, pieces: Iterable[ChunkSpan]) -> tuple[ChunkSpan, ...]:
-    """Give white space that stands alone to the piece before it, or at the start behind it."""
-    kept: list[ChunkSpan] = []
+def merge_blank_spans(text: str, spans: Iterable[ChunkSpan]) -> tuple[ChunkSpan, ...]:
+    """Merge each blank span into the span before it; leading blank ones go to the first."""
+    merged: list[ChunkSpan] = []
     blank_start: int | None = None
-    for piece in pieces:
-        if piece.start == piece.end:
+    for span in spans:
+        if span.start == span.end:
             continue
-        if not text[piece.start : piece.end].isspace():
-            start = piece.start if blank_start is None else blank_start
-            kept.append(ChunkSpan(start, piece.end, piece.title))
+        if not text[span.start : span.end].isspace():
+            start = span.start if blank_start is None else blank_start
+            merged.append(ChunkSpan(start, span.end, span.title))
             blank_start = None
-        elif kept:
-            kept[-1] = ChunkSpan(kept[-1].start, piece.end, kept[-1].title)
+        elif merged:
+            merged[-1] = ChunkSpan(merged[-1].start, span.end, merged[-1].title)
         elif blank_start is None:
-            blank_start = piece.start
+            blank_start = span.start
     if blank_start is not None:
-        kept.append(ChunkSpan(blank_start, len(text)))
-    return tuple(kept)
+        merged.append(ChunkSpan(blank_start, len(text)))
+    return tuple(merged)

@@ -60,8 +60,8 @@ def _sections(document: Document, text: str, title: str) -> Iterator[tuple[str, 
 
 def _sentences(text: str) -> Iterator[str]:
     said = HEADING.sub("\n", SHOWN.sub("\n", text))
-    for start, end in prose_splitter.paragraphs(said, 0, len(said)):
+    for start, end in prose_splitter.iter_paragraphs(said, 0, len(said)):
         line = " ".join(MARK.sub("", said[start:end]).split())
-        for first, last in prose_splitter.sentences(line, 0, len(line)):
+        for first, last in prose_splitter.iter_sentences(line, 0, len(line)):
             if line[first:last].strip():
                 yield line[first:last].strip()

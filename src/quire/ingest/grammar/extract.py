@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from inspect import cleandoc
 
-from quire.ingest.types import TITLE_LENGTH, clean_title
+from quire.ingest.types import MAX_TITLE_LENGTH, clean_title
 
 SIGNATURE_LENGTH = 200
 LOOKED_AT = 4000
@@ -44,7 +44,7 @@ GO_VERSION = re.compile(r"/v\d+$")
 
 def name_path(written: str) -> tuple[str, ...]:
     """Split a name into its components: `Cart<T>::total` is `Cart`, `total`."""
-    if len(written) <= TITLE_LENGTH and written.isidentifier():
+    if len(written) <= MAX_TITLE_LENGTH and written.isidentifier():
         return (written,)
     written = written[:LOOKED_AT]
     for _ in range(4):

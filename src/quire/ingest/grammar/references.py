@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quire.ingest.grammar import extract
 from quire.ingest.grammar.test_targets import tested_by_file, tested_by_name
-from quire.ingest.types import TITLE_LENGTH, EntitySpan, NameReference
+from quire.ingest.types import MAX_TITLE_LENGTH, EntitySpan, NameReference
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -49,7 +49,7 @@ def uses_of(
         name = text[start:end]
         if not name.isidentifier():
             name = extract.used_name(name) if kind else extract.imported_name(name)
-        if 1 < len(name) <= TITLE_LENGTH:  # no definition has a longer name
+        if 1 < len(name) <= MAX_TITLE_LENGTH:  # no definition has a longer name
             uses.append(NameReference(name, KINDS[kind], within))
     uses += _tests(path, parts)
     return uses

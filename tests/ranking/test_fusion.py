@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from quire.core.types import FusionStats, Hit, Hits, RankSpec, SourceSpec
 from quire.errors import InputError
 from quire.ranking import FUSIONS, fuse
-from quire.ranking.fusion import SHARE
+from quire.ranking.fusion import SUM_SCALE
 
 SUM = RankSpec(fusion="sum")
 RRF = RankSpec(fusion="rrf")
-NOTHING_ELSE = FusionStats()
+NO_STATS = FusionStats()
 
 
 def listed(**scores: int) -> Hits:
@@ -23,9 +23,9 @@ def shown(
     found: dict[str, Hits],
     weights: dict[str, int],
     spec: RankSpec = SUM,
-    bearing: FusionStats = NOTHING_ELSE,
+    stats: FusionStats = NO_STATS,
 ) -> dict[str, int]:
-    return {one.hit.id: one.hit.score for one in fuse(found, weighing(weights), spec, bearing)}
+    return {one.hit.id: one.hit.score for one in fuse(found, weighing(weights), spec, stats)}
 
 
 def weighing(weights: dict[str, int]) -> dict[str, SourceSpec]:
@@ -34,38 +34,42 @@ def weighing(weights: dict[str, int]) -> dict[str, SourceSpec]:
 
 def test_a_score_counts_as_a_share_of_the_best_one() -> None:
     found = {"lexical": listed(a=900, b=300, c=1)}
-    assert shown(found, {"lexical": 2}) == {"a": 2 * SHARE, "b": 2 * 333_333, "c": 2 * 1111}
+    assert shown(found, {"lexical": 2}) == {"a": 2 * SUM_SCALE, "b": 2 * 333_333, "c": 2 * 1111}
 
 
 def test_similarities_are_counted_from_the_last_one_on() -> None:
     found = {"semantic": listed(a=9_100, b=9_050, c=9_001)}
-    assert shown(found, {"semantic": 1}) == {"a": SHARE, "b": SHARE // 2, "c": SHARE // 100}
+    assert shown(found, {"semantic": 1}) == {
+        "a": SUM_SCALE,
+        "b": SUM_SCALE // 2,
+        "c": SUM_SCALE // 100,
+    }
     below = {"semantic": listed(a=-5, b=-14)}
-    assert shown(below, {"semantic": 1}) == {"a": SHARE, "b": SHARE // 10}
+    assert shown(below, {"semantic": 1}) == {"a": SUM_SCALE, "b": SUM_SCALE // 10}
     alone = {"semantic": listed(a=-5)}
-    assert shown(alone, {"semantic": 1}) == {"a": SHARE}
+    assert shown(alone, {"semantic": 1}) == {"a": SUM_SCALE}
 
 
 def test_a_list_that_was_cut_is_counted_from_its_last_one_on() -> None:
     """What just missed the list has nothing; what just made it must not have nearly all."""
     found = {"lexical": listed(a=1000, b=950, c=901)}
-    cut = FusionStats(cut=frozenset({"lexical"}))
-    assert shown(found, {"lexical": 1}, SUM, cut) == {
-        "a": SHARE,
-        "b": SHARE // 2,
-        "c": SHARE // 100,
+    truncated = FusionStats(truncated=frozenset({"lexical"}))
+    assert shown(found, {"lexical": 1}, SUM, truncated) == {
+        "a": SUM_SCALE,
+        "b": SUM_SCALE // 2,
+        "c": SUM_SCALE // 100,
     }
-    assert shown(found, {"lexical": 1}) == {"a": SHARE, "b": 950_000, "c": 901_000}
-    assert shown(found, {"lexical": 1}, RRF, cut) == shown(found, {"lexical": 1}, RRF)
+    assert shown(found, {"lexical": 1}) == {"a": SUM_SCALE, "b": 950_000, "c": 901_000}
+    assert shown(found, {"lexical": 1}, RRF, truncated) == shown(found, {"lexical": 1}, RRF)
 
 
 def test_what_two_sources_find_is_added_and_each_signal_is_told() -> None:
     found = {"lexical": listed(a=10, b=5), "linked": listed(b=4, c=2)}
     weights = {"lexical": 5, "linked": 4}
     one, two, three = fuse(found, weighing(weights), SUM)
-    assert (one.hit.id, one.hit.score) == ("b", 5 * SHARE // 2 + 4 * SHARE)
-    assert (two.hit.id, two.hit.score) == ("a", 5 * SHARE)
-    assert (three.hit.id, three.hit.score) == ("c", 2 * SHARE)
+    assert (one.hit.id, one.hit.score) == ("b", 5 * SUM_SCALE // 2 + 4 * SUM_SCALE)
+    assert (two.hit.id, two.hit.score) == ("a", 5 * SUM_SCALE)
+    assert (three.hit.id, three.hit.score) == ("c", 2 * SUM_SCALE)
     assert one.signals == {"lexical": 5, "linked": 4}
     assert two.signals == {"lexical": 10}
 
@@ -90,7 +94,7 @@ def test_places_are_inverted() -> None:
 
 
 def test_an_unknown_fusion_is_refused() -> None:
-    with pytest.raises(InputError, match="'max' is no fusion; there are sum, rrf"):
+    with pytest.raises(InputError, match="fusion: unknown fusion 'max'; choose from sum, rrf"):
         fuse({}, {}, RankSpec(fusion="max"))
 
 

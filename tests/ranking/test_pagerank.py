@@ -1,4 +1,4 @@
-"""Does what others lean on rank high, the same way every time?"""
+"""Definitions that other files use rank high, and the order is always the same."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quire.core.types import Entity, Outline, Reference
-from quire.ranking import importance, is_shown
-from quire.ranking.pagerank import COMMON, UNIT
+from quire.ranking import is_definition, rank_definitions
+from quire.ranking.pagerank import MAX_OWNERS, TOTAL_RANK
 from quire.rendering import tree
 
 
-def ranked(outlines: dict[str, Outline]) -> dict[tuple[str, int], int]:
-    """Rank files that stand next to each other."""
-    return importance(outlines, {name: f"src/{name}.py" for name in outlines})
+def rank(outlines: dict[str, Outline]) -> dict[tuple[str, int], int]:
+    """Rank files of one folder."""
+    return rank_definitions(outlines, {name: f"src/{name}.py" for name in outlines})
 
 
 def outline(defines: dict[str, str], uses: dict[str, int]) -> Outline:
@@ -28,7 +28,7 @@ def outline(defines: dict[str, str], uses: dict[str, int]) -> Outline:
 
 
 def test_what_many_use_ranks_above_what_one_uses() -> None:
-    found = ranked(
+    found = rank(
         {
             "lib": outline({"popular": "function", "rare": "function", "unused": "function"}, {}),
             **{f"user{n}": outline({}, {"popular": 1}) for n in range(5)},
@@ -41,7 +41,7 @@ def test_what_many_use_ranks_above_what_one_uses() -> None:
 
 def test_who_is_used_by_the_important_is_important() -> None:
     """Both are used by one file, but one of these files is leant on by all."""
-    found = ranked(
+    found = rank(
         {
             "deep": outline({"core": "function"}, {}),
             "shallow": outline({"edge": "function"}, {}),
@@ -54,23 +54,23 @@ def test_who_is_used_by_the_important_is_important() -> None:
 
 
 def test_a_name_that_everybody_defines_says_nothing() -> None:
-    files = {f"f{n}": outline({"run": "function"}, {}) for n in range(COMMON + 2)}
-    assert ranked({**files, "user": outline({}, {"run": 9})}) == {}
-    fewer = {name: files[name] for name in sorted(files)[:COMMON]}
-    found = ranked({**fewer, "user": outline({}, {"run": 9})})
+    files = {f"f{n}": outline({"run": "function"}, {}) for n in range(MAX_OWNERS + 2)}
+    assert rank({**files, "user": outline({}, {"run": 9})}) == {}
+    fewer = {name: files[name] for name in sorted(files)[:MAX_OWNERS]}
+    found = rank({**fewer, "user": outline({}, {"run": 9})})
     assert len(set(found.values())) == 1
-    assert len(found) == COMMON
+    assert len(found) == MAX_OWNERS
 
 
 def test_ones_own_uses_do_not_count() -> None:
-    assert ranked({"a": outline({"f": "function"}, {"f": 50}), "b": outline({}, {})}) == {}
+    assert rank({"a": outline({"f": "function"}, {"f": 50}), "b": outline({}, {})}) == {}
 
 
 def test_sections_and_files_are_no_definitions() -> None:
     one = outline({"part": "section", "f": "function"}, {})
-    found = ranked({"a": one, "b": outline({}, {"part": 3, "m": 2, "f": 1})})
+    found = rank({"a": one, "b": outline({}, {"part": 3, "m": 2, "f": 1})})
     assert set(found) == {("a", 2)}
-    assert [is_shown(one, place) for place in range(3)] == [False, False, True]
+    assert [is_definition(one, place) for place in range(3)] == [False, False, True]
 
 
 def test_what_is_not_imported_may_mean_something_else() -> None:
@@ -81,15 +81,15 @@ def test_what_is_not_imported_may_mean_something_else() -> None:
         (*calls.references, Reference("parse", "import", 0), Reference("x", "call", 0)),
     )
     paths = {"lib": "lib/lib.py", "user": "app/user.py"}
-    found = importance({"lib": lib, "user": imports}, paths)
+    found = rank_definitions({"lib": lib, "user": imports}, paths)
     assert found["lib", 2] > 10 * found["lib", 1] > 0
     module = Outline(calls.entities, (*calls.references, Reference("lib", "import", 0)))
-    both = importance({"lib": lib, "user": module}, paths)
+    both = rank_definitions({"lib": lib, "user": module}, paths)
     assert both["lib", 1] == both["lib", 2]
 
 
 def test_nothing_has_no_ranks() -> None:
-    assert ranked({}) == {}
+    assert rank({}) == {}
 
 
 names = st.sampled_from(["a", "b", "c", "d", "e"])
@@ -108,12 +108,12 @@ outlines = st.dictionaries(
 def test_ranks_are_whole_bounded_and_the_same_in_any_order(
     given_: dict[str, Outline], seed: int
 ) -> None:
-    found = ranked(given_)
+    found = rank(given_)
     assert all(isinstance(rank, int) and rank >= 0 for rank in found.values())
-    assert sum(found.values()) <= UNIT
+    assert sum(found.values()) <= TOTAL_RANK
     order = list(given_)
     Random(seed).shuffle(order)
-    assert ranked({name: given_[name] for name in order}) == found
+    assert rank({name: given_[name] for name in order}) == found
 
 
 def test_a_tree_names_what_is_around_a_definition() -> None:

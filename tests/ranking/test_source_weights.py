@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from quire.core.types import FusionStats, Hit, Hits, RankSpec, SourceSpec
 from quire.ranking import fuse
-from quire.ranking.fusion import SHARE
+from quire.ranking.fusion import SUM_SCALE
 
 SUM = RankSpec(fusion="sum")
 SOURCES = {
@@ -25,26 +25,26 @@ FOUND = {"lexical": listed(a=100, b=100), "semantic": listed(a=900, b=900), "lin
 
 def test_meaning_weighs_more_for_a_whole_record_and_words_less() -> None:
     found = {"lexical": listed(word=100, part=90), "semantic": listed(sense=900, part=300)}
-    everything = FusionStats(whole=frozenset({"word", "sense"}))
+    everything = FusionStats(single_chunks=frozenset({"word", "sense"}))
     scores = {one.hit.id: one.hit.score for one in fuse(found, SOURCES, SUM, everything)}
-    assert scores["word"] == 5 * SHARE * 70 // 100
-    assert scores["sense"] == 5 * SHARE * 130 // 100
+    assert scores["word"] == 5 * SUM_SCALE * 70 // 100
+    assert scores["sense"] == 5 * SUM_SCALE * 130 // 100
     pieces = {one.hit.id: one.hit.score for one in fuse(found, SOURCES, SUM, FusionStats())}
-    assert pieces["word"] == pieces["sense"] == 5 * SHARE
+    assert pieces["word"] == pieces["sense"] == 5 * SUM_SCALE
     assert pieces["part"] == scores["part"]
 
 
 def test_a_question_of_twice_as_many_words_weighs_meaning_half() -> None:
     found = {"lexical": listed(word=100), "semantic": listed(sense=900)}
     for words, share in ((0, 1.0), (30, 1.0), (60, 0.5), (120, 0.25)):
-        bearing = FusionStats(words=words)
-        scores = {one.hit.id: one.hit.score for one in fuse(found, SOURCES, SUM, bearing)}
-        assert scores == {"word": 5 * SHARE, "sense": int(5 * SHARE * share)}
+        stats = FusionStats(query_words=words)
+        scores = {one.hit.id: one.hit.score for one in fuse(found, SOURCES, SUM, stats)}
+        assert scores == {"word": 5 * SUM_SCALE, "sense": int(5 * SUM_SCALE * share)}
 
 
 def test_what_changes_weights_is_told_as_a_signal() -> None:
-    bearing = FusionStats(whole=frozenset({"a", "c"}), words=79)
-    told = {one.hit.id: one.signals for one in fuse(FOUND, SOURCES, SUM, bearing)}
+    stats = FusionStats(single_chunks=frozenset({"a", "c"}), query_words=79)
+    told = {one.hit.id: one.signals for one in fuse(FOUND, SOURCES, SUM, stats)}
     assert told == {
         "a": {"lexical": 100, "semantic": 900, "whole": 1, "long": 79},
         "b": {"lexical": 100, "semantic": 900, "long": 79},
@@ -54,8 +54,8 @@ def test_what_changes_weights_is_told_as_a_signal() -> None:
 
 def test_nothing_is_told_where_no_source_heeds_it() -> None:
     even = {name: SourceSpec(weight=5) for name in FOUND}
-    bearing = FusionStats(whole=frozenset("abc"), words=500)
-    fused = fuse(FOUND, even, SUM, bearing)
+    stats = FusionStats(single_chunks=frozenset("abc"), query_words=500)
+    fused = fuse(FOUND, even, SUM, stats)
     assert fused == fuse(FOUND, even, SUM, FusionStats())
     assert all(set(one.signals) <= set(FOUND) for one in fused)
 
@@ -71,8 +71,8 @@ def test_the_longer_the_question_the_less_meaning_weighs(
     found = {"semantic": listed(a=900, b=700, c=650)}
 
     def scores(count: int) -> list[int]:
-        bearing = FusionStats(whole=frozenset(whole), words=count)
-        fused = fuse(found, sources, SUM, bearing)
+        stats = FusionStats(single_chunks=frozenset(whole), query_words=count)
+        fused = fuse(found, sources, SUM, stats)
         assert [one.hit.id for one in fused] == ["a", "b", "c"]
         return [one.hit.score for one in fused]
 

@@ -41,13 +41,13 @@ class Mapped:
 def draw(view: View, under: Sequence[str], budget: int, counter: Counter) -> Mapped:
     """Map the definitions below some paths of a space."""
     paths, outlines = _read(view)
-    ranks = ranking.importance(outlines, paths)
+    ranks = ranking.rank_definitions(outlines, paths)
     wanted = [
         (record, place)
         for record, outline in outlines.items()
         if any(is_under(paths[record], part) for part in under)
         for place in range(len(outline.entities))
-        if ranking.is_shown(outline, place)
+        if ranking.is_definition(outline, place)
     ]
     wanted.sort(key=lambda each: (-ranks.get(each, 0), paths[each[0]], each))
     entries: list[Entry] = [(paths[record], record, place) for record, place in wanted]

@@ -69,7 +69,7 @@ def look(
         ranking.FeatureTable(
             as_of=as_of,
             feedback=told,
-            looking=request.focus is not None,
+            has_focus=request.focus is not None,
             distances=_distances(view, request.focus, lines),
             similarity=_similarity(view, chunks, vector, model),
             types=_types(request, recipe),

@@ -338,7 +338,7 @@ def _bearing(view: View, part: Part, recipe: Recipe, found: Mapping[str, Hits]) 
     answering = [name for name, hits in found.items() if hits.hits]
     whole: frozenset[str] = frozenset()
     if len(answering) > 1 and any(
-        ranking.WHOLE in recipe.sources[name].options for name in answering
+        ranking.SINGLE_CHUNK in recipe.sources[name].options for name in answering
     ):
         whole = view.single_chunks(
             sorted({hit.id for name in answering for hit in found[name].hits})

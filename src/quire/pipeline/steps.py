@@ -58,9 +58,9 @@ def ranked(draft: Draft) -> Draft:
         if one.hit.id in draft.chunks
     ]
     if spec.weights:
-        merged = ranking.weighed(merged, spec.weights, draft.known)
+        merged = ranking.weigh(merged, spec.weights, draft.known)
     if draft.records or draft.known.feedback:
-        merged = ranking.lifted(merged, partial(_lifts, draft), draft.known)
+        merged = ranking.boost(merged, partial(_lifts, draft), draft.known)
     kept: list[Candidate] = []
     decisions: list[Decision] = []
     places: Counter[str] = Counter()

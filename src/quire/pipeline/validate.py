@@ -81,7 +81,7 @@ def check(recipe: Recipe) -> None:
 
 
 def _check_source(name: str, source: SourceSpec) -> None:
-    place, known = f"sources.{name}", (*COLLECTORS[name].options, ranking.WHOLE, ranking.LONG)
+    place, known = f"sources.{name}", (*COLLECTORS[name].options, *ranking.WEIGHT_OPTIONS)
     _typed(place, source)
     _within(f"{place}.k", source.k, 1)
     _within(f"{place}.weight", source.weight, 0, MOST_WEIGHT)
@@ -90,7 +90,7 @@ def _check_source(name: str, source: SourceSpec) -> None:
             toml.refused(f"{place}.options", option, known)
         if not is_a(value, int):
             raise InputError(f"{place}.options.{option} is {value!r}: expected a whole number")
-        if option in (ranking.WHOLE, ranking.LONG):
+        if option in ranking.WEIGHT_OPTIONS:
             _within(f"{place}.options.{option}", value, 0, MOST_LEANING)
 
 
@@ -121,7 +121,7 @@ def _check_sections(recipe: Recipe) -> None:
         for source in section.sources:
             _one_of(f"{place}.sources", "source of this recipe", source, recipe.sources)
         for name, percent in section.lifts.items():
-            _one_of(f"{place}.lifts", "signal that lifts", name, ranking.LIFTS)
+            _one_of(f"{place}.lifts", "signal that lifts", name, ranking.BOOSTS)
             _within(f"{place}.lifts.{name}", percent, 0, MOST_RECENT)
         for name in section.show:
             _one_of(f"{place}.show", "part that can be shown", name, rendering.PARTS)

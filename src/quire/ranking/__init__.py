@@ -1,24 +1,23 @@
-"""What helps most?"""
+"""Ranking: fusing the hits of several collectors, then weighing and boosting the candidates."""
 
-from quire.ranking.boosts import LIFTS, FeatureTable, lifted
-from quire.ranking.fusion import FUSIONS, SHARE, Fused, fuse
-from quire.ranking.pagerank import importance, is_shown
-from quire.ranking.signals import SIGNALS, weighed
-from quire.ranking.source_weights import EVEN, LONG, WHOLE
+from quire.ranking.boosts import BOOSTS, FeatureTable, boost
+from quire.ranking.fusion import FUSIONS, Fused, fuse
+from quire.ranking.pagerank import is_definition, rank_definitions
+from quire.ranking.signals import SIGNALS, weigh
+from quire.ranking.source_weights import LONG_QUERY, SINGLE_CHUNK, WEIGHT_OPTIONS
 
 __all__ = [
-    "EVEN",
+    "BOOSTS",
     "FUSIONS",
-    "LIFTS",
-    "LONG",
-    "SHARE",
+    "LONG_QUERY",
     "SIGNALS",
-    "WHOLE",
+    "SINGLE_CHUNK",
+    "WEIGHT_OPTIONS",
     "FeatureTable",
     "Fused",
+    "boost",
     "fuse",
-    "importance",
-    "is_shown",
-    "lifted",
-    "weighed",
+    "is_definition",
+    "rank_definitions",
+    "weigh",
 ]

@@ -1,7 +1,7 @@
-"""What else speaks for a candidate, beside how well it answers?
+"""Boosts: signals beside relevance that raise the score of a candidate.
 
-That it is new, that it was said to matter, that it can be trusted. Each of these is a signal in
-thousandths, and lifts a score by some percent of it, in whole numbers.
+A record may be new, important or trustworthy, or have been useful before. Each signal is a number
+of thousandths and raises a score by some percent of it, in whole numbers.
 """
 
 from __future__ import annotations
@@ -12,88 +12,89 @@ from dataclasses import dataclass, field, replace
 from quire.core.types import Candidate
 
 MONTH = 30 * 24 * 60 * 60
-MOST = 1000
+MAX_SIGNAL = 1000
 TRUST: Mapping[str, int] = {"gold": 1000, "silver": 700, "bronze": 400, "abandoned": 0}
-"""How far an experience can be trusted, by how it was resolved."""
+"""How far an experience can be trusted, by the tier of its resolution."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureTable:
-    """What is known beside the candidates themselves."""
+    """What signals know of records and chunks, beside the candidates themselves."""
 
     as_of: int | None = None
-    """The moment at which it is judged what is new."""
+    """The moment at which recency is judged."""
     feedback: Mapping[str, int] = field(default_factory=dict)
-    """How useful records were, in thousandths, down to -1000."""
-    looking: bool = False
-    """Whether the asker looks at something."""
+    """How useful records were, in thousandths from -1000 to 1000."""
+    has_focus: bool = False
+    """Whether the user is viewing a record."""
     distances: Mapping[str, int] = field(default_factory=dict)
-    """How many steps away from it records stand."""
+    """Number of steps from the focus to each record."""
     similarity: Mapping[str, int] = field(default_factory=dict)
-    """How similar chunks are to the question, in thousandths."""
+    """How similar chunks are to the query, in thousandths."""
     types: Mapping[str, int] = field(default_factory=dict)
-    """How well kinds of things answer what the question is after, in thousandths."""
+    """How well types of blocks answer the intent of the query, in thousandths."""
     affinity: Mapping[str, int] = field(default_factory=dict)
-    """How lately the asker worked on records, in thousandths."""
+    """How lately the user worked on records, in thousandths."""
 
 
 Signal = Callable[[Candidate, FeatureTable], int]
-"""Tells how much a signal says of a candidate, in thousandths."""
+"""Measures one property of a candidate, in thousandths."""
 
 
-def recency(candidate: Candidate, known: FeatureTable) -> int:
-    """Tell how new a record is: 1000 at this very moment, nothing after a month."""
+def recency(candidate: Candidate, features: FeatureTable) -> int:
+    """Return 1000 for a record that was modified at this moment, 0 after a month."""
     record = candidate.record
-    if record is None or record.modified is None or known.as_of is None:
+    if record is None or record.modified is None or features.as_of is None:
         return 0
-    return max(0, MOST - max(0, known.as_of - record.modified) * MOST // MONTH)
+    age = max(0, features.as_of - record.modified)
+    return max(0, MAX_SIGNAL - age * MAX_SIGNAL // MONTH)
 
 
 def importance(candidate: Candidate, _: FeatureTable) -> int:
-    """Tell how much a memory was said to matter."""
+    """Return the importance that a memory was given."""
     return 0 if candidate.record is None else int(candidate.record.attrs.get("importance", 0))
 
 
 def confidence(candidate: Candidate, _: FeatureTable) -> int:
-    """Tell how far an experience can be trusted."""
+    """Return how far an experience can be trusted."""
     record = candidate.record
     return 0 if record is None else TRUST.get(str(record.attrs.get("tier", "")), 0)
 
 
-def feedback(candidate: Candidate, known: FeatureTable) -> int:
-    """Tell how useful a record was."""
-    return known.feedback.get(candidate.chunk.record_id, 0)
+def feedback(candidate: Candidate, features: FeatureTable) -> int:
+    """Return how useful a record was."""
+    return features.feedback.get(candidate.chunk.record_id, 0)
 
 
-LIFTS: dict[str, Signal] = {
+BOOSTS: dict[str, Signal] = {
     "recency": recency,
     "importance": importance,
     "confidence": confidence,
     "feedback": feedback,
 }
-"""A signal that lifts is one function and one row; a recipe says by how much."""
+"""A boost is one function and one row; a recipe says by how many percent it raises a score."""
 
 
-def lifted(
-    merged: Sequence[Candidate],
-    lifts: Callable[[Candidate], Mapping[str, int]],
-    known: FeatureTable,
+def boost(
+    candidates: Sequence[Candidate],
+    percents: Callable[[Candidate], Mapping[str, int]],
+    features: FeatureTable,
 ) -> list[Candidate]:
-    """Lift candidates by what is known of their records, by so many percent at most each."""
+    """Raise the score of each candidate by at most its percents, and sort the best first."""
     return sorted(
-        (_lifted(candidate, lifts(candidate), known) for candidate in merged),
+        (_boost(candidate, percents(candidate), features) for candidate in candidates),
         key=lambda candidate: candidate.order,
     )
 
 
-def _lifted(candidate: Candidate, lifts: Mapping[str, int], known: FeatureTable) -> Candidate:
-    if not lifts:
+def _boost(candidate: Candidate, percents: Mapping[str, int], features: FeatureTable) -> Candidate:
+    if not percents:
         return candidate
-    said = {name: LIFTS[name](candidate, known) for name in sorted(lifts)}
-    more = sum(candidate.score * lifts[name] * said[name] // 100_000 for name in said)
+    signals = {name: BOOSTS[name](candidate, features) for name in sorted(percents)}
+    raised = sum(candidate.score * percents[name] * signals[name] // 100_000 for name in signals)
     return replace(
         candidate,
-        score=candidate.score + more,
-        signals={**candidate.signals, **said},
-        lifted=candidate.lifted + more,
+        score=candidate.score + raised,
+        signals={**candidate.signals, **signals},
+        boosted=candidate.boosted + raised,
     )

@@ -1,12 +1,13 @@
-"""How do several rankings become one?
+"""Fusion: several rankings become one, by adding in whole numbers.
 
-By adding up, in whole numbers. `sum` adds scores, each as a share of the best one of its source: so
-how much better a hit is than the next counts, too. What is not in a list is worth nothing, so that
-scores are counted from what it could have at best: from the last one of a list that was cut, from
-zero where all that match are listed. `rrf` adds places (reciprocal rank fusion): a
-place r in a list of weight w is worth w * UNIT / (constant + r), rounded down. How deep lists go
-should follow the request then: in lists much deeper than what is asked for, two poor places
-outweigh the best.
+`sum` adds scores, each as a share of the best score of its source, so that the lead of a hit over
+the next one counts as well. A chunk that is missing from a list gets nothing from it, so scores
+count from the best that such a chunk could have: from the last hit of a list that was truncated,
+from zero where all matches are listed.
+
+`rrf` adds ranks (reciprocal rank fusion): rank r in a list of weight w adds
+w * RRF_SCALE / (constant + r), rounded down. The depth of the lists should then follow the request:
+in lists much deeper than what is wanted, two poor ranks outweigh the best one.
 """
 
 from __future__ import annotations
@@ -15,79 +16,82 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quire.core.types import FusionStats, Hit, Hits, RankSpec, SourceSpec
-from quire.errors import InputError
+from quire.errors import unknown
 from quire.ranking import source_weights
 
-UNIT = 1_000_000_000
-SHARE = 1_000_000
-"""What the best of a source is worth when scores are added, by its weight."""
-SIMILARITIES = ("semantic",)
-"""Sources whose scores have no zero of their own: the last one stands for it in any list."""
+SUM_SCALE = 1_000_000
+"""What the best hit of a source adds under `sum`, times the weight of the source."""
+RRF_SCALE = 1_000_000_000
+SIMILARITY_SOURCES = ("semantic",)
+"""Sources whose scores have no zero of their own: they always count from the last hit."""
 
-Worth = Callable[[Sequence[Hit], int, RankSpec], Iterator[int]]
-"""Gives what each hit of a source is worth, for a weight of one, if a score is worth nothing."""
-NO_BEARING = FusionStats()
+ScoreHits = Callable[[Sequence[Hit], int, RankSpec], Iterator[int]]
+"""Yields what each hit of a source adds at a weight of one, given the score that adds nothing."""
+NO_STATS = FusionStats()
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A chunk with its place in the common order and what each ranking said of it."""
+    """A chunk in the fused order, with the score that each source gave it."""
 
     hit: Hit
-    """The score in it is the fused one."""
+    """The hit with its fused score."""
     signals: Mapping[str, int]
-    """Each ranking's own score, by the ranking's name, and what changed its weight."""
+    """The score of each source by its name, and the signals that changed weights."""
 
 
 def fuse(
-    found: Mapping[str, Hits],
+    hits: Mapping[str, Hits],
     sources: Mapping[str, SourceSpec],
     spec: RankSpec,
-    bearing: FusionStats = NO_BEARING,
-    most: int | None = None,
+    stats: FusionStats = NO_STATS,
+    limit: int | None = None,
 ) -> list[Fused]:
     """Merge rankings into one total order: fused score, path, sequence, offset, id.
 
-    With `most`, only so many of the best are given.
+    With `limit`, only so many of the best are returned.
     """
     if spec.fusion not in FUSIONS:
-        raise InputError(f"{spec.fusion!r} is no fusion; there are {', '.join(FUSIONS)}")
-    asked = [sources[name] for name in sorted(found)]
-    leant = {whole: source_weights.signals(asked, bearing, whole=whole) for whole in (False, True)}
-    met: dict[str, Hit] = {}
+        raise unknown("fusion", spec.fusion, FUSIONS, field="fusion")
+    specs = [sources[name] for name in sorted(hits)]
+    weight_signals = {
+        single: source_weights.weight_signals(specs, stats, single_chunk=single)
+        for single in (False, True)
+    }
+    first: dict[str, Hit] = {}
     scores: dict[str, int] = {}
     signals: dict[str, dict[str, int]] = {}
-    for name in sorted(found):
-        source, hits = sources[name], found[name].hits
-        from_last = hits and (name in SIMILARITIES or name in bearing.cut)
-        nothing = hits[-1].score - 1 if from_last else 0
-        for hit, worth in zip(hits, FUSIONS[spec.fusion](hits, nothing, spec), strict=True):
-            whole = hit.id in bearing.whole
-            if hit.id not in met:
-                met[hit.id] = hit
-                signals[hit.id] = dict(leant[whole])
-            added = source_weights.weighed(worth, source, bearing, whole=whole)
+    for name in sorted(hits):
+        source, ranking = sources[name], hits[name].hits
+        from_last = ranking and (name in SIMILARITY_SOURCES or name in stats.truncated)
+        zero = ranking[-1].score - 1 if from_last else 0
+        for hit, points in zip(ranking, FUSIONS[spec.fusion](ranking, zero, spec), strict=True):
+            single = hit.id in stats.single_chunks
+            if hit.id not in first:
+                first[hit.id] = hit
+                signals[hit.id] = dict(weight_signals[single])
+            added = source_weights.weighted(points, source, stats, single_chunk=single)
             scores[hit.id] = scores.get(hit.id, 0) + added
             signals[hit.id][name] = hit.score
     ordered = sorted(
-        (-scores[hit.id], hit.path, hit.sequence, hit.start, hit.id) for hit in met.values()
+        (-scores[hit.id], hit.path, hit.sequence, hit.start, hit.id) for hit in first.values()
     )
     return [
-        Fused(Hit(name, -negated, path, sequence, start), signals[name])
-        for negated, path, sequence, start, name in ordered[:most]
+        Fused(Hit(chunk_id, -negated, path, sequence, start), signals[chunk_id])
+        for negated, path, sequence, start, chunk_id in ordered[:limit]
     ]
 
 
-def _shares(hits: Sequence[Hit], nothing: int, _: RankSpec) -> Iterator[int]:
-    best = max(1, hits[0].score - nothing) if hits else 1
+def _shares(hits: Sequence[Hit], zero: int, _: RankSpec) -> Iterator[int]:
+    best = max(1, hits[0].score - zero) if hits else 1
     for hit in hits:
-        yield max(0, hit.score - nothing) * SHARE // best
+        yield max(0, hit.score - zero) * SUM_SCALE // best
 
 
-def _places(hits: Sequence[Hit], _: int, spec: RankSpec) -> Iterator[int]:
-    for place, _hit in enumerate(hits, start=1):
-        yield UNIT // (spec.constant + place)
+def _reciprocal_ranks(hits: Sequence[Hit], _: int, spec: RankSpec) -> Iterator[int]:
+    for rank in range(1, len(hits) + 1):
+        yield RRF_SCALE // (spec.constant + rank)
 
 
-FUSIONS: dict[str, Worth] = {"sum": _shares, "rrf": _places}
-"""A way of fusing is one function and one row."""
+FUSIONS: dict[str, ScoreHits] = {"sum": _shares, "rrf": _reciprocal_ranks}
+"""A fusion is one function and one row."""

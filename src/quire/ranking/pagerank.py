@@ -1,8 +1,8 @@
-"""Which definitions do the others lean on most?
+"""Ranks of definitions: PageRank over the files that use each other's names.
 
-A file that uses a name points at the files that define it. Who is pointed at by many, and by those
-who are pointed at themselves, ranks high: a walk over that graph, in whole numbers, for a fixed
-number of steps. What a file is worth then goes to the very definitions that it uses.
+A file that uses a name points at the files that define it. A file ranks high if many files point at
+it, and more so if these rank high themselves. The walk over that graph takes a fixed number of
+steps in whole numbers. The rank of a file then goes to the definitions that it uses.
 """
 
 from __future__ import annotations
@@ -13,47 +13,50 @@ from math import isqrt
 
 from quire.core.types import WHOLE, Outline
 
-UNIT = 1 << 40
+TOTAL_RANK = 1 << 40
 """The rank of all files together."""
 STEPS = 24
 DAMPING = (85, 100)
-"""The share of a file's rank that goes on to what it uses; the rest is spread over all."""
-COMMON = 8
-"""A name that more files define than this says little of any of them."""
+"""The share of a file's rank that flows to what it uses; the rest is spread over all files."""
+MAX_OWNERS = 8
+"""A name that more files define than this says little about any of them."""
 DOUBT = 64
-"""A name that was not imported counts for so much less."""
+"""Divides the weight of a name that is neither imported nor defined nearby."""
 IMPORTS = frozenset({"import", "test"})
-UNNAMED = frozenset({"__init__", "index", "mod", "lib", "main"})
+FOLDER_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
 """Files that are imported by the name of their folder."""
-DEFINING = frozenset({"class", "interface", "type", "function", "method"})
+DEFINITIONS = frozenset({"class", "interface", "type", "function", "method"})
 
 Definition = tuple[str, int]
-"""A record, and the place of the entity in its outline."""
+"""A record and the index of the entity in its outline."""
 
 
-def importance(outlines: Mapping[str, Outline], paths: Mapping[str, str]) -> dict[Definition, int]:
-    """Give each definition its rank among all; what nobody uses has none.
+def rank_definitions(
+    outlines: Mapping[str, Outline], paths: Mapping[str, str]
+) -> dict[Definition, int]:
+    """Return the rank of each definition; a definition that nobody uses has none.
 
-    `paths` tells where each record stands: neighbours and what is imported are meant first.
+    `paths` holds the path of each record: a name refers first to neighbours and to what is
+    imported.
     """
     defined = _definitions(outlines)
     uses = {name: _uses(name, outlines, defined, paths) for name in sorted(outlines)}
-    ranks = _walked(uses)
-    found: Counter[Definition] = Counter()
+    file_ranks = _rank_files(uses)
+    ranks: Counter[Definition] = Counter()
     for record, targets in uses.items():
         total = sum(targets.values())
         for definition, weight in targets.items():
-            found[definition] += ranks[record] * weight // total
-    return dict(found)
+            ranks[definition] += file_ranks[record] * weight // total
+    return dict(ranks)
 
 
 def _definitions(outlines: Mapping[str, Outline]) -> dict[str, list[Definition]]:
-    found: dict[str, list[Definition]] = {}
+    definitions: dict[str, list[Definition]] = {}
     for record in sorted(outlines):
-        for place, entity in enumerate(outlines[record].entities):
-            if entity.kind in DEFINING and entity.name:
-                found.setdefault(entity.name, []).append((record, place))
-    return found
+        for index, entity in enumerate(outlines[record].entities):
+            if entity.kind in DEFINITIONS and entity.name:
+                definitions.setdefault(entity.name, []).append((record, index))
+    return definitions
 
 
 def _uses(
@@ -62,11 +65,11 @@ def _uses(
     defined: Mapping[str, list[Definition]],
     paths: Mapping[str, str],
 ) -> dict[Definition, int]:
-    """Tell which definitions of others a file uses, and how much it leans on each.
+    """Return the definitions of other files that a file uses, with their weights.
 
-    A name that is used often counts for more, but not in proportion; one that several define is
-    shared among them; one that is neither imported nor defined next door may mean something else
-    altogether (a method of the language itself).
+    A name that is used often weighs more, but not in proportion. The definitions of one name share
+    its weight. A name that is neither imported nor defined in the same folder may refer to
+    something else altogether (a method of the language itself).
     """
     counts: Counter[str] = Counter()
     imported: set[str] = set()
@@ -75,34 +78,35 @@ def _uses(
         if use.kind in IMPORTS:
             imported.add(use.name)
     folder = paths[record].rpartition("/")[0]
-    found: dict[Definition, int] = {}
+    weights: dict[Definition, int] = {}
     for name, count in sorted(counts.items()):
-        targets = [each for each in defined.get(name, ()) if each[0] != record]
-        if targets and len({owner for owner, _ in targets}) <= COMMON:
-            weight = isqrt(count * UNIT) // len(targets)
+        targets = [target for target in defined.get(name, ()) if target[0] != record]
+        if targets and len({owner for owner, _ in targets}) <= MAX_OWNERS:
+            weight = isqrt(count * TOTAL_RANK) // len(targets)
             for definition in targets:
-                owner, place = definition
-                near = paths[owner].rpartition("/")[0] == folder
-                meant = near or not imported.isdisjoint(
-                    _names(outlines[owner], place, paths[owner])
+                owner, index = definition
+                nearby = paths[owner].rpartition("/")[0] == folder
+                certain = nearby or not imported.isdisjoint(
+                    _import_names(outlines[owner], index, paths[owner])
                 )
-                found[definition] = found.get(definition, 0) + weight // (1 if meant else DOUBT)
-    return found
+                added = weight // (1 if certain else DOUBT)
+                weights[definition] = weights.get(definition, 0) + added
+    return weights
 
 
-def _names(outline: Outline, place: int, path: str) -> set[str]:
-    """Give the names that a definition may be imported by: its own, its owners', its file's."""
+def _import_names(outline: Outline, index: int, path: str) -> set[str]:
+    """Return the names that a definition may be imported by: its own, its owners', its file's."""
     stem = path.rpartition("/")[2].partition(".")[0]
-    found = {stem if stem not in UNNAMED else path.rpartition("/")[0].rpartition("/")[2]}
-    at: int | None = place
+    names = {stem if stem not in FOLDER_FILES else path.rpartition("/")[0].rpartition("/")[2]}
+    at: int | None = index
     while at is not None and at != WHOLE:
-        found.add(outline.entities[at].name)
+        names.add(outline.entities[at].name)
         at = outline.entities[at].parent
-    return found
+    return names
 
 
-def _walked(uses: Mapping[str, Mapping[Definition, int]]) -> dict[str, int]:
-    """Let ranks flow along the uses, a fixed number of times."""
+def _rank_files(uses: Mapping[str, Mapping[Definition, int]]) -> dict[str, int]:
+    """Let rank flow along the uses, a fixed number of times."""
     if not uses:
         return {}
     edges: dict[str, list[tuple[str, int]]] = {}
@@ -113,22 +117,21 @@ def _walked(uses: Mapping[str, Mapping[Definition, int]]) -> dict[str, int]:
             owners[owner] += weight
         edges[record] = sorted(owners.items())
         totals[record] = sum(owners.values())
-    kept, whole = DAMPING
-    even = UNIT // len(uses)
-    ranks = dict.fromkeys(uses, even)
+    flowing, whole = DAMPING
+    ranks = dict.fromkeys(uses, TOTAL_RANK // len(uses))
     for _ in range(STEPS):
-        given = dict.fromkeys(uses, 0)
+        received = dict.fromkeys(uses, 0)
         idle = 0
-        for record, targets_ in edges.items():
-            if not targets_:
+        for record, owners_ in edges.items():
+            if not owners_:
                 idle += ranks[record]
-            for owner, weight in targets_:
-                given[owner] += ranks[record] * weight // totals[record]
-        spread = (UNIT * (whole - kept) + idle * kept) // (whole * len(uses))
-        ranks = {record: spread + given[record] * kept // whole for record in given}
+            for owner, weight in owners_:
+                received[owner] += ranks[record] * weight // totals[record]
+        spread = (TOTAL_RANK * (whole - flowing) + idle * flowing) // (whole * len(uses))
+        ranks = {record: spread + received[record] * flowing // whole for record in received}
     return ranks
 
 
-def is_shown(outline: Outline, place: int) -> bool:
-    """Tell whether an entity is a definition of its own: no file, no section."""
-    return place != WHOLE and outline.entities[place].kind in DEFINING
+def is_definition(outline: Outline, index: int) -> bool:
+    """Tell whether an entity is a definition, not a file or a section."""
+    return index != WHOLE and outline.entities[index].kind in DEFINITIONS

@@ -1,7 +1,7 @@
-"""What is a candidate worth where several signals are weighed against each other?
+"""Signals: the score of a candidate as the weighted sum of several properties.
 
-Each signal says something of a candidate in thousandths; the recipe says what each of them weighs.
-What a signal does not know counts half.
+Each signal measures a candidate in thousandths; the recipe gives its weight. A signal that does not
+know counts half.
 """
 
 from __future__ import annotations
@@ -13,48 +13,46 @@ from datetime import UTC, datetime, timedelta
 
 from quire.core.types import BLOCK, Candidate
 from quire.ranking import boosts
-from quire.ranking.boosts import FeatureTable, Signal
+from quire.ranking.boosts import MAX_SIGNAL, FeatureTable, Signal
 
-MOST = 1000
-HALF = 500
-STEP = 100
-"""What one step in the tree costs."""
+UNKNOWN = 500
+STEP_COST = 100
+"""What one step in the hierarchy costs."""
 OVERDUE = "overdue"
 DONE = ("done", "complete", "completed", "closed", "cancelled")
-ZERO = timedelta()
 
 
-def semantic(candidate: Candidate, known: FeatureTable) -> int:
-    """Tell how similar it is to the question."""
-    return known.similarity.get(candidate.chunk.id, 0)
+def semantic(candidate: Candidate, features: FeatureTable) -> int:
+    """Return how similar a candidate is to the query."""
+    return features.similarity.get(candidate.chunk.id, 0)
 
 
-def structural(candidate: Candidate, known: FeatureTable) -> int:
-    """Tell how near it stands to what the asker looks at."""
-    if not known.looking:
-        return HALF
-    steps = known.distances.get(candidate.chunk.record_id)
-    return 0 if steps is None else max(0, MOST - STEP * steps)
+def structural(candidate: Candidate, features: FeatureTable) -> int:
+    """Return how near a candidate is to the record that the user is viewing."""
+    if not features.has_focus:
+        return UNKNOWN
+    steps = features.distances.get(candidate.chunk.record_id)
+    return 0 if steps is None else max(0, MAX_SIGNAL - STEP_COST * steps)
 
 
-def recency(candidate: Candidate, known: FeatureTable) -> int:
-    """Tell how new it is: nothing after a month, half if nobody knows."""
+def recency(candidate: Candidate, features: FeatureTable) -> int:
+    """Return how new a candidate is: 0 after a month, half if there is no date."""
     record = candidate.record
-    if record is None or record.modified is None or known.as_of is None:
-        return HALF
-    return boosts.recency(candidate, known)
+    if record is None or record.modified is None or features.as_of is None:
+        return UNKNOWN
+    return boosts.recency(candidate, features)
 
 
-def type_(candidate: Candidate, known: FeatureTable) -> int:
-    """Tell how well its kind answers what the question is after."""
-    worth = known.types.get(type_of(candidate), HALF)
-    # Where tasks are asked for, the one that is late answers best.
-    return MOST if worth > HALF and is_overdue(candidate, known) else worth
+def type_(candidate: Candidate, features: FeatureTable) -> int:
+    """Return how well the type of a block answers the intent of the query."""
+    fit = features.types.get(block_type(candidate), UNKNOWN)
+    # Where the query is after tasks, an overdue one answers best.
+    return MAX_SIGNAL if fit > UNKNOWN and is_overdue(candidate, features) else fit
 
 
-def affinity(candidate: Candidate, known: FeatureTable) -> int:
-    """Tell how lately the asker worked on it, or on what it stands in."""
-    return known.affinity.get(candidate.chunk.record_id, 0)
+def affinity(candidate: Candidate, features: FeatureTable) -> int:
+    """Return how lately the user worked on a candidate or on one of its ancestors."""
+    return features.affinity.get(candidate.chunk.record_id, 0)
 
 
 SIGNALS: dict[str, Signal] = {
@@ -64,43 +62,45 @@ SIGNALS: dict[str, Signal] = {
     "type": type_,
     "affinity": affinity,
 }
-"""A signal that is weighed is one function and one row."""
+"""A weighed signal is one function and one row."""
 
 
-def weighed(
-    merged: Sequence[Candidate], weights: Mapping[str, int], known: FeatureTable
+def weigh(
+    candidates: Sequence[Candidate], weights: Mapping[str, int], features: FeatureTable
 ) -> list[Candidate]:
-    """Give each candidate the weighted sum of its signals as its score, the best first."""
+    """Score each candidate by the weighted sum of its signals, and sort the best first."""
     return sorted(
-        (_weighed(candidate, weights, known) for candidate in merged),
+        (_weigh(candidate, weights, features) for candidate in candidates),
         key=lambda candidate: candidate.order,
     )
 
 
-def _weighed(candidate: Candidate, weights: Mapping[str, int], known: FeatureTable) -> Candidate:
-    said = {name: SIGNALS[name](candidate, known) for name in sorted(weights)}
-    score = sum(weights[name] * said[name] for name in said)
-    late = {OVERDUE: MOST} if is_overdue(candidate, known) else {}
-    return replace(candidate, score=score, signals={**candidate.signals, **said, **late})
+def _weigh(candidate: Candidate, weights: Mapping[str, int], features: FeatureTable) -> Candidate:
+    signals = {name: SIGNALS[name](candidate, features) for name in sorted(weights)}
+    score = sum(weights[name] * signals[name] for name in signals)
+    overdue = {OVERDUE: MAX_SIGNAL} if is_overdue(candidate, features) else {}
+    return replace(candidate, score=score, signals={**candidate.signals, **signals, **overdue})
 
 
-def is_overdue(candidate: Candidate, known: FeatureTable) -> bool:
-    """Tell whether something is due and not done, at the moment that is asked about."""
-    if candidate.record is None or known.as_of is None:
+def is_overdue(candidate: Candidate, features: FeatureTable) -> bool:
+    """Tell whether a candidate was due before the moment of the request and is not done."""
+    if candidate.record is None or features.as_of is None:
         return False
-    told = json.loads(str(candidate.record.attrs.get("properties", "{}")))
-    due, done = told.get("due"), told.get("done") or told.get("status") in DONE
-    if done or not isinstance(due, str):
+    properties = json.loads(str(candidate.record.attrs.get("properties", "{}")))
+    due = properties.get("due")
+    if properties.get("done") or properties.get("status") in DONE or not isinstance(due, str):
         return False
     try:
-        day = datetime.fromisoformat(due)
+        moment = datetime.fromisoformat(due)
     except ValueError:
         return False
-    ends = day.replace(tzinfo=day.tzinfo or UTC) + (timedelta(days=1) if "T" not in due else ZERO)
-    return ends.timestamp() <= known.as_of
+    end = moment.replace(tzinfo=moment.tzinfo or UTC)
+    if "T" not in due:
+        end += timedelta(days=1)
+    return end.timestamp() <= features.as_of
 
 
-def type_of(candidate: Candidate) -> str:
-    """Tell what kind of block a candidate is."""
+def block_type(candidate: Candidate) -> str:
+    """Return the type of the block that a candidate belongs to."""
     kind = candidate.chunk.kind if candidate.record is None else candidate.record.kind
     return kind.removeprefix(BLOCK)

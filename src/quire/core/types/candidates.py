@@ -37,14 +37,14 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class FusionStats:
-    """What bears on how much rankings count, beside the hits themselves."""
+    """Facts about the hits and the query that change how much a ranking counts."""
 
-    cut: frozenset[str] = frozenset()
-    """The sources that gave as many as they were asked for: what else matches is no better."""
-    whole: frozenset[str] = frozenset()
-    """The chunks that are all that their record has."""
-    words: int = 0
-    """How many different words the question has."""
+    truncated: frozenset[str] = frozenset()
+    """Sources that returned as many hits as they were asked for: more may match, none better."""
+    single_chunks: frozenset[str] = frozenset()
+    """Chunks that are the only one of their record."""
+    query_words: int = 0
+    """Number of different words in the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ class Candidate:
         chunk = self.chunk
         return (-self.score, chunk.path, chunk.sequence, chunk.start, chunk.id)
 
-    lifted: int = 0
-    """How much of the score is not for how well it answers: it is new, or can be trusted."""
+    boosted: int = 0
+    """The part of the score that boosts added: it is new, or can be trusted."""
 
     @property
     def relevance(self) -> int:
-        """How well it answers, whatever else speaks for it."""
-        return self.score - self.lifted
+        """The score without what boosts added."""
+        return self.score - self.boosted
 
 
 def category_of(candidate: Candidate) -> str:

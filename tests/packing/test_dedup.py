@@ -1,4 +1,4 @@
-"""Is what says again what is there left out, and nothing else?"""
+"""Duplicates are dropped, and nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from quire import packing
 from quire.core.types import Candidate
-from tests.packing.all_pairs import overlap, plainly
+from tests.packing.all_pairs import dedup_all_pairs, overlap
 from tests.pipeline.making import chunk
 
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -32,7 +32,7 @@ def texts_of(kept: list[Candidate]) -> list[str]:
 
 
 def counted(*numbers: int) -> str:
-    """A text in which every run of three is found only once."""
+    """Return a text whose runs of three words are all different."""
     return " ".join(f"word{number}" for number in numbers)
 
 
@@ -104,7 +104,9 @@ def test_at_a_threshold_of_one_only_the_very_same_text_is_a_duplicate() -> None:
 texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=12)
 
 
-def told(kept: list[Candidate], dropped: list[packing.Duplicate]) -> tuple[list[str], list[Any]]:
+def summarize(
+    kept: list[Candidate], dropped: list[packing.Duplicate]
+) -> tuple[list[str], list[Any]]:
     names = [(one.candidate.chunk.id, one.of.chunk.id, one.percent) for one in dropped]
     return [each.chunk.id for each in kept], names
 
@@ -128,8 +130,8 @@ def test_dedup_equals_comparing_all_pairs(
     within = records is None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["quire.packing.dedup"], "NUMBER_BITS", number_bits)
-        made = packing.dedup(listed, threshold, within=within)
-        assert told(*made) == told(*plainly(listed, threshold, within=within))
+        result = packing.dedup(listed, threshold, within=within)
+        assert summarize(*result) == summarize(*dedup_all_pairs(listed, threshold, within=within))
 
 
 @settings(max_examples=200, deadline=None)
@@ -146,7 +148,9 @@ def test_dedup_takes_words_as_they_were_taken(found: list[str], threshold: float
         assert [packing.overlap(text, other) for other in found] == [
             overlap(text, other) for other in found
         ]
-    assert told(*packing.dedup(listed, threshold)) == told(*plainly(listed, threshold))
+    assert summarize(*packing.dedup(listed, threshold)) == summarize(
+        *dedup_all_pairs(listed, threshold)
+    )
 
 
 @pytest.mark.parametrize("shared", [0, 100])

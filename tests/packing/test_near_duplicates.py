@@ -1,4 +1,4 @@
-"""Is nearly the same found to be the same, and what differs in what matters kept apart?"""
+"""Near duplicates are dropped; a number, a name or a negation keeps texts apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quire.core.types import Candidate, Chunk
-from quire.packing import alike, dedup
+from quire.packing import dedup, dedup_near
 
 TEXT = (
     "The session cache keeps every session for one hour after its last use. When memory runs "
@@ -30,11 +30,11 @@ def candidate(number: int, text: str, record: str = "") -> Candidate:
 
 
 def merged(one: str, other: str, *, record: str = "") -> bool:
-    """Tell whether the second of two is left out, as on a page."""
+    """Tell whether the second of two texts is dropped, as on a page."""
     kept, dropped = dedup(
         [candidate(0, one, record), candidate(1, other, record)], 0.9, within=False
     )
-    kept, similar = alike(kept, 0.9)
+    kept, similar = dedup_near(kept, 0.9)
     assert len(kept) + len(dropped) + len(similar) == 2
     return bool(dropped or similar)
 
@@ -47,7 +47,7 @@ def edited(rng: Random, text: str, count: int) -> str:
 
 
 def planted(rng: Random, text: str) -> list[str]:
-    """Give near-duplicates of a text."""
+    """Return near duplicates of a text."""
     sentences = re.split(r"(?<=\.) ", text)
     rng.shuffle(sentences)
     words = len(text.split())
@@ -95,7 +95,7 @@ def test_two_functions_of_a_file_are_two() -> None:
 
 
 def test_the_better_one_stays_and_is_named() -> None:
-    kept, dropped = alike(
+    kept, dropped = dedup_near(
         [candidate(0, TEXT), candidate(1, SHORT), candidate(2, TEXT.upper())], 0.9
     )
     assert [one.chunk.path for one in kept] == ["p0", "p1"]
@@ -112,8 +112,8 @@ WORDS = st.lists(st.sampled_from(["not", "7", "x_y", *"abcdefgh"]), max_size=14)
 def test_what_is_found_by_index_is_what_comparing_all_finds(
     texts: list[str], threshold: float
 ) -> None:
-    """The definition in plain words: nobody better shares more, of those with the same numbers."""
-    kept, dropped = alike([candidate(at, text) for at, text in enumerate(texts)], threshold)
+    """Compare with the definition: no better text with the same decisive words shares more."""
+    kept, dropped = dedup_near([candidate(at, text) for at, text in enumerate(texts)], threshold)
     stay: list[str] = []
     for text in texts:
         own = text.split()

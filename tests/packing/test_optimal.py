@@ -1,4 +1,4 @@
-"""Does `optimal` hold the most score there is, and is the gap that it reports true?"""
+"""`optimal` reaches the highest total score, and its reported gap is true."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from tests.pipeline.making import chunk, piece
 MARKERS = {"0.md": 10, "1.md": 3, "2.md": 25, "3.md": 0}
 
 
-def packed(pieces: list[Piece], available: int, way: str) -> Packed:
+def packed(pieces: list[Piece], available: int, strategy: str) -> Packed:
     return packing.pack(
         pieces,
         available,
-        way=way,
+        strategy=strategy,
         overflow="skip",
-        opening=lambda piece: MARKERS[piece.candidate.chunk.path],
+        heading_cost=lambda piece: MARKERS[piece.candidate.chunk.path],
     )
 
 
 def score(pieces: tuple[Piece, ...]) -> int:
-    return sum(each.candidate.score for each in pieces)
+    return sum(p.candidate.score for p in pieces)
 
 
 def spent(pieces: tuple[Piece, ...]) -> int:
-    paths = {each.candidate.chunk.path for each in pieces}
-    return sum(each.tokens for each in pieces) + sum(MARKERS[path] for path in paths)
+    paths = {p.candidate.chunk.path for p in pieces}
+    return sum(p.tokens for p in pieces) + sum(MARKERS[path] for path in paths)
 
 
 def best(pieces: list[Piece], available: int) -> int:
@@ -59,44 +59,44 @@ instances = st.lists(
 @settings(max_examples=300, deadline=None)
 @given(instances, st.integers(0, 160))
 def test_optimal_equals_trying_every_choice(pieces: list[Piece], available: int) -> None:
-    made = packed(pieces, available, "optimal")
-    assert spent(made.chosen) <= available or not made.chosen
-    assert score(made.chosen) == best(pieces, available)
-    assert made.gap == 0
+    result = packed(pieces, available, "optimal")
+    assert spent(result.chosen) <= available or not result.chosen
+    assert score(result.chosen) == best(pieces, available)
+    assert result.gap == 0
 
 
 @settings(max_examples=300, deadline=None)
 @given(instances, st.integers(0, 160))
 def test_optimal_is_never_worse_than_greedy(pieces: list[Piece], available: int) -> None:
     reached = score(packed(pieces, available, "optimal").chosen)
-    for way in ("greedy", "interleaved", "score_weighted"):
-        assert reached >= score(packed(pieces, available, way).chosen)
+    for strategy in ("greedy", "interleaved", "score_weighted"):
+        assert reached >= score(packed(pieces, available, strategy).chosen)
 
 
 @pytest.mark.parametrize("largest", [3, 20, 100])
 def test_the_gap_is_true_when_the_table_is_scaled(
     monkeypatch: pytest.MonkeyPatch, largest: int
 ) -> None:
-    monkeypatch.setattr(solver, "LARGEST", largest)
-    told: list[int] = []
+    monkeypatch.setattr(solver, "MAX_CELLS", largest)
+    gaps: list[int] = []
 
     @settings(max_examples=150, deadline=None)
     @given(instances, st.integers(0, 160))
     def holds(pieces: list[Piece], available: int) -> None:
-        made = packed(pieces, available, "optimal")
-        assert spent(made.chosen) <= available or not made.chosen
-        assert best(pieces, available) - score(made.chosen) <= made.gap
-        told.append(made.gap)
+        result = packed(pieces, available, "optimal")
+        assert spent(result.chosen) <= available or not result.chosen
+        assert best(pieces, available) - score(result.chosen) <= result.gap
+        gaps.append(result.gap)
 
     holds()
-    assert any(told), "no instance was large enough to be scaled"
+    assert any(gaps), "no instance was large enough to be scaled"
 
 
 def test_a_huge_budget_needs_no_huge_table() -> None:
     many = [piece(chunk(f"text {at}", f"{at % 4}.md", at), at + 1, 400) for at in range(1000)]
-    made = packed(many, 100_000_000, "optimal")
-    assert len(made.chosen) == 1000
-    assert made.gap == 0
+    result = packed(many, 100_000_000, "optimal")
+    assert len(result.chosen) == 1000
+    assert result.gap == 0
 
 
 def test_equal_scores_are_chosen_alike_whatever_order_they_come_in() -> None:

@@ -1,4 +1,4 @@
-"""Which pieces are chosen, taken for what they cost one by one?"""
+"""Packing chooses pieces by what each of them costs alone."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from hypothesis import strategies as st
 from quire import packing
 from quire.core.types import Piece
 from quire.errors import InputError
-from quire.packing.pack import PREFERENCES, Packed, groups
+from quire.packing.pack import STRATEGIES, Packed, group_by_heading
 from tests.pipeline.making import chunk, ids, piece
 
 OVERHEAD = 10
 
 
-def packed(pieces: list[Piece], available: int, way: str, overflow: str = "skip") -> Packed:
-    return packing.pack(pieces, available, way=way, overflow=overflow, opening=lambda _: OVERHEAD)
+def packed(pieces: list[Piece], available: int, strategy: str, overflow: str = "skip") -> Packed:
+    return packing.pack(
+        pieces, available, strategy=strategy, overflow=overflow, heading_cost=lambda _: OVERHEAD
+    )
 
 
 def named(pieces: tuple[Piece, ...]) -> str:
-    return "".join(each.text for each in pieces)
+    return "".join(p.text for p in pieces)
 
 
 def lettered(*rows: tuple[str, int, int]) -> list[Piece]:
@@ -33,25 +35,25 @@ def lettered(*rows: tuple[str, int, int]) -> list[Piece]:
 VECTOR = lettered(("A", 50, 900), ("B", 100, 850), ("C", 30, 800), ("D", 80, 750))
 
 
-@pytest.mark.parametrize("way", ["greedy", "interleaved", "score_weighted"])
-def test_vector_packing(way: str) -> None:
-    made = packed(VECTOR, 150, way)
-    assert named(made.chosen) == "AC"
-    assert sum(each.tokens for each in made.chosen) == 80
-    assert named(made.left) == "BD"
+@pytest.mark.parametrize("strategy", ["greedy", "interleaved", "score_weighted"])
+def test_vector_packing(strategy: str) -> None:
+    result = packed(VECTOR, 150, strategy)
+    assert named(result.chosen) == "AC"
+    assert sum(p.tokens for p in result.chosen) == 80
+    assert named(result.rest) == "BD"
 
 
 def test_vector_packing_optimal_would_choose_better() -> None:
-    made = packed(VECTOR, 150, "optimal")
-    assert named(made.chosen) == "AC"  # A and D would cost exactly 150, and have less score
-    assert made.gap == 0
+    result = packed(VECTOR, 150, "optimal")
+    assert named(result.chosen) == "AC"  # A and D would cost exactly 150, and have less score
+    assert result.gap == 0
 
 
 @pytest.mark.parametrize("overflow", ["stop", "cut"])
 def test_vector_packing_ends_at_the_first_that_does_not_fit(overflow: str) -> None:
-    made = packed(VECTOR, 150, "greedy", overflow)
-    assert named(made.chosen) == "A"
-    assert named(made.left) == "BCD"
+    result = packed(VECTOR, 150, "greedy", overflow)
+    assert named(result.chosen) == "A"
+    assert named(result.rest) == "BCD"
 
 
 def test_a_document_pays_for_its_marker_once() -> None:
@@ -78,15 +80,15 @@ TWO = [
 
 
 @pytest.mark.parametrize(
-    ("way", "order"),
+    ("strategy", "order"),
     [
         ("greedy", ["a1", "a2", "a3", "b1", "b2"]),
         ("interleaved", ["a1", "b1", "a2", "b2", "a3"]),
         ("score_weighted", ["a1", "b1", "a2", "b2", "a3"]),
     ],
 )
-def test_each_way_prefers_in_its_own_order(way: str, order: list[str]) -> None:
-    assert [each.text for each in packing.preferred(TWO, way)] == order
+def test_each_way_prefers_in_its_own_order(strategy: str, order: list[str]) -> None:
+    assert [p.text for p in packing.sort_by_preference(TWO, strategy)] == order
 
 
 def test_interleaved_takes_turns_where_scores_would_not() -> None:
@@ -95,12 +97,12 @@ def test_interleaved_takes_turns_where_scores_would_not() -> None:
         piece(chunk("a2", "a.md", 2), 89),
         piece(chunk("b1", "b.md", 1), 10),
     ]
-    assert [each.text for each in packing.preferred(one_strong, "interleaved")] == [
+    assert [p.text for p in packing.sort_by_preference(one_strong, "interleaved")] == [
         "a1",
         "b1",
         "a2",
     ]
-    assert [each.text for each in packing.preferred(one_strong, "score_weighted")] == [
+    assert [p.text for p in packing.sort_by_preference(one_strong, "score_weighted")] == [
         "a1",
         "a2",
         "b1",
@@ -115,32 +117,34 @@ def test_sort_order_is_score_path_sequence_offset_id() -> None:
         piece(chunk("offset", "b.md", 2, start=10), 5),
         *sorted(
             (piece(chunk(text, "b.md", 2, start=20), 5) for text in ("id one", "id two")),
-            key=lambda each: each.candidate.chunk.id,
+            key=lambda p: p.candidate.chunk.id,
         ),
         piece(chunk("worst", "a.md", 0), 1),
     ]
     shuffled = list(expected)
     for seed in range(20):
         random.Random(seed).shuffle(shuffled)
-        assert ids(packing.preferred(shuffled, "score_weighted")) == ids(expected)
+        assert ids(packing.sort_by_preference(shuffled, "score_weighted")) == ids(expected)
 
 
 def test_groups_are_ordered_by_their_best_piece() -> None:
-    found = groups(TWO)
-    assert [[each.text for each in group] for group in found] == [["a1", "a2", "a3"], ["b1", "b2"]]
+    found = group_by_heading(TWO)
+    assert [[p.text for p in group] for group in found] == [["a1", "a2", "a3"], ["b1", "b2"]]
 
 
 def test_limited_keeps_the_best_of_each_document() -> None:
-    kept, rest = packing.limited(TWO, 2)
-    assert {each.text for each in kept} == {"a1", "a2", "b1", "b2"}
-    assert [each.text for each in rest] == ["a3"]
-    assert packing.limited(TWO, 0) == (TWO, [])
+    kept, rest = packing.limit_per_document(TWO, 2)
+    assert {p.text for p in kept} == {"a1", "a2", "b1", "b2"}
+    assert [p.text for p in rest] == ["a3"]
+    assert packing.limit_per_document(TWO, 0) == (TWO, [])
 
 
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(InputError, match="'gredy' is no way of packing; there are greedy, inter"):
+    with pytest.raises(
+        InputError, match=r"unknown packing strategy 'gredy'; did you mean 'greedy'\?"
+    ):
         packed(TWO, 10, "gredy")
-    with pytest.raises(InputError, match="'skp' is no overflow; there are skip, cut, stop"):
+    with pytest.raises(InputError, match=r"unknown overflow 'skp'; .*choose from skip, cut, stop"):
         packed(TWO, 10, "greedy", "skp")
 
 
@@ -155,35 +159,35 @@ pieces_of_documents = st.lists(
 
 
 def spent(pieces: tuple[Piece, ...]) -> int:
-    documents = {each.candidate.chunk.record_id for each in pieces}
-    return sum(each.tokens for each in pieces) + OVERHEAD * len(documents)
+    documents = {p.candidate.chunk.record_id for p in pieces}
+    return sum(p.tokens for p in pieces) + OVERHEAD * len(documents)
 
 
 @settings(max_examples=300, deadline=None)
 @given(
     pieces_of_documents,
     st.integers(0, 250),
-    st.sampled_from(sorted(PREFERENCES)),
+    st.sampled_from(sorted(STRATEGIES)),
     st.sampled_from(["skip", "cut", "stop"]),
 )
 def test_packing_parts_the_pieces_and_keeps_the_budget(
-    pieces: list[Piece], available: int, way: str, overflow: str
+    pieces: list[Piece], available: int, strategy: str, overflow: str
 ) -> None:
-    made = packed(pieces, available, way, overflow)
-    assert sorted(ids([*made.chosen, *made.left])) == sorted(ids(pieces))
-    assert spent(made.chosen) <= available or not made.chosen
-    order = ids(packing.preferred(pieces, way))
-    for part in (made.chosen, made.left):
+    result = packed(pieces, available, strategy, overflow)
+    assert sorted(ids([*result.chosen, *result.rest])) == sorted(ids(pieces))
+    assert spent(result.chosen) <= available or not result.chosen
+    order = ids(packing.sort_by_preference(pieces, strategy))
+    for part in (result.chosen, result.rest):
         assert ids(part) == [name for name in order if name in ids(part)]
-    if way == "optimal":
+    if strategy == "optimal":
         return
     if overflow == "skip":
-        for each in made.left:
-            assert spent((*made.chosen, each)) > available
+        for p in result.rest:
+            assert spent((*result.chosen, p)) > available
     else:
-        assert ids(made.chosen) == order[: len(made.chosen)]
-        if made.left:
-            assert spent((*made.chosen, made.left[0])) > available
+        assert ids(result.chosen) == order[: len(result.chosen)]
+        if result.rest:
+            assert spent((*result.chosen, result.rest[0])) > available
 
 
 @settings(max_examples=100, deadline=None)
@@ -193,5 +197,5 @@ def test_the_order_in_which_pieces_come_changes_nothing(
 ) -> None:
     other = list(pieces)
     shuffle.shuffle(other)
-    for way in PREFERENCES:
-        assert packed(pieces, 100, way) == packed(other, 100, way)
+    for strategy in STRATEGIES:
+        assert packed(pieces, 100, strategy) == packed(other, 100, strategy)

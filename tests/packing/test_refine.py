@@ -1,4 +1,4 @@
-"""Does the measured whole keep the budget, with nothing left that would still fit?"""
+"""The measured whole stays within the budget, and nothing is left that would still fit."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tests.pipeline.making import chunk, ids, piece
 
 
 def costs(pieces: Sequence[Piece], joint: int = 0, marker: int = 3) -> int:
-    """A whole that costs other than its parts: markers, and something for each joint."""
-    documents = {each.candidate.chunk.record_id for each in pieces}
-    parts = sum(len(each.text) for each in pieces)
+    """Count a whole that costs other than its parts: headings, and something for each join."""
+    documents = {p.candidate.chunk.record_id for p in pieces}
+    parts = sum(len(p.text) for p in pieces)
     return max(0, parts + marker * len(documents) + joint * max(0, len(pieces) - 1))
 
 
 def cut(one: Piece, room: int) -> Piece | None:
     text = one.text[: max(0, room)]
-    return packing.as_cut(one, text, len(text)) if text else None
+    return packing.with_cut_text(one, text, len(text)) if text else None
 
 
-def settled(
+def refined(
     pieces: Sequence[Piece],
     available: int,
     *,
@@ -34,55 +34,55 @@ def settled(
     joint: int = 0,
     chosen: Sequence[Piece] | None = None,
 ) -> tuple[list[Piece], list[Piece]]:
-    return packing.settle(
+    return packing.refine(
         pieces,
         pieces if chosen is None else chosen,
         available,
         overflow=overflow,
         hard=hard,
-        length=lambda some: costs(some, joint),
+        measure=lambda some: costs(some, joint),
         cut=cut,
-        opening=lambda _: 0,
+        heading_cost=lambda _: 0,
     )
 
 
 def long(size: int, place: int, path: str = "a.md") -> Piece:
-    """A piece of so many characters, each a token."""
+    """Return a piece of so many characters, each of them a token."""
     return piece(chunk(chr(97 + place) * size, path, place), 100 - place, size)
 
 
 def test_the_least_preferred_goes_first() -> None:
     pieces = [long(10, 0), long(10, 1), long(10, 2)]
-    kept, left = settled(pieces, 25)
+    kept, left = refined(pieces, 25)
     assert ids(kept) == ids(pieces[:2])
     assert ids(left) == ids(pieces[2:])
 
 
 def test_what_was_taken_out_or_passed_over_comes_back_if_it_fits() -> None:
     pieces = [long(10, 0), long(50, 1), long(12, 2)]
-    kept, left = settled(pieces, 25, chosen=[])
+    kept, left = refined(pieces, 25, chosen=[])
     assert ids(kept) == ids([pieces[0], pieces[2]])
     assert ids(left) == ids([pieces[1]])
 
 
 def test_what_comes_in_late_stands_in_the_order_of_preference() -> None:
     pieces = [long(10, 0), long(10, 1), long(10, 2)]
-    kept, _ = settled(pieces, 100, chosen=[pieces[0], pieces[2]])
+    kept, _ = refined(pieces, 100, chosen=[pieces[0], pieces[2]])
     assert ids(kept) == ids(pieces)
 
 
 def test_one_piece_may_make_room_for_another() -> None:
-    """What joins two others may cost less than nothing: whoever did not fit is asked again."""
+    """A piece that joins two others may cost less than nothing: the others are tried again."""
     pieces = [long(10, 0), long(14, 1), long(9, 2)]
-    kept, left = packing.settle(
+    kept, left = packing.refine(
         pieces,
         pieces[:1],
         30,
         overflow="skip",
         hard=True,
-        length=lambda some: 20 if len(some) == 3 else costs(some, 4),
+        measure=lambda some: 20 if len(some) == 3 else costs(some, 4),
         cut=cut,
-        opening=lambda _: 0,
+        heading_cost=lambda _: 0,
     )
     assert ids(kept) == ids(pieces)
     assert not left
@@ -90,21 +90,21 @@ def test_one_piece_may_make_room_for_another() -> None:
 
 def test_stop_takes_a_beginning_and_nothing_after_it() -> None:
     pieces = [long(10, 0), long(50, 1), long(2, 2)]
-    kept, left = settled(pieces, 30, overflow="stop")
+    kept, left = refined(pieces, 30, overflow="stop")
     assert ids(kept) == ids(pieces[:1])
     assert ids(left) == ids(pieces[1:])
 
 
 def test_stop_goes_on_where_the_estimate_was_too_careful() -> None:
     pieces = [long(10, 0), long(10, 1), long(10, 2)]
-    kept, _ = settled(pieces, 23, overflow="stop", chosen=[])
+    kept, _ = refined(pieces, 23, overflow="stop", chosen=[])
     assert ids(kept) == ids(pieces[:2])
 
 
 def test_cut_fills_the_budget_to_the_last_token() -> None:
     pieces = [long(10, 0), long(50, 1), long(2, 2)]
-    kept, left = settled(pieces, 30, overflow="cut")
-    assert [each.whole for each in kept] == [True, False]
+    kept, left = refined(pieces, 30, overflow="cut")
+    assert [p.whole for p in kept] == [True, False]
     assert costs(kept) == 30
     assert pieces[1].text.startswith(kept[1].text)
     assert ids(left) == ids(pieces[2:])
@@ -112,32 +112,32 @@ def test_cut_fills_the_budget_to_the_last_token() -> None:
 
 def test_cut_where_nothing_sensible_is_left() -> None:
     pieces = [long(10, 0), long(50, 1, "b.md")]
-    kept, left = settled(pieces, 16, overflow="cut")
+    kept, left = refined(pieces, 16, overflow="cut")
     assert ids(kept) == ids(pieces[:1])
     assert ids(left) == ids(pieces[1:])
 
 
 def test_cut_where_the_whole_costs_more_than_its_parts() -> None:
     pieces = [long(10, 0), long(1000, 1)]
-    kept, _ = packing.settle(
+    kept, _ = packing.refine(
         pieces,
         [],
         500,
         overflow="cut",
         hard=True,
-        length=lambda some: 3 * costs(some),
+        measure=lambda some: 3 * costs(some),
         cut=cut,
-        opening=lambda _: 0,
+        heading_cost=lambda _: 0,
     )
     assert 490 <= 3 * costs(kept) <= 500
 
 
 def test_soft_lets_the_last_piece_pass_and_no_more() -> None:
     pieces = [long(10, 0), long(50, 1), long(2, 2)]
-    kept, left = settled(pieces, 30, hard=False, chosen=pieces[:1])
+    kept, left = refined(pieces, 30, hard=False, chosen=pieces[:1])
     assert ids(kept) == ids(pieces[:2])
     assert ids(left) == ids(pieces[2:])
-    kept, left = settled(pieces, 13, hard=False)
+    kept, left = refined(pieces, 13, hard=False)
     assert ids(kept) == ids(pieces[:1]), "a budget that is reached is not passed"
 
 
@@ -160,9 +160,9 @@ def test_any_choice_is_settled(  # noqa: PLR0917 - drawn by name
 ) -> None:
     pieces = [long(size, place, f"{document}.md") for place, (document, size) in enumerate(rows)]
     beginning = overflow != "skip" or not hard
-    picked = [each for each, taken in zip(pieces, first, strict=False) if taken]
+    picked = [p for p, taken in zip(pieces, first, strict=False) if taken]
     chosen = pieces[: len(picked)] if beginning else picked
-    kept, left = settled(
+    kept, left = refined(
         pieces, available, overflow=overflow, hard=hard, joint=joint, chosen=chosen
     )
     assert sorted(ids([*kept, *left])) == sorted(ids(pieces))
@@ -176,16 +176,16 @@ def test_any_choice_is_settled(  # noqa: PLR0917 - drawn by name
         return
     assert total <= available or not kept
     if overflow == "skip":
-        assert all(each.whole for each in kept)
-        for each in left:
-            assert costs([*kept, each], joint) > available
+        assert all(p.whole for p in kept)
+        for p in left:
+            assert costs([*kept, p], joint) > available
     elif overflow == "stop":
-        assert all(each.whole for each in kept)
+        assert all(p.whole for p in kept)
         assert ids(kept) == ids(pieces)[: len(kept)]
         if left:
             assert costs([*kept, left[0]], joint) > available
     else:
-        assert [each.whole for each in kept[:-1]] == [True] * (len(kept) - 1)
+        assert [p.whole for p in kept[:-1]] == [True] * (len(kept) - 1)
         assert ids(kept) == ids(pieces)[: len(kept)]
         if kept and not kept[-1].whole:
             assert available - total <= max(1, available // 100)
@@ -195,5 +195,5 @@ def test_any_choice_is_settled(  # noqa: PLR0917 - drawn by name
 
 @pytest.mark.parametrize("overflow", ["skip", "cut", "stop"])
 def test_nothing_to_settle(overflow: str) -> None:
-    assert settled([], 10, overflow=overflow) == ([], [])
-    assert settled([], 10, overflow=overflow, hard=False) == ([], [])
+    assert refined([], 10, overflow=overflow) == ([], [])
+    assert refined([], 10, overflow=overflow, hard=False) == ([], [])

@@ -217,7 +217,7 @@ def _nothing_more_fits(
     kept = [one for one in context.decisions if one.chunk_id in inside]
     for decision in left:
         pieces = [_piece(found[one.chunk_id], one) for one in (*kept, decision)]
-        ordered = packing.preferred(pieces, recipe.fit.pack)
+        ordered = packing.sort_by_preference(pieces, recipe.fit.pack)
         blocks = packing.arrange(ordered, recipe.fit.order, recipe.fit.pack, previous)
         with_it = count(model, rendering.render(blocks, recipe.render), counter)
         assert with_it > context.available, f"{decision} would still fit"

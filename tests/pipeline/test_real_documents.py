@@ -88,9 +88,9 @@ def packed(draft: Draft, way: str) -> Packed:
     return packing.pack(
         draft.pieces,
         draft.recipe.budget.available,
-        way=way,
+        strategy=way,
         overflow="skip",
-        opening=lambda piece: max(
+        heading_cost=lambda piece: max(
             10, draft.counter.count(rendering.marker(piece.candidate.chunk.path))
         ),
     )

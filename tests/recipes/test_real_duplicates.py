@@ -51,7 +51,7 @@ def in_order(text: str) -> list[str]:
 def test_planted_duplicates_are_found_and_little_else(task: str) -> None:
     every = [Candidate(chunk, 10_000 - place, {}) for place, chunk in enumerate(chunks(task))]
     kept, _ = packing.dedup(every, 0.9, within=False)
-    kept, similar = packing.alike(kept, 0.9)
+    kept, similar = packing.dedup_near(kept, 0.9)
     false = sum(nearness(one.candidate.chunk, one.of.chunk) < 0.7 for one in similar)
     rng = Random(3)
     texts = [one.chunk.text for one in kept if 12 <= len(one.chunk.text.split()) <= 200]
@@ -68,6 +68,6 @@ def test_planted_duplicates_are_found_and_little_else(task: str) -> None:
     assert found > len(tried) * 0.9
     assert false < len(every) * 0.01
     assert len(similar) < len(every) * 0.01
-    assert not packing.alike(
+    assert not packing.dedup_near(
         [candidate(0, texts[0], "r"), candidate(1, texts[0] + " So.", "r")], 0.9
     )[1]

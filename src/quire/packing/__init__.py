@@ -1,44 +1,49 @@
-"""What fits?"""
+"""Packing: removing duplicates, choosing what fits the budget, and ordering it."""
 
-from quire.packing.cross_source import KEEP, SAME_PATH, Repeat, repeats
+from quire.packing.cross_source import (
+    KEEP,
+    SAME_PATH_RULES,
+    CrossSourceDuplicate,
+    dedup_cross_source,
+)
 from quire.packing.dedup import Duplicate, dedup, overlap
-from quire.packing.near_duplicates import alike
-from quire.packing.optimal import worth
+from quire.packing.near_duplicates import dedup_near
+from quire.packing.optimal import level_score
 from quire.packing.order import ORDERS, SECTION_ORDERS, arrange
 from quire.packing.pack import (
     OVERFLOWS,
-    PREFERENCES,
+    STRATEGIES,
     Packed,
-    as_cut,
-    limited,
-    options,
+    limit_per_document,
     pack,
     pack_shares,
-    preferred,
+    sort_by_preference,
+    variants,
+    with_cut_text,
 )
-from quire.packing.refine import settle
+from quire.packing.refine import refine
 
 __all__ = [
     "KEEP",
     "ORDERS",
     "OVERFLOWS",
-    "PREFERENCES",
-    "SAME_PATH",
+    "SAME_PATH_RULES",
     "SECTION_ORDERS",
+    "STRATEGIES",
+    "CrossSourceDuplicate",
     "Duplicate",
     "Packed",
-    "Repeat",
-    "alike",
     "arrange",
-    "as_cut",
     "dedup",
-    "limited",
-    "options",
+    "dedup_cross_source",
+    "dedup_near",
+    "level_score",
+    "limit_per_document",
     "overlap",
     "pack",
     "pack_shares",
-    "preferred",
-    "repeats",
-    "settle",
-    "worth",
+    "refine",
+    "sort_by_preference",
+    "variants",
+    "with_cut_text",
 ]

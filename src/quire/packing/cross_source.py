@@ -1,7 +1,8 @@
-"""Do two parts of a page tell of the same thing?
+"""Duplicates across the sections of a page: two sources about the same thing.
 
-A value is worded by one of its experiences; a commit that changes one file alone tells of what
-stands in it. Where both were found, for different sections, the weaker one says little more.
+The text of a principle comes from one of its experiences; a commit that changes a single file is
+about the code of that file. Where both were found for different sections, the weaker one adds
+little.
 """
 
 from __future__ import annotations
@@ -12,44 +13,46 @@ from dataclasses import dataclass, replace
 from quire.core.types import Candidate
 
 DROP, DEMOTE, KEEP = "drop", "demote", "keep"
-SAME_PATH = (DROP, DEMOTE, KEEP)
-"""What becomes of a commit and code that tell of one path."""
+SAME_PATH_RULES = (DROP, DEMOTE, KEEP)
+"""What happens to the weaker one of a commit and a piece of code that share a path."""
 
+TEXT, PATH = "text", "path"
 Key = tuple[str, str]
+"""Something that a candidate is about: a text or a path."""
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """A candidate that was left out, with the better one that tells of the same."""
+class CrossSourceDuplicate:
+    """A dropped candidate, and the better one about the same thing."""
 
     candidate: Candidate
     of: Candidate
 
 
-def repeats(
+def dedup_cross_source(
     candidates: Sequence[Candidate], same_path: str
-) -> tuple[list[Candidate], list[Repeat]]:
-    """Part candidates into those to keep, best first, and those that tell of a better one's.
+) -> tuple[list[Candidate], list[CrossSourceDuplicate]]:
+    """Split candidates into those to keep, best first, and those about a better one's subject.
 
-    The better one is who answers better. What lifts experiences within their section says nothing
-    about a value beside them.
+    The better one is the more relevant one: boosts order experiences within their section and say
+    nothing about a principle beside them.
     """
     kept: list[Candidate] = []
-    dropped: list[Repeat] = []
-    told: dict[Key, list[Candidate]] = {}
+    dropped: list[CrossSourceDuplicate] = []
+    about: dict[Key, list[Candidate]] = {}
     for candidate in sorted(candidates, key=_by_relevance):
         keys = list(_keys(candidate, paths=same_path != KEEP))
         better = [
             (key, other)
             for key in keys
-            for other in told.get(key, ())
+            for other in about.get(key, ())
             if _kind(other) != _kind(candidate) and other.section != candidate.section
         ]
-        if any(same_path == DROP or what != "path" for (what, _), _ in better):
-            dropped.append(Repeat(candidate, better[0][1]))
+        if any(same_path == DROP or subject != PATH for (subject, _), _ in better):
+            dropped.append(CrossSourceDuplicate(candidate, better[0][1]))
             continue
         for key in keys:
-            told.setdefault(key, []).append(candidate)
+            about.setdefault(key, []).append(candidate)
         kept.append(replace(candidate, score=candidate.score // 2) if better else candidate)
     return sorted(kept, key=lambda candidate: candidate.order), dropped
 
@@ -59,19 +62,19 @@ def _by_relevance(candidate: Candidate) -> tuple[int, tuple[int, str, int, int, 
 
 
 def _keys(candidate: Candidate, *, paths: bool) -> Iterator[Key]:
-    """Name what a candidate tells of."""
+    """Yield what a candidate is about."""
     record, text = candidate.record, candidate.chunk.text.strip()
     if record is None or candidate.section is None:
         return
     if record.kind == "value":
-        yield "told", text
+        yield TEXT, text
     elif record.kind == "experience":
-        yield "told", text
-        yield "told", str(record.attrs.get("lesson", "")).strip()
+        yield TEXT, text
+        yield TEXT, str(record.attrs.get("lesson", "")).strip()
     elif paths and record.kind == "code":
-        yield "path", record.path
+        yield PATH, record.path
     elif paths and record.kind == "commit" and len(record.paths) == 1:
-        yield "path", record.paths[0]
+        yield PATH, record.paths[0]
 
 
 def _kind(candidate: Candidate) -> str:

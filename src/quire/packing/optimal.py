@@ -1,9 +1,9 @@
-"""Which choice holds the most score?
+"""The `optimal` strategy: the choice of pieces with the highest total score.
 
-A knapsack in which the first piece under a heading also pays for the heading, and in which a piece
-with less detail holds less of its score, solved by dynamic programming over the budget: exact while
-the table stays below `LARGEST`, and above that on a coarser scale of tokens, rounded up so that the
-budget holds, with the gap to a bound reported.
+It solves a knapsack in which the first piece under a heading also pays for the heading, and in
+which a piece at a lower level of detail counts for less of its score. Dynamic programming over the
+budget is exact while the table has at most `MAX_CELLS`. Above that it counts tokens on a coarser
+scale, rounded up so that the budget holds, and reports the gap to an upper bound.
 """
 
 from __future__ import annotations
@@ -16,89 +16,91 @@ import numpy.typing as npt
 
 from quire.core.types import OUTLINE, SIGNATURE, Piece
 
-LARGEST = 60_000_000
-"""Cells of the table: pieces times budget."""
-WORTH = {SIGNATURE: 40, OUTLINE: 15}
-"""The percentage of its score that a piece holds with less detail."""
+MAX_CELLS = 60_000_000
+"""Largest size of the table: pieces times budget."""
+LEVEL_PERCENT = {SIGNATURE: 40, OUTLINE: 15}
+"""Percent of its score that a piece has at a lower level of detail."""
 
 Scores = npt.NDArray[np.int64]
 Choices = list[tuple[npt.NDArray[np.bool_], list[npt.NDArray[np.int8]]]]
+"""For each group and each budget: whether the group is opened, and the variant of each piece."""
 
 
-def worth(piece: Piece) -> int:
-    """Tell how much of its score a piece holds as it is shown."""
-    return piece.candidate.score * WORTH.get(piece.level, 100) // 100
+def level_score(piece: Piece) -> int:
+    """Return the score of a piece at its level of detail."""
+    return piece.candidate.score * LEVEL_PERCENT.get(piece.level, 100) // 100
 
 
-def optimal(
-    groups: Sequence[Sequence[Piece]], available: int, opening: Callable[[Piece], int]
+def pack_optimal(
+    groups: Sequence[Sequence[Piece]], available: int, heading_cost: Callable[[Piece], int]
 ) -> tuple[list[Piece], int]:
-    """Choose the pieces with the greatest sum of scores; gives also the most that is missed."""
+    """Choose the pieces with the highest total score; returns them and the gap to the optimum."""
     pieces = [piece for group in groups for piece in group]
-    openings = [opening(group[0]) for group in groups]
-    if sum(openings) + sum(piece.tokens for piece in pieces) <= available:
+    heading_costs = [heading_cost(group[0]) for group in groups]
+    if sum(heading_costs) + sum(piece.tokens for piece in pieces) <= available:
         return sorted(pieces, key=lambda piece: piece.order), 0
     if available < 0:
         return [], 0
-    scale = max(1, -(-len(pieces) * (available + 1) // LARGEST))
-    room = available // scale
-    best: Scores = np.zeros(room + 1, np.int64)
-    starts = [-(-start // scale) for start in openings]
+    scale = max(1, -(-len(pieces) * (available + 1) // MAX_CELLS))
+    budget = available // scale
+    best: Scores = np.zeros(budget + 1, np.int64)
+    costs = [-(-cost // scale) for cost in heading_costs]
     choices: Choices = []
-    for group, start in zip(groups, starts, strict=True):
-        inside = _shifted(best, start, 0)
-        taken: list[npt.NDArray[np.int8]] = []
+    for group, cost in zip(groups, costs, strict=True):
+        opened = _shift(best, cost, 0)
+        variants: list[npt.NDArray[np.int8]] = []
         for piece in group:
-            without, choice = inside, np.zeros(room + 1, np.int8)
-            for place, option in enumerate((piece, *piece.instead), start=1):
-                with_it = _shifted(without, -(-option.tokens // scale), worth(option))
-                better = with_it > inside
-                choice[better] = place
-                inside = np.where(better, with_it, inside)
-            taken.append(choice)
-        opened = inside > best
-        choices.append((opened, taken))
-        best = np.where(opened, inside, best)
-    chosen = _trace(groups, choices, starts, room, scale)
-    reached = sum(map(worth, chosen))
-    missed = 0 if scale == 1 else max(0, _bound(pieces, available) - reached)
-    return sorted(chosen, key=lambda piece: piece.order), missed
+            without, variant = opened, np.zeros(budget + 1, np.int8)
+            for number, option in enumerate((piece, *piece.instead), start=1):
+                with_option = _shift(without, -(-option.tokens // scale), level_score(option))
+                better = with_option > opened
+                variant[better] = number
+                opened = np.where(better, with_option, opened)
+            variants.append(variant)
+        is_opened = opened > best
+        choices.append((is_opened, variants))
+        best = np.where(is_opened, opened, best)
+    chosen = _trace(groups, choices, costs, budget, scale)
+    total = sum(map(level_score, chosen))
+    gap = 0 if scale == 1 else max(0, _upper_bound(pieces, available) - total)
+    return sorted(chosen, key=lambda piece: piece.order), gap
 
 
-def _shifted(best: Scores, by: int, gain: int) -> Scores:
-    moved = np.full(best.size, np.iinfo(np.int64).min // 2, np.int64)
-    if by < best.size:
-        moved[by:] = best[: best.size - by] + gain
-    return moved
+def _shift(best: Scores, cost: int, gain: int) -> Scores:
+    shifted = np.full(best.size, np.iinfo(np.int64).min // 2, np.int64)
+    if cost < best.size:
+        shifted[cost:] = best[: best.size - cost] + gain
+    return shifted
 
 
 def _trace(
     groups: Sequence[Sequence[Piece]],
     choices: Choices,
-    starts: Sequence[int],
-    room: int,
+    costs: Sequence[int],
+    budget: int,
     scale: int,
 ) -> list[Piece]:
+    """Follow the choices back from the full budget."""
     chosen: list[Piece] = []
-    at = room
-    ways = zip(reversed(groups), reversed(choices), reversed(starts), strict=True)
-    for group, (opened, taken), start in ways:
-        if not opened[at]:
+    at = budget
+    rows = zip(reversed(groups), reversed(choices), reversed(costs), strict=True)
+    for group, (is_opened, variants), cost in rows:
+        if not is_opened[at]:
             continue
-        for piece, choice in zip(reversed(group), reversed(taken), strict=True):
-            if choice[at]:
-                chosen.append((piece, *piece.instead)[choice[at] - 1])
+        for piece, variant in zip(reversed(group), reversed(variants), strict=True):
+            if variant[at]:
+                chosen.append((piece, *piece.instead)[variant[at] - 1])
                 at -= -(-chosen[-1].tokens // scale)
-        at -= start
+        at -= cost
     return chosen
 
 
-def _bound(pieces: Sequence[Piece], available: int) -> int:
-    """Give what could be reached if pieces could be split and markers were free."""
+def _upper_bound(pieces: Sequence[Piece], available: int) -> int:
+    """Return the total score if pieces could be split and headings were free."""
     left, total = available, 0
-    for piece in sorted(pieces, key=_worth, reverse=True):
+    for piece in sorted(pieces, key=_density, reverse=True):
         share = min(piece.tokens, left)
-        whole = share == piece.tokens  # one that costs nothing is always in
+        whole = share == piece.tokens  # a piece that costs nothing always fits
         total += (
             piece.candidate.score if whole else -(-piece.candidate.score * share // piece.tokens)
         )
@@ -106,5 +108,6 @@ def _bound(pieces: Sequence[Piece], available: int) -> int:
     return total
 
 
-def _worth(piece: Piece) -> tuple[bool, Fraction]:
+def _density(piece: Piece) -> tuple[bool, Fraction]:
+    """Return the score per token; a piece that costs nothing comes before all others."""
     return not piece.tokens, Fraction(piece.candidate.score, max(1, piece.tokens))

@@ -1,13 +1,13 @@
-"""In which order do the chosen pieces stand?
+"""The order of the chosen pieces, and the passages that they form.
 
 - `grouped`: documents by their best piece, each in reading order.
-- `packed`: in the order of preference, a marker wherever the document changes.
-- `edges`: grouped, the best documents first and last, the weakest in the middle.
-- `stable`: what an earlier context held stays where it stood, what is new comes after.
+- `packed`: the order of preference, with a heading wherever the document changes.
+- `edges`: grouped, with the best documents first and last and the weakest in the middle.
+- `stable`: the pieces of an earlier context keep their order, new ones follow.
 
-Pieces stand under headings: documents, or the entities that they are part of; those may stand by
-category, code first, or by the section that they were found for. Neighbouring pieces become one run
-of text, and nothing is printed twice.
+Pieces are grouped under headings: documents, or the entities that they belong to. Headings may be
+sorted by category, code first, or by the section that their pieces were found for. Neighbouring
+pieces become one run of text, and nothing is printed twice.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from quire.core.types import CATEGORIES, OTHER, Passage, Piece, Run, Section, category_of
-from quire.errors import InputError
-from quire.packing.pack import groups
+from quire.errors import unknown
+from quire.packing.pack import group_by_heading
 
-AUTO = {
+DEFAULT_ORDERS = {
     "greedy": "grouped",
     "optimal": "grouped",
     "interleaved": "packed",
@@ -34,82 +34,89 @@ CATEGORY_ORDER = (*CATEGORIES, OTHER)
 def arrange(
     pieces: Sequence[Piece],
     order: str,
-    way: str,
+    strategy: str,
     previous: Sequence[str] = (),
     *,
     by_category: bool = False,
     sections: Sequence[Section] = (),
 ) -> tuple[Passage, ...]:
-    """Put pieces, given in the order of preference, into passages of one heading each."""
+    """Order pieces, given in the order of preference, and join those of each heading."""
     if order not in ORDERS:
-        raise InputError(f"{order!r} is no order; there are {', '.join(ORDERS)}")
-    wanted = AUTO.get(way, "grouped") if order == "auto" else order
+        raise unknown("order", order, ORDERS, field="order")
+    if order == "auto":
+        order = DEFAULT_ORDERS.get(strategy, "grouped")
     ordered = list(pieces)
-    if wanted == "stable":
-        ordered = _stable(pieces, previous)
-    elif wanted != "packed":
-        grouped = groups(pieces)
-        if wanted == "edges":
-            grouped = grouped[::2] + grouped[1::2][::-1]
-        ordered = _in_reading_order(grouped)
-    ordered = _together(ordered)
+    if order == "stable":
+        ordered = _after_previous(pieces, previous)
+    elif order != "packed":
+        groups = group_by_heading(pieces)
+        if order == "edges":
+            groups = groups[::2] + groups[1::2][::-1]
+        ordered = _in_reading_order(groups)
+    ordered = _join_overlapping(ordered)
     if by_category:
-        ordered.sort(key=_category)
+        ordered.sort(key=_category_place)
     if sections:
         places = {section.name: place for place, section in enumerate(sections)}
-        ordered.sort(key=lambda piece: (_section(piece, places), _in_tree(piece)))
+        ordered.sort(key=lambda piece: (_section_place(piece, places), _tree_place(piece)))
     by_heading = groupby(ordered, key=lambda piece: piece.heading)
-    return tuple(_block(list(run)) for _, run in by_heading)
+    return tuple(_passage(list(group)) for _, group in by_heading)
 
 
-def _category(piece: Piece) -> int:
+def _category_place(piece: Piece) -> int:
     return CATEGORY_ORDER.index(category_of(piece.candidate))
 
 
-def _section(piece: Piece, places: Mapping[str, int]) -> int:
+def _section_place(piece: Piece, places: Mapping[str, int]) -> int:
     section = piece.candidate.section
     return len(places) if section is None else places[section.name]
 
 
-def _in_tree(piece: Piece) -> tuple[tuple[int, str], ...]:
-    """Tell where a piece stands in its section, if that goes by the tree; the sort is stable."""
+def _tree_place(piece: Piece) -> tuple[tuple[int, str], ...]:
+    """Return the place of a piece in the hierarchy, if its section is sorted by it.
+
+    Others keep their order: the sort is stable.
+    """
     section = piece.candidate.section
     return piece.candidate.place if section is not None and section.order == TREE else ()
 
 
-def _stable(pieces: Sequence[Piece], previous: Sequence[str]) -> list[Piece]:
-    """Begin with what stood before, as it stood, so that what was said stays a beginning."""
-    places = {name: place for place, name in enumerate(previous)}
+def _after_previous(pieces: Sequence[Piece], previous: Sequence[str]) -> list[Piece]:
+    """Put the pieces of the previous context first, in its order, so that it remains a prefix."""
+    places = {chunk_id: place for place, chunk_id in enumerate(previous)}
     old = [piece for piece in pieces if piece.candidate.chunk.id in places]
     new = [piece for piece in pieces if piece.candidate.chunk.id not in places]
     old.sort(key=lambda piece: places[piece.candidate.chunk.id])
-    return old + _in_reading_order(groups(new))
+    return old + _in_reading_order(group_by_heading(new))
 
 
-def _in_reading_order(grouped: Sequence[Sequence[Piece]]) -> list[Piece]:
-    return [piece for group in grouped for piece in sorted(group, key=_offset)]
+def _in_reading_order(groups: Sequence[Sequence[Piece]]) -> list[Piece]:
+    return [piece for group in groups for piece in sorted(group, key=_offset)]
 
 
-def _together(ordered: Sequence[Piece]) -> list[Piece]:
-    """Bring pieces that share text to where the first of them stands, in reading order."""
-    sharing: list[list[Piece]] = []
-    record, reach = "", 0
-    for piece in sorted(ordered, key=lambda one: (one.candidate.chunk.record_id, *_offset(one))):
+def _join_overlapping(ordered: Sequence[Piece]) -> list[Piece]:
+    """Move pieces that share text to the place of the first of them, in reading order."""
+    overlapping: list[list[Piece]] = []
+    record, end = "", 0
+    for piece in sorted(
+        ordered, key=lambda piece: (piece.candidate.chunk.record_id, *_offset(piece))
+    ):
         chunk = piece.candidate.chunk
-        if sharing and chunk.record_id == record and chunk.start < reach and not piece.described:
-            sharing[-1].append(piece)
-            reach = max(reach, _end(piece))
+        if overlapping and chunk.record_id == record and chunk.start < end and not piece.described:
+            overlapping[-1].append(piece)
+            end = max(end, _end(piece))
         else:
-            sharing.append([piece])
-            record, reach = chunk.record_id, _end(piece)
+            overlapping.append([piece])
+            record, end = chunk.record_id, _end(piece)
     places = {piece.candidate.chunk.id: place for place, piece in enumerate(ordered)}
-    sharing.sort(key=lambda some: min(places[piece.candidate.chunk.id] for piece in some))
-    return [piece for some in sharing for piece in some]
+    overlapping.sort(key=lambda group: min(places[piece.candidate.chunk.id] for piece in group))
+    return [piece for group in overlapping for piece in group]
 
 
-def _block(pieces: Sequence[Piece]) -> Passage:
+def _passage(pieces: Sequence[Piece]) -> Passage:
     chunk = pieces[0].candidate.chunk
-    if len(pieces) == 1:  # as most are, and a whole is said again for each piece that may fit
+    # A shortcut for most passages: the whole is rendered again for each piece that may fit.
+    if len(pieces) == 1:
         alone = Run((pieces[0],), pieces[0].text, _lines(pieces[0]))
         return Passage(chunk.record_id, chunk.path, (alone,))
     runs: list[list[Piece]] = []
@@ -127,12 +134,12 @@ def _block(pieces: Sequence[Piece]) -> Passage:
 
 
 def _run(pieces: Sequence[Piece]) -> Run:
-    """Join pieces that begin where the one before ends, or within it."""
+    """Join pieces that each begin where the one before ends, or within it."""
     text = ""
     end = pieces[0].candidate.chunk.start
     for piece in pieces:
-        seen = end - piece.candidate.chunk.start
-        text += piece.text.encode()[seen:].decode(errors="replace") if seen else piece.text
+        shown = end - piece.candidate.chunk.start
+        text += piece.text.encode()[shown:].decode(errors="replace") if shown else piece.text
         end = max(end, _end(piece))
     lines = [_lines(piece) for piece in pieces]
     return Run(
@@ -141,7 +148,7 @@ def _run(pieces: Sequence[Piece]) -> Run:
 
 
 def _lines(piece: Piece) -> tuple[int, int]:
-    """Tell which lines are shown of a piece."""
+    """Return the first and last line of a piece that are shown."""
     first, last = piece.candidate.chunk.lines
     if not first or piece.described or piece.text == piece.candidate.chunk.text:
         return first, last
@@ -154,7 +161,7 @@ def _offset(piece: Piece) -> tuple[int, int, str]:
 
 
 def _end(piece: Piece) -> int:
-    """Tell where what is shown of a piece ends in its document."""
+    """Return the offset in the document at which the shown text of a piece ends."""
     chunk = piece.candidate.chunk
     if piece.text is chunk.text or piece.described or piece.text == chunk.text:
         return chunk.end

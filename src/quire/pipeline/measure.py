@@ -193,7 +193,7 @@ def cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
             if not more or longer > room:
                 break
             text, used = text + more, longer
-        return packing.as_cut(piece, text, used) if text else None
+        return packing.with_cut_text(piece, text, used) if text else None
 
     return cut
 
@@ -212,7 +212,7 @@ def _cut_as_wanted(draft: Draft, piece: Piece, room: int) -> Piece | None:
     shortest = 1 if written else max(1, spec.shortest)  # a summary may say all in few words
     if not shortest <= len(text) < len(piece.text):
         return None
-    part = packing.as_cut(piece, text, counter.count(text))
+    part = packing.with_cut_text(piece, text, counter.count(text))
     return replace(part, level=SUMMARIZED) if written else part
 
 

@@ -97,9 +97,9 @@ def deepened(draft: Draft) -> Draft:
 def deduped(draft: Draft) -> Draft:
     """Leave out what says again what a better candidate says."""
     spec = draft.recipe.fit
-    candidates, repeats = packing.repeats(draft.candidates, spec.same_path)
+    candidates, repeats = packing.dedup_cross_source(draft.candidates, spec.same_path)
     kept, dropped = packing.dedup(candidates, spec.dedup, within=spec.within)
-    kept, similar = packing.alike(kept, spec.dedup) if spec.fuzzy else (kept, [])
+    kept, similar = packing.dedup_near(kept, spec.dedup) if spec.fuzzy else (kept, [])
     decisions = tuple(
         _dropped(
             repeat.candidate,
@@ -142,7 +142,7 @@ def measured(draft: Draft) -> Draft:
             pieces.append(replace(piece, instead=()) if known else piece)
             headings.add(piece.heading)
     most = draft.recipe.fit.per_document
-    kept, rest = packing.limited(pieces, most)
+    kept, rest = packing.limit_per_document(pieces, most)
     decisions = [
         _dropped(piece.candidate, "group", "its entity is there already", piece.tokens)
         for piece in again
@@ -159,9 +159,9 @@ def packed(draft: Draft) -> Draft:
     budget, way = draft.recipe.budget, draft.recipe.fit.pack
     opening = measure.opening(draft)
     how = _Packing(
-        way=way,
+        strategy=way,
         overflow=_overflow(draft.recipe) if budget.hard else "stop",
-        opening=lambda piece: max(budget.overhead, opening(piece)),
+        heading_cost=lambda piece: max(budget.overhead, opening(piece)),
     )
     if draft.recipe.sections:
         shares = {section.name: section.weight for section in draft.recipe.sections}
@@ -169,18 +169,18 @@ def packed(draft: Draft) -> Draft:
         made, preferred = packing.pack_shares(draft.pieces, room, shares, **how)
     else:
         made = packing.pack(draft.pieces, budget.available, **how)
-        preferred = packing.preferred(draft.pieces, way)
+        preferred = packing.sort_by_preference(draft.pieces, way)
     return replace(
-        draft, pieces=made.chosen, left=made.left, gap=made.gap, preferred=tuple(preferred)
+        draft, pieces=made.chosen, left=made.rest, gap=made.gap, preferred=tuple(preferred)
     )
 
 
 class _Packing(TypedDict):
     """How a budget is packed."""
 
-    way: str
+    strategy: str
     overflow: str
-    opening: Callable[[Piece], int]
+    heading_cost: Callable[[Piece], int]
 
 
 def settled(draft: Draft) -> Draft:
@@ -257,20 +257,20 @@ def _overflow(recipe: Recipe) -> str:
 
 def _settled(draft: Draft) -> tuple[list[Piece], list[Piece]]:
     budget = draft.recipe.budget
-    return packing.settle(
+    return packing.refine(
         draft.preferred,
         draft.pieces,
         budget.available,
         overflow=_overflow(draft.recipe),
         hard=budget.hard,
-        length=lambda pieces: measure.length(draft, pieces),
+        measure=lambda pieces: measure.length(draft, pieces),
         cut=measure.cutter(draft),
-        opening=measure.opening(draft),
+        heading_cost=measure.opening(draft),
     )
 
 
 def _score(pieces: Sequence[Piece]) -> int:
-    return sum(map(packing.worth, pieces))
+    return sum(map(packing.level_score, pieces))
 
 
 def _left_out(draft: Draft) -> list[str]:
@@ -310,7 +310,9 @@ def _least(draft: Draft) -> int:
     overflow = _overflow(draft.recipe)
     draft = replace(draft, footer=False)  # the names of the sources go first
     tried = draft.left if overflow == "skip" else draft.left[:1]
-    least = min(measure.length(draft, [each]) for piece in tried for each in packing.options(piece))
+    least = min(
+        measure.length(draft, [each]) for piece in tried for each in packing.variants(piece)
+    )
     if overflow != "cut":
         return least
     first = draft.left[0]

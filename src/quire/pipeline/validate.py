@@ -40,7 +40,7 @@ def check(recipe: Recipe) -> None:
     for name in ("budget", "rank", "fit", "render"):
         _typed(name, getattr(recipe, name))
     check_budget(recipe.budget)
-    _one_of("pack", "way of packing", recipe.fit.pack, packing.PREFERENCES)
+    _one_of("pack", "way of packing", recipe.fit.pack, packing.STRATEGIES)
     _one_of("order", "order", recipe.fit.order, packing.ORDERS)
     _one_of("overflow", "overflow", recipe.budget.overflow, packing.OVERFLOWS)
     _one_of("format", "format", recipe.render.format, rendering.FORMATS)
@@ -62,7 +62,7 @@ def check(recipe: Recipe) -> None:
         _within(f"rank.weights.{name}", weight, 0, MOST_WEIGHT)
     for name, intent in recipe.intents.items():
         _typed(f"intents.{name}", intent)
-    _one_of("same_path", "rule for one path", recipe.fit.same_path, packing.SAME_PATH)
+    _one_of("same_path", "rule for one path", recipe.fit.same_path, packing.SAME_PATH_RULES)
     _check_sections(recipe)
     _one_of("fusion", "fusion", recipe.rank.fusion, ranking.FUSIONS)
     _within("rank.constant", recipe.rank.constant, 0)

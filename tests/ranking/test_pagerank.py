@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from quire.core.types import Entity, Outline, Reference
 from quire.ranking import is_definition, rank_definitions
 from quire.ranking.pagerank import MAX_OWNERS, TOTAL_RANK
-from quire.rendering import tree
+from quire.rendering import render_codemap
 
 
 def rank(outlines: dict[str, Outline]) -> dict[tuple[str, int], int]:
@@ -122,8 +122,8 @@ def test_a_tree_names_what_is_around_a_definition() -> None:
     total = Entity("method", "total", "Cart.total", 5, 60, (4, 8), 1, "def total(self) -> int:")
     plain = Entity("function", "f", "f", 80, 90, (9, 9), 0)
     outlines = {"x": Outline((whole, cart, total, plain)), "y": Outline((whole, plain))}
-    text = tree([("b.py", "y", 1), ("a\n.py", "x", 2), ("a\n.py", "x", 2)], outlines)
+    text = render_codemap([("b.py", "y", 1), ("a\n.py", "x", 2), ("a\n.py", "x", 2)], outlines)
     assert text == (
         "a\\n.py:\n  2: class Cart:\n    4: def total(self) -> int:\n\nb.py:\n  9: function f\n"
     )
-    assert tree([], outlines) == ""
+    assert render_codemap([], outlines) == ""

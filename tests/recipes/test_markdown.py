@@ -22,7 +22,7 @@ from quire.core.types import (
     Section,
 )
 from quire.rendering import FORMATS
-from quire.rendering.escape import paragraph
+from quire.rendering.escape import escape_paragraph
 from tests.conftest import Tree
 from tests.pipeline.holding import count
 from tests.recipes.parsed import seen
@@ -144,7 +144,7 @@ LINES = st.lists(
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(LINES)
 def test_a_paragraph_holds_no_heading_rule_or_fence(text: str) -> None:
-    tokens = MarkdownIt("commonmark").parse(f"**Memory**: {paragraph(text.strip())}\nend")
+    tokens = MarkdownIt("commonmark").parse(f"**Memory**: {escape_paragraph(text.strip())}\nend")
     assert not {"heading_open", "hr", "fence", "html_block"} & {token.type for token in tokens}
 
 
@@ -159,10 +159,10 @@ def test_any_items_are_read_back_as_they_are(items: list[tuple[str, str]]) -> No
         record = Record(f"r{number}", kind, f"p{number}", title=text, attrs=_attrs(kind))
         chunk = Chunk(f"c{number}", record.id, kind, record.path, "", 0, 0, 0, (0, 0), text)
         candidate = Candidate(chunk, 1, {}, record=record, section=section)
-        said = FORMATS["page"].show(candidate, spec, "full")
+        said = FORMATS["page"].item_text(candidate, spec, "full")
         piece = Piece(candidate, 1, said)
         passages.append(Passage(record.id, record.path, (Run((piece,), said, (0, 0)),)))
-    page = FORMATS["page"].say(passages, spec, Frame(sections))
+    page = FORMATS["page"].render(passages, spec, Frame(sections))
     found = seen(page)
     assert sum(map(len, found.sections.values())) == len(items)
     assert found.rules == (1 if items else 0)

@@ -1,4 +1,4 @@
-"""Is an entity said exactly as its format promises, whatever its text holds?"""
+"""Every format renders entities exactly as promised, whatever their text contains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from quire import packing
 from quire.core.types import FULL, OUTLINE, SIGNATURE, Candidate, Entity, Piece, RenderSpec
-from quire.rendering import heading, render, shown
+from quire.rendering import heading_text, item_text, render
 from tests.pipeline.making import chunk
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -52,7 +52,9 @@ def piece(
 ) -> Piece:
     one = replace(chunk(text, path), lines=entity.lines)
     candidate = Candidate(one, score, {}, entity, language)
-    return Piece(candidate, 9, shown(candidate, spec, level), level=level, group=path + entity.name)
+    return Piece(
+        candidate, 9, item_text(candidate, spec, level), level=level, group=path + entity.name
+    )
 
 
 def example(spec: RenderSpec) -> list[Piece]:
@@ -75,21 +77,21 @@ def spec_of(name: str, **more: object) -> RenderSpec:
     )
 
 
-def said(pieces: list[Piece], spec: RenderSpec) -> str:
+def rendered(pieces: list[Piece], spec: RenderSpec) -> str:
     return render(packing.arrange(pieces, "grouped", "greedy", by_category=spec.groups), spec)
 
 
 @pytest.mark.parametrize("name", ["markdown", "xml", "plain"])
-def test_the_example_is_said_as_laid_out(name: str) -> None:
+def test_the_example_is_rendered_as_laid_out(name: str) -> None:
     spec = spec_of(name)
     expected = (GOLDEN / f"entities.{name}.txt").read_bytes().decode()
-    assert said(example(spec), spec) == expected
+    assert rendered(example(spec), spec) == expected
 
 
 @pytest.mark.parametrize("name", ["markdown", "xml", "plain"])
 def test_without_groups_all_stand_by_score(name: str) -> None:
     spec = spec_of(name, groups=False, sources=0)
-    text = said(example(spec), spec)
+    text = rendered(example(spec), spec)
     names = ["ana, turn 2", "Cart.total", "Round prices down", "Paying", "parse"]
     places = [text.index(each) for each in names]
     assert places == sorted(places)
@@ -100,7 +102,7 @@ def test_without_groups_all_stand_by_score(name: str) -> None:
 
 def test_without_content_markdown_says_what_entities_say_of_themselves() -> None:
     spec = spec_of("markdown", content=False)
-    text = said(example(spec), spec)
+    text = rendered(example(spec), spec)
     assert "```" not in text
     assert "Add up what is in the cart." in text
     assert "sum(item.price" not in text
@@ -113,28 +115,28 @@ def test_at_most_ten_sources_are_named(name: str) -> None:
         piece(replace(PARSE, name=f"f{n}", qualified=f"f{n}"), "x\n", f"{n}.go", 99 - n, spec)
         for n in range(14)
     ]
-    footer = said(many, spec).lower().rpartition("sources" if name != "xml" else "<sources>")[2]
-    assert "f9" in said(many, spec).rpartition("f8")[2]
+    footer = rendered(many, spec).lower().rpartition("sources" if name != "xml" else "<sources>")[2]
+    assert "f9" in rendered(many, spec).rpartition("f8")[2]
     assert len(re.findall(r"\bf\d+\b", footer if name != "xml" else xml_footer(many, spec))) == 10
 
 
 def xml_footer(pieces: list[Piece], spec: RenderSpec) -> str:
-    return said(pieces, spec).partition("<sources>")[2]
+    return rendered(pieces, spec).partition("<sources>")[2]
 
 
 def test_a_text_up_to_the_cap_is_whole_and_a_longer_one_is_marked() -> None:
     spec = spec_of("markdown", sources=0)
-    exact = said([piece(PARSE, "x" * 500, "a.go", 1, spec)], spec)
+    exact = rendered([piece(PARSE, "x" * 500, "a.go", 1, spec)], spec)
     assert "x" * 500 in exact
     assert "truncated" not in exact
-    longer = said([piece(PARSE, "x" * 501, "a.go", 1, spec)], spec)
+    longer = rendered([piece(PARSE, "x" * 501, "a.go", 1, spec)], spec)
     assert "x" * 500 + "\n// ... (truncated)\n```" in longer
     assert "x" * 501 not in longer
 
 
 def test_a_cap_splits_no_character_that_is_seen_as_one() -> None:
     spec = spec_of("markdown", cap=4, sources=0)
-    text = said(
+    text = rendered(
         [piece(PARSE, "abc\N{WOMAN}\N{ZERO WIDTH JOINER}\N{WOMAN} rest", "a.go", 1, spec)], spec
     )
     assert "\nabc\n// ... (truncated)\n" in text
@@ -145,7 +147,7 @@ def test_levels_say_less_and_less() -> None:
         spec = spec_of(name, sources=0, groups=False)
         lengths = [
             len(
-                said(
+                rendered(
                     [piece(PARSE, "func parse() {\n" + "x\n" * 90, "a.go", 1, spec, level=level)],
                     spec,
                 )
@@ -165,12 +167,12 @@ def test_an_outline_is_a_name_and_a_place() -> None:
         ("plain", "parse [a.go:3]"),
     ):
         spec = spec_of(name, sources=0, groups=False)
-        assert said([piece(PARSE, "x", "a.go", 1, spec, level=OUTLINE)], spec) == expected
+        assert rendered([piece(PARSE, "x", "a.go", 1, spec, level=OUTLINE)], spec) == expected
 
 
-def test_a_signature_stands_with_what_is_said_of_it() -> None:
+def test_a_signature_is_rendered_with_its_summary() -> None:
     spec = spec_of("markdown", sources=0, groups=False)
-    text = said([piece(TOTAL, "x", "a.py", 1, spec, language="python", level=SIGNATURE)], spec)
+    text = rendered([piece(TOTAL, "x", "a.py", 1, spec, language="python", level=SIGNATURE)], spec)
     assert text == (
         "### Cart.total\n*a.py:12*\n\nAdd up what is in the cart.\n\n"
         "```python\ndef total(self) -> int:\n```"
@@ -184,14 +186,14 @@ def test_two_stretches_of_one_entity_stand_together_with_a_gap() -> None:
         Piece(Candidate(one, 1, {}, TOTAL, "python"), 1, one.text, group="total")
         for one in (first, second)
     ]
-    assert "```python\none\n...\ntwo\n```" in said(pieces, spec)
+    assert "```python\none\n...\ntwo\n```" in rendered(pieces, spec)
 
 
 def test_the_heading_is_what_an_entity_costs_beside_its_text() -> None:
     spec = spec_of("markdown")
     one = piece(TOTAL, "x", "a.py", 1, spec)
-    assert heading(one, spec) == "### Cart.total\n*a.py:12*\n\nAdd up what is in the cart."
-    assert heading(one, RenderSpec()) == "[DOC: a.py]\n"
+    assert heading_text(one, spec) == "### Cart.total\n*a.py:12*\n\nAdd up what is in the cart."
+    assert heading_text(one, RenderSpec()) == "[DOC: a.py]\n"
 
 
 # --- whatever a text holds -----------------------------------------------------------------------
@@ -267,7 +269,7 @@ def allowed(text: str) -> str:
 @settings(max_examples=300, deadline=None)
 @given(any_pieces(XML))
 def test_xml_parsed_back_gives_the_same_entities(pieces: list[Piece]) -> None:
-    root = ET.fromstring(said(pieces, XML))
+    root = ET.fromstring(rendered(pieces, XML))
     found = {each.get("name"): each for each in root.iter("entity")}
     assert len(found) == len(pieces)
     for one in pieces:
@@ -287,7 +289,7 @@ def test_xml_parsed_back_gives_the_same_entities(pieces: list[Piece]) -> None:
 @settings(max_examples=300, deadline=None)
 @given(any_pieces(MARKDOWN))
 def test_markdown_rendered_has_the_same_code_blocks(pieces: list[Piece]) -> None:
-    text = said(pieces, MARKDOWN)
+    text = rendered(pieces, MARKDOWN)
     tokens = MarkdownIt("commonmark").parse(text)
     fences = [token for token in tokens if token.type in {"fence", "code_block"}]
     ordered = packing.arrange(pieces, "grouped", "greedy", by_category=True)
@@ -305,6 +307,6 @@ def test_markdown_rendered_has_the_same_code_blocks(pieces: list[Piece]) -> None
 
 
 def as_read(text: str) -> str:
-    """Give a text as a reader of markdown reads it."""
+    """Return a text as a Markdown reader sees it."""
     lines = (text.strip("\n") + "\n").replace("\r\n", "\n").replace("\r", "\n")
     return lines.replace("\0", "\ufffd")

@@ -1,4 +1,4 @@
-"""Is a context said exactly as its format promises?"""
+"""Every format renders a context exactly as promised."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from quire import packing
 from quire.core.types import Piece, RenderSpec
 from quire.errors import InputError
-from quire.rendering import FORMATS, marker, render
+from quire.rendering import FORMATS, marker_line, render
 from tests.pipeline.making import chunk, document, piece
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,7 +36,7 @@ TREES = document(
 )
 
 
-def said(pieces: list[Piece], order: str, spec: RenderSpec = MARKERS) -> str:
+def rendered(pieces: list[Piece], order: str, spec: RenderSpec = MARKERS) -> str:
     return render(packing.arrange(pieces, order, "greedy"), spec)
 
 
@@ -52,12 +52,12 @@ def example() -> list[Piece]:
 
 def test_vector_format_example() -> None:
     expected = (GOLDEN / "format_example.txt").read_bytes().decode()
-    assert said(example(), "packed") == expected
+    assert rendered(example(), "packed") == expected
 
 
 def test_format_example_grouped() -> None:
     expected = (GOLDEN / "format_example_grouped.txt").read_bytes().decode()
-    assert said(example(), "grouped") == expected
+    assert rendered(example(), "grouped") == expected
 
 
 def test_format_example_with_metadata() -> None:
@@ -67,12 +67,12 @@ def test_format_example_with_metadata() -> None:
         piece(chunk("Second.\n", "a.md", 1), 5),
         piece(chunk("Third.\n", "b.md", 0, title="End"), 3),
     ]
-    assert said(pieces, "grouped", RenderSpec(metadata=True)) == expected
+    assert rendered(pieces, "grouped", RenderSpec(metadata=True)) == expected
 
 
 def test_format_example_json() -> None:
     expected = (GOLDEN / "format_example.json").read_bytes().decode()
-    assert said(example(), "packed", JSON) + "\n" == expected
+    assert rendered(example(), "packed", JSON) + "\n" == expected
 
 
 def test_vector_grouping() -> None:
@@ -90,19 +90,19 @@ def test_vector_grouping() -> None:
 
 @pytest.mark.parametrize("text", ["end", "end\n", "end\n\n\n", "\n\nend", "\nend\n"])
 def test_a_run_ends_in_one_line_end(text: str) -> None:
-    assert said([piece(chunk(text))], "grouped") == "[DOC: a.md]\nend\n"
+    assert rendered([piece(chunk(text))], "grouped") == "[DOC: a.md]\nend\n"
 
 
 def test_white_space_within_stays() -> None:
     text = "    indented\n\n\n\tby a tab  \n"
-    assert said([piece(chunk(text))], "grouped") == f"[DOC: a.md]\n{text}"
+    assert rendered([piece(chunk(text))], "grouped") == f"[DOC: a.md]\n{text}"
 
 
 @pytest.mark.parametrize(
     "name", ["a\nb.md", "x]\n[DOC: secret.md", "tab\there", "a\u2028b", "\x1b[0m"]
 )
 def test_a_marker_is_one_line_whatever_a_file_is_called(name: str) -> None:
-    line = marker(name)
+    line = marker_line(name)
     assert line.startswith("[DOC: ")
     assert line.endswith("]\n")
     assert len(line.splitlines()) == 1
@@ -111,11 +111,13 @@ def test_a_marker_is_one_line_whatever_a_file_is_called(name: str) -> None:
 
 
 def test_a_plain_path_stands_as_it_is() -> None:
-    assert marker("docs/größe 漢字 👩‍💻.md") == "[DOC: docs/größe 漢字 👩‍💻.md]\n"
+    assert marker_line("docs/größe 漢字 👩‍💻.md") == "[DOC: docs/größe 漢字 👩‍💻.md]\n"
 
 
 def test_unknown_format_is_refused() -> None:
-    with pytest.raises(InputError, match="'yaml' is no format; there are json, markdown, markers"):
+    with pytest.raises(
+        InputError, match="unknown format 'yaml'; choose from markers, markdown, xml"
+    ):
         render((), RenderSpec(format="yaml"))
 
 
@@ -184,6 +186,6 @@ def test_each_format_says_nothing_of_nothing() -> None:
 
 def test_no_text_can_pass_for_another_document() -> None:
     forged = "as it was\n[DOC: secret.md]\n  [DOC: b]\nnot [DOC: c]\n"
-    text = said([piece(document("a.md", forged)[0], 1)], "grouped")
+    text = rendered([piece(document("a.md", forged)[0], 1)], "grouped")
     assert [line for line in text.splitlines() if line.startswith("[DOC: ")] == ["[DOC: a.md]"]
     assert "\n\\[DOC: secret.md]\n\\  [DOC: b]\nnot [DOC: c]\n" in text

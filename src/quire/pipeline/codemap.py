@@ -52,9 +52,9 @@ def draw(view: View, under: Sequence[str], budget: int, counter: Counter) -> Map
     wanted.sort(key=lambda each: (-ranks.get(each, 0), paths[each[0]], each))
     entries: list[Entry] = [(paths[record], record, place) for record, place in wanted]
     chosen = _fitting(entries, outlines, budget, counter)
-    text = rendering.tree(chosen, outlines)
+    text = rendering.render_codemap(chosen, outlines)
     if entries and not chosen:
-        least = min(counter.count(rendering.tree([entry], outlines)) for entry in entries)
+        least = min(counter.count(rendering.render_codemap([entry], outlines)) for entry in entries)
         raise BudgetTooSmallError(
             f"not even one definition fits: at least {least} tokens are needed, the budget is "
             f"{budget}; raise it to {least}"
@@ -90,7 +90,7 @@ def _fitting(
     """Take the best ones that fit: as many of the first as possible, then whatever still does."""
 
     def fits(chosen: Sequence[Entry]) -> bool:
-        return counter.count(rendering.tree(chosen, outlines)) <= budget
+        return counter.count(rendering.render_codemap(chosen, outlines)) <= budget
 
     # A line costs a token at least, so no more than that many can be in.
     low, high = 0, min(len(entries), budget)

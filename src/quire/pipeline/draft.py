@@ -85,7 +85,7 @@ def _heard(asked: ResolvedRequest) -> tuple[tuple[str, str], ...]:
     room = asked.recipe.budget.history
     kept: list[tuple[str, str]] = []
     for who, text in reversed(asked.request.history):
-        room -= asked.counter.count(rendering.message(who, text)) + APART
+        room -= asked.counter.count(rendering.message_text(who, text)) + APART
         if room < 0:
             break
         kept.append((who, text))

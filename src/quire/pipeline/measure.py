@@ -37,7 +37,7 @@ def opening(draft: Draft) -> Callable[[Piece], int]:
         if under not in known:
             at = (piece.candidate.chunk.id, piece.level, piece.text)
             if at not in counted:
-                counted[at] = count(rendering.heading(piece, say))
+                counted[at] = count(rendering.heading_text(piece, say))
             known[under] = counted[at]
         return known[under]
 
@@ -49,14 +49,14 @@ def say(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Passage, ...], str
     spec, form = draft.recipe.fit, draft.recipe.render
     if not draft.footer:
         form = replace(form, sources=0)
-    chosen = rendering.format_of(form)
+    chosen = rendering.get_format(form)
     passages = packing.arrange(
         pieces,
         spec.order,
         spec.pack,
         draft.request.previous,
-        by_category=form.groups and chosen.entities and not chosen.paged,
-        sections=draft.recipe.sections if chosen.paged else (),
+        by_category=form.groups and chosen.entities and not chosen.sections,
+        sections=draft.recipe.sections if chosen.sections else (),
     )
     text = rendering.render(passages, form, draft.frame)
     if not passages and draft.counter.count(text) > draft.recipe.budget.available:
@@ -96,19 +96,19 @@ def piece(draft: Draft, candidate: Candidate) -> Piece:
     """Show a candidate in full, with what may be shown instead of it."""
     recipe, count = draft.recipe, draft.counter.count
     entity, group = candidate.entity, ""
-    form = rendering.format_of(recipe.render)
+    form = rendering.get_format(recipe.render)
     if entity is not None and form.entities:
         group = f"{candidate.chunk.record_id} {entity.start} {entity.end} {entity.qualified}"
-    if candidate.section is not None and form.paged:
+    if candidate.section is not None and form.sections:
         group = f"{candidate.section.name} {group or candidate.chunk.record_id}"
-    text = rendering.shown(candidate, recipe.render)
+    text = rendering.item_text(candidate, recipe.render)
     full = Piece(candidate, count(text), text, group=group)
-    if form.paged and candidate.context is None:
+    if form.sections and candidate.context is None:
         return _limited(draft, full)
     instead: list[Piece] = []
     for level in LEVELS[1:]:
         if level in recipe.fit.levels and (entity is not None or candidate.context is not None):
-            less = rendering.shown(candidate, recipe.render, level)
+            less = rendering.item_text(candidate, recipe.render, level)
             cost = count(less)
             if cost < (instead[-1] if instead else full).tokens:
                 instead.append(Piece(candidate, cost, less, level=level, group=group))
@@ -123,7 +123,7 @@ def _limited(draft: Draft, piece: Piece) -> Piece:
     most = draft.recipe.share(section) * section.item // 100
     if piece.tokens <= most:
         return piece
-    if rendering.format_of(draft.recipe.render).shorten is None:
+    if rendering.get_format(draft.recipe.render).shortener is None:
         part = cutter(draft)(piece, most)
         return piece if part is None else _at(part, CAPPED)
     shorter = _shortened(draft, piece, most)
@@ -132,10 +132,10 @@ def _limited(draft: Draft, piece: Piece) -> Piece:
 
 def _shortened(draft: Draft, piece: Piece, room: int) -> Piece:
     """Cut what is said of an item to so many tokens, the note about it included, if that goes."""
-    form, counter = rendering.format_of(draft.recipe.render), draft.counter
-    assert form.shorten is not None, "only what says items in its own words"
+    form, counter = rendering.get_format(draft.recipe.render), draft.counter
+    assert form.shortener is not None, "only what says items in its own words"
     candidate, spec = piece.candidate, draft.recipe.render
-    worded = form.shorten(candidate, spec)
+    worded = form.shortener(candidate, spec)
     bare = worded(lambda _: "")
     body = room - counter.count(bare)
     text = bare
@@ -152,7 +152,7 @@ def _shortened(draft: Draft, piece: Piece, room: int) -> Piece:
 
 def is_said_once(draft: Draft, piece: Piece) -> bool:
     """Tell whether another piece of the same entity would say the same, or what the cap hides."""
-    if rendering.format_of(draft.recipe.render).shorten is not None:
+    if rendering.get_format(draft.recipe.render).shortener is not None:
         return True
     return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.described)
 
@@ -179,7 +179,7 @@ def cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
     """Give a function that cuts a piece to so many tokens, at a good place if that costs little."""
     counter, spare = draft.counter, draft.recipe.budget.available // TO_SPARE
     spec = draft.recipe.fit
-    if rendering.format_of(draft.recipe.render).shorten is not None:
+    if rendering.get_format(draft.recipe.render).shortener is not None:
         return partial(_cut_item, draft)
     if spec.cut != tokens.KEEP_START or spec.shortest:
         return partial(_cut_as_wanted, draft)
@@ -231,16 +231,16 @@ def _at(piece: Piece, level: str) -> Piece:
 
 def _body(draft: Draft, candidate: Candidate) -> str:
     """Give what of a candidate is cut when it is too long."""
-    form = rendering.format_of(draft.recipe.render)
-    if form.shorten is None:
-        return rendering.shown(candidate, draft.recipe.render)
+    form = rendering.get_format(draft.recipe.render)
+    if form.shortener is None:
+        return rendering.item_text(candidate, draft.recipe.render)
     bodies = [""]
 
     def seen(body: str) -> str:
         bodies.append(body)
         return ""
 
-    form.shorten(candidate, draft.recipe.render)(seen)
+    form.shortener(candidate, draft.recipe.render)(seen)
     return bodies[-1]
 
 

@@ -63,7 +63,7 @@ def _items(draft: Draft) -> tuple[Item, ...]:
             record_id=candidate.chunk.record_id,
             score=candidate.score,
             tokens=piece.tokens,
-            about=rendering.about(candidate),
+            about=rendering.item_metadata(candidate),
         )
         for piece, candidate in ((each, each.candidate) for each in pieces)
     )

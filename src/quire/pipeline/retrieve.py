@@ -329,7 +329,7 @@ def is_timely(recipe: Recipe) -> bool:
 
 def needs_outlines(recipe: Recipe) -> bool:
     """Tell whether a recipe shows the entities that pieces are a part of."""
-    return rendering.format_of(recipe.render).entities or recipe.fit.levels != (FULL,)
+    return rendering.get_format(recipe.render).entities or recipe.fit.levels != (FULL,)
 
 
 def _bearing(view: View, part: Part, recipe: Recipe, found: Mapping[str, Hits]) -> FusionStats:

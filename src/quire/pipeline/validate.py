@@ -98,7 +98,7 @@ def _check_sections(recipe: Recipe) -> None:
     names = [section.name for section in recipe.sections]
     if len(set(names)) != len(names):
         raise ConfigError(f"the recipe {recipe.name!r} has two sections of one name")
-    if rendering.format_of(recipe.render).paged and not names:
+    if rendering.get_format(recipe.render).sections and not names:
         raise InputError(
             f"the format {recipe.render.format!r} says sections, and the recipe "
             f"{recipe.name!r} has none: use another format, or a recipe with sections"
@@ -124,7 +124,7 @@ def _check_sections(recipe: Recipe) -> None:
             _one_of(f"{place}.lifts", "signal that lifts", name, ranking.BOOSTS)
             _within(f"{place}.lifts.{name}", percent, 0, MOST_RECENT)
         for name in section.show:
-            _one_of(f"{place}.show", "part that can be shown", name, rendering.PARTS)
+            _one_of(f"{place}.show", "part that can be shown", name, rendering.EXPERIENCE_FIELDS)
 
 
 def check_budget(budget: Budget) -> None:

@@ -1,21 +1,22 @@
-"""How is it said?"""
+"""Rendering: the text of a context in one of several formats."""
 
-from quire.rendering.codemap import tree
+from quire.rendering.codemap import render_codemap
+from quire.rendering.documents import marker_line
 from quire.rendering.entities import entity_of
-from quire.rendering.formats import FORMATS, format_of, heading, marker, render, shown
-from quire.rendering.page import PARTS, about
-from quire.rendering.workspace_template import message
+from quire.rendering.formats import FORMATS, get_format, heading_text, item_text, render
+from quire.rendering.page import EXPERIENCE_FIELDS, item_metadata
+from quire.rendering.workspace_template import message_text
 
 __all__ = [
+    "EXPERIENCE_FIELDS",
     "FORMATS",
-    "PARTS",
-    "about",
     "entity_of",
-    "format_of",
-    "heading",
-    "marker",
-    "message",
+    "get_format",
+    "heading_text",
+    "item_metadata",
+    "item_text",
+    "marker_line",
+    "message_text",
     "render",
-    "shown",
-    "tree",
+    "render_codemap",
 ]

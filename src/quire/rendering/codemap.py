@@ -1,7 +1,7 @@
-"""How is a map of definitions said?
+"""The code map: definitions as a tree of files.
 
-Files by path, and below each its definitions in reading order, with their lines, indented as they
-are nested. Those around a definition are named with it.
+Files are sorted by path. Below each stand its definitions in reading order, with their line
+numbers, indented as they are nested. The definitions around one are listed with it.
 """
 
 from __future__ import annotations
@@ -10,31 +10,32 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from quire.core.types import WHOLE, Outline
-from quire.rendering.escape import one_line
+from quire.rendering.escape import escape_line
 
 Entry = tuple[str, str, int]
-"""A definition: the path and the name of its record, and its place in the outline."""
+"""A definition: the path and the id of its record, and its index in the outline."""
 
 
-def tree(entries: Iterable[Entry], outlines: Mapping[str, Outline]) -> str:
-    """Say definitions as a tree of files."""
-    parts = []
+def render_codemap(entries: Iterable[Entry], outlines: Mapping[str, Outline]) -> str:
+    """Render definitions as a tree of files."""
+    files = []
     for (path, record), group in groupby(sorted(set(entries)), key=lambda entry: entry[:2]):
         outline = outlines[record]
-        shown: set[int] = set()
-        for _, _, place in group:
-            at: int | None = place
+        listed: set[int] = set()
+        for _, _, index in group:
+            at: int | None = index
             while at is not None and at != WHOLE:
-                shown.add(at)
+                listed.add(at)
                 at = outline.entities[at].parent
-        parts.append(f"{one_line(path)}:\n" + "".join(_line(outline, at) for at in sorted(shown)))
-    return "\n".join(parts)
+        lines = "".join(_line(outline, at) for at in sorted(listed))
+        files.append(f"{escape_line(path)}:\n{lines}")
+    return "\n".join(files)
 
 
-def _line(outline: Outline, place: int) -> str:
-    entity = outline.entities[place]
+def _line(outline: Outline, index: int) -> str:
+    entity = outline.entities[index]
     depth, at = 0, entity.parent
     while at is not None and at != WHOLE:
         depth, at = depth + 1, outline.entities[at].parent
-    said = entity.signature or f"{entity.kind} {entity.name}"
-    return f"{'  ' * (depth + 1)}{entity.lines[0]}: {one_line(said)}\n"
+    declaration = entity.signature or f"{entity.kind} {entity.name}"
+    return f"{'  ' * (depth + 1)}{entity.lines[0]}: {escape_line(declaration)}\n"

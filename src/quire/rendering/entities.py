@@ -1,8 +1,8 @@
-"""How is an entity said: in markdown, in xml, in plain text?
+"""The entity formats: functions, classes and sections as Markdown, XML or plain text.
 
-Each entity has a heading (its name and where it stands), what it says of itself, and its text.
-Whatever a text holds (back-ticks, angle brackets, quotes), the format around it stays whole: fences
-grow, what xml does not allow is escaped.
+Each entity has a heading (its name and place), its summary and its text. Whatever a text contains
+(back-ticks, angle brackets, quotes), the format around it stays intact: fences grow, and characters
+that XML does not allow are escaped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from quire.core.types import (
     RenderSpec,
     category_of,
 )
-from quire.rendering.escape import fence, one_line, paragraph
+from quire.rendering.escape import escape_line, escape_paragraph, fence
 
 TITLES = {
     "code": "Relevant Code",
@@ -30,122 +30,124 @@ TITLES = {
     "conversation": "Previous Conversations",
     "other": "Other Context",
 }
-NO_FILE = (".git/", ".quire/")
-"""Where that is kept which stands in no file of the project's."""
-NAME_LENGTH = 60
+VIRTUAL_PATHS = (".git/", ".quire/")
+"""Prefixes of the paths of records that are not files of the project: commits, memories."""
+MAX_NAME_LENGTH = 60
 TRUNCATED = "// ... (truncated)"
 GAP = "..."
-_BEGINNINGS = frozenset(" `~#<=>+*-|")
-_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MARKDOWN_STARTS = frozenset(" `~#<=>+*-|")
+_INVALID_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def entity_of(candidate: Candidate) -> Entity:
-    """Give the entity that a candidate is a part of; where none is known, its whole record."""
+    """Return the entity that a candidate belongs to; if none is known, its whole record."""
     if candidate.entity is not None:
         return candidate.entity
     chunk = candidate.chunk
     kind = "file" if chunk.kind == "code" else chunk.kind
     name = chunk.path.rpartition("/")[2]
-    if chunk.path.startswith(NO_FILE):
+    if chunk.path.startswith(VIRTUAL_PATHS):
         words = " ".join((chunk.title or chunk.text).split())
-        name = words if len(words) <= NAME_LENGTH else words[: NAME_LENGTH - 1].rstrip() + "…"
+        name = (
+            words if len(words) <= MAX_NAME_LENGTH else words[: MAX_NAME_LENGTH - 1].rstrip() + "…"
+        )
     return Entity(kind, name, name, 0, chunk.end, (1, chunk.lines[1]))
 
 
-def capped(text: str, cap: int) -> str:
-    """Give the beginning of a text, at most so many characters of it; 0: all of it."""
+def truncate(text: str, cap: int) -> str:
+    """Return the beginning of a text, at most so many characters of it; 0: all of it."""
     if not cap or len(text) <= cap:
         return text
     return text[: last_cut(text, cap)]
 
 
 def holds_beginning(candidate: Candidate, entity: Entity) -> bool:
-    """Tell whether a candidate's text holds where its entity begins."""
+    """Tell whether a candidate's text contains the beginning of its entity."""
     return candidate.chunk.start <= entity.start < candidate.chunk.end
 
 
-# --- what is said of an entity, by level ---------------------------------------------------------
+# --- the text of an entity, by level -------------------------------------------------------------
 
 
-def shown_in_markdown(candidate: Candidate, spec: RenderSpec, level: str) -> str:
-    """Give what stands in the fence; its own words about itself stand before it."""
+def markdown_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
+    """Return the text inside the fence; the summary is rendered before it."""
     entity = entity_of(candidate)
     if level == OUTLINE:
         return ""
     if not spec.content:
         return entity.summary
-    return entity.signature if level == SIGNATURE else capped(candidate.chunk.text, spec.cap)
+    return entity.signature if level == SIGNATURE else truncate(candidate.chunk.text, spec.cap)
 
 
-def shown_alone(candidate: Candidate, spec: RenderSpec, level: str) -> str:
-    """Give the one text that stands for an entity: its own words, or else a piece of it.
+def single_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
+    """Return the one text that represents an entity: its summary, or else a piece of it.
 
-    What was found further down in it is not what its first words tell: then that is shown.
+    A summary describes the beginning of an entity: a chunk from further down is shown itself.
     """
     entity = entity_of(candidate)
     if level == OUTLINE:
         return ""
     if level == SIGNATURE:
         return "" if entity.summary else entity.signature
-    told = entity.summary if holds_beginning(candidate, entity) or not spec.content else ""
+    summary = entity.summary if holds_beginning(candidate, entity) or not spec.content else ""
     if not spec.content:
-        return capped(told or entity.signature, spec.cap)
-    return capped(told or candidate.chunk.text, spec.cap)
+        return truncate(summary or entity.signature, spec.cap)
+    return truncate(summary or candidate.chunk.text, spec.cap)
 
 
 # --- markdown ------------------------------------------------------------------------------------
 
 
-def markdown(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
-    """Say entities under headings, their code in fences that name the language."""
+def render_markdown(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
+    """Render entities under headings, their code in fences that name the language."""
     sections = [
         "\n\n".join(
             [
                 *([f"## {title}"] if title else []),
-                *(_in_markdown(passage, spec) for passage in group),
+                *(_markdown_entity(passage, spec) for passage in group),
             ]
         )
-        for title, group in _grouped(passages, spec)
+        for title, group in _by_category(passages, spec)
     ]
-    footer = [f"- {_begun(name)} ({place})" for name, _, place in _sources(passages, spec)]
+    footer = [f"- {_escape_start(name)} ({place})" for name, _, place in _sources(passages, spec)]
     whole = "\n\n---\n\n".join(sections)
     return "\n\n".join([whole, "\n".join(["---", "**Sources:**", *footer])]) if footer else whole
 
 
-def _in_markdown(passage: Passage, spec: RenderSpec) -> str:
+def _markdown_entity(passage: Passage, spec: RenderSpec) -> str:
     piece = passage.first
     entity = entity_of(piece.candidate)
-    lines = [f"### {one_line(entity.qualified)}", f"*{_begun(_place(passage))}*", ""]
+    lines = [f"### {escape_line(entity.qualified)}", f"*{_escape_start(_place(passage))}*", ""]
     bare = piece.level == SIGNATURE and not (entity.summary or piece.text)
     if piece.level == OUTLINE or bare:
         return "\n".join(lines[:2])
     if entity.summary:
-        lines.append(paragraph(entity.summary))
+        lines.append(escape_paragraph(entity.summary))
     text = _text(passage)
     if spec.content and text:
-        around = fence(text)
-        lines += ["", around + piece.candidate.language, text.rstrip("\n")]
+        ticks = fence(text)
+        lines += ["", ticks + piece.candidate.language, text.rstrip("\n")]
         if _is_shortened(passage):
             lines.append(TRUNCATED)
-        lines.append(around)
+        lines.append(ticks)
     return "\n".join(lines)
 
 
-def _begun(name: str) -> str:
-    """Write a name that begins a line so that it begins no list or fence."""
-    return f"\\{name}" if name[:1] in _BEGINNINGS else name
+def _escape_start(name: str) -> str:
+    """Escape a name at the beginning of a line so that it starts no list or fence."""
+    return f"\\{name}" if name[:1] in _MARKDOWN_STARTS else name
 
 
 # --- xml -----------------------------------------------------------------------------------------
 
 
-def xml(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
-    """Say entities as elements under one root, in closed sections."""
+def render_xml(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
+    """Render entities as elements under one root, grouped in sections."""
     lines = ["<context>"]
-    for title, group in _grouped(passages, spec):
+    for title, group in _by_category(passages, spec):
         if title:
             lines.append(f"<section name={_attribute(title)}>")
-        lines += [_in_xml(passage) for passage in group]
+        lines += [_xml_entity(passage) for passage in group]
         if title:
             lines.append("</section>")
     sources = [
@@ -157,11 +159,11 @@ def xml(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
     return "\n".join([*lines, "</context>"])
 
 
-def _in_xml(passage: Passage) -> str:
+def _xml_entity(passage: Passage) -> str:
     entity = entity_of(passage.first.candidate)
     line = passage.runs[0].lines[0]
     attributes = [f"name={_attribute(entity.qualified)}", f"type={_attribute(entity.kind)}"]
-    if not _is_elsewhere(passage):
+    if not _is_virtual(passage):
         attributes.append(f"file={_attribute(passage.path)}")
         if line:
             attributes.append(f'line="{line}"')
@@ -169,54 +171,57 @@ def _in_xml(passage: Passage) -> str:
     text = _text(passage)
     if not text:
         return f"{start} />"
-    return f"{start}>\n{_escaped(text)}\n</entity>"
+    return f"{start}>\n{_escape_xml(text)}\n</entity>"
 
 
 def _attribute(text: str) -> str:
     from xml.sax.saxutils import quoteattr  # late: it loads a web client
 
-    return quoteattr(_allowed(text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+    return quoteattr(_escape_invalid(text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
 
 
-def _escaped(text: str) -> str:
+def _escape_xml(text: str) -> str:
     from xml.sax.saxutils import escape  # late: it loads a web client
 
-    return escape(_allowed(text), {"\r": "&#13;"})
+    return escape(_escape_invalid(text), {"\r": "&#13;"})
 
 
-def _allowed(text: str) -> str:
-    """Write out what no xml may hold."""
-    return _NOT_IN_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+def _escape_invalid(text: str) -> str:
+    """Escape the characters that XML cannot contain."""
+    return _INVALID_IN_XML.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 # --- plain ---------------------------------------------------------------------------------------
 
 
-def plain(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
-    """Say entities as their name, where they stand, and one text each."""
+def render_plain(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
+    """Render entities as their name, their place and one text each."""
     sections = [
         "\n\n".join(
-            [*([f"=== {title} ==="] if title else []), *(_in_plain(passage) for passage in group)]
+            [
+                *([f"=== {title} ==="] if title else []),
+                *(_plain_entity(passage) for passage in group),
+            ]
         )
-        for title, group in _grouped(passages, spec)
+        for title, group in _by_category(passages, spec)
     ]
     whole = "\n\n---\n\n".join(sections)
     footer = [f"  - {name}" for name, _, _ in _sources(passages, spec)]
     return "\n\n".join([whole, "\n".join(["Sources:", *footer])]) if footer else whole
 
 
-def _in_plain(passage: Passage) -> str:
+def _plain_entity(passage: Passage) -> str:
     entity = entity_of(passage.first.candidate)
-    place = entity.kind if _is_elsewhere(passage) else f"{one_line(passage.path)}:{_line(passage)}"
+    place = entity.kind if _is_virtual(passage) else f"{escape_line(passage.path)}:{_line(passage)}"
     text = _text(passage).rstrip("\n")
-    head = f"{one_line(entity.qualified)} [{place}]"
+    head = f"{escape_line(entity.qualified)} [{place}]"
     return f"{head}\n{text}" if text else head
 
 
-# --- what all of them share ----------------------------------------------------------------------
+# --- shared by all formats -----------------------------------------------------------------------
 
 
-def _grouped(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[str, list[Passage]]]:
+def _by_category(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[str, list[Passage]]]:
     if not spec.groups:
         return [("", list(passages))] if passages else []
     by_category = groupby(passages, key=lambda passage: category_of(passage.first.candidate))
@@ -224,36 +229,36 @@ def _grouped(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[str, l
 
 
 def _sources(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[str, str, str]]:
-    """Name the first few entities: name, kind, place."""
-    found = []
+    """Return name, kind and place of the first few entities."""
+    sources = []
     for passage in passages[: spec.sources]:
         entity = entity_of(passage.first.candidate)
-        found.append((one_line(entity.qualified), entity.kind, _place(passage)))
-    return found
+        sources.append((escape_line(entity.qualified), entity.kind, _place(passage)))
+    return sources
 
 
 def _place(passage: Passage) -> str:
-    if _is_elsewhere(passage):
+    if _is_virtual(passage):
         return entity_of(passage.first.candidate).kind
     line = _line(passage)
-    return f"{one_line(passage.path)}:{line}" if line else one_line(passage.path)
+    return f"{escape_line(passage.path)}:{line}" if line else escape_line(passage.path)
 
 
 def _line(passage: Passage) -> int:
     return passage.runs[0].lines[0]
 
 
-def _is_elsewhere(passage: Passage) -> bool:
-    """Tell whether it stands in no file: a commit, a memory."""
-    return passage.path.startswith(NO_FILE) or not passage.path
+def _is_virtual(passage: Passage) -> bool:
+    """Tell whether a passage is not from a file of the project: a commit, a memory."""
+    return passage.path.startswith(VIRTUAL_PATHS) or not passage.path
 
 
 def _text(passage: Passage) -> str:
-    """Join what is shown of an entity; what lies between two stretches is marked as left out."""
+    """Join the runs of an entity, with a mark where text between them is left out."""
     return f"\n{GAP}\n".join(run.text.strip("\n") for run in passage.runs)
 
 
 def _is_shortened(passage: Passage) -> bool:
-    """Tell whether the last text shown goes on."""
+    """Tell whether the last text is cut off."""
     piece = passage.runs[-1].pieces[-1]
     return not piece.described and len(piece.text) < len(piece.candidate.chunk.text)

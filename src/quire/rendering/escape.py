@@ -1,4 +1,4 @@
-"""How is a text said so that what stands around it stays whole, whatever it holds?"""
+"""Escaping: a text never breaks the format around it, whatever it contains."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ _BLOCK = re.compile(
     r"(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3}|[=-][ \t]*$"
     r"|(?:-[ \t]+){2}-|(?:\*[ \t]+){2}\*|_[ \t]+_)"
 )
-"""What would begin another block of markdown than a paragraph, at the beginning of a line."""
+"""The beginning of a line that would start another Markdown block than a paragraph."""
 _LINE_END = re.compile(r"\r\n?")
 _MARKER = re.compile(r"(?m)^[ \t]*\[DOC:")
 _LINE_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def one_line(text: str) -> str:
-    """Write out what would break a line or a terminal: a file may be called anything."""
+def escape_line(text: str) -> str:
+    """Escape what would break a line or a terminal: a file may have any name."""
     if text.isprintable():
         return text
-    return _LINE_BREAKING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _LINE_BREAKING.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def paragraph(text: str) -> str:
-    """Write a text so that markdown takes none of its lines for a heading, a fence or a rule."""
+def escape_paragraph(text: str) -> str:
+    """Escape a text so that Markdown reads none of its lines as a heading, a fence or a rule."""
     return _BLOCK.sub(r"\1\\", _LINE_END.sub("\n", text))
 
 
-def unmarked(text: str) -> str:
-    """Write a text so that none of its lines looks like the marker of another document."""
+def escape_markers(text: str) -> str:
+    """Escape a text so that none of its lines looks like the marker of another document."""
     return _MARKER.sub(r"\\\g<0>", text) if "[DOC:" in text else text
 
 
 def fence(text: str) -> str:
-    """Give the fence that no line of a text can end."""
+    """Return a code fence that no line of a text can end."""
     usual = "```"
     if usual not in text:
         return usual
     return "`" * (1 + max(map(len, _BACKTICKS.findall(text))))
 
 
-def as_code(name: str) -> str:
-    """Write a name as a span of code, back-ticks in it or not."""
-    name = one_line(name)
+def code_span(name: str) -> str:
+    """Return a name as a Markdown code span, whether it contains back-ticks or not."""
+    name = escape_line(name)
     ticks = "`" * (1 + max(map(len, re.findall("`+", name)), default=0))
     pad = " " if name.startswith("`") or name.endswith("`") else ""
     return f"{ticks}{pad}{name}{pad}{ticks}"

@@ -1,132 +1,102 @@
-"""How is a context said?
+"""The table of output formats.
 
-A format is one function from passages to text, and one that tells which words stand for a candidate
-at a level of detail. What is counted and hashed is what such a function returns, to the byte.
+A format is one row of `FORMATS`: a function from passages to text, and one that returns the text of
+a single candidate at a level of detail. The returned text is what is counted and hashed, to the
+byte. Everything that lists formats (validation, help texts) reads this table.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quire.core.types import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, RenderSpec, Run
-from quire.errors import InputError
-from quire.rendering import entities, page, situation, workspace_template
-from quire.rendering.entities import entity_of
-from quire.rendering.escape import one_line, unmarked
+from quire.core.types import FULL, Candidate, Frame, Passage, Piece, RenderSpec, Run
+from quire.errors import unknown
+from quire.rendering import documents, entities, page, situation, workspace_template
 
-Say = Callable[[Sequence[Passage], RenderSpec, Frame], str]
-Show = Callable[[Candidate, RenderSpec, str], str]
-Shorten = Callable[[Candidate, RenderSpec], Callable[[page.Cut], str]]
+Render = Callable[[Sequence[Passage], RenderSpec, Frame], str]
+ItemText = Callable[[Candidate, RenderSpec, str], str]
+Shortener = Callable[[Candidate, RenderSpec], Callable[[page.Cut], str]]
 NO_FRAME = Frame()
-
-
-def markers(passages: Sequence[Passage], spec: RenderSpec, _: Frame = NO_FRAME) -> str:
-    """Say each document under a `[DOC: path]` line, a blank line before the next one."""
-    return "\n".join(
-        marker(passage.path) + "".join(_said(run, spec) for run in passage.runs)
-        for passage in passages
-    )
-
-
-def marker(path: str) -> str:
-    """Give the line that names a document: one line, whatever a file may be called."""
-    return f"[DOC: {one_line(path)}]\n"
-
-
-def as_json(passages: Sequence[Passage], spec: RenderSpec, _: Frame = NO_FRAME) -> str:
-    """Say the documents as JSON: path, and for each run its lines and text."""
-    documents = [
-        {
-            "path": passage.path,
-            "runs": [
-                {"lines": list(run.lines), "text": run.text}
-                | ({"title": _title(run), "score": _score(run)} if spec.metadata else {})
-                for run in passage.runs
-            ],
-        }
-        for passage in passages
-    ]
-    return json.dumps({"documents": documents}, ensure_ascii=False, separators=(",", ":"))
-
-
-def shown_as_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
-    """Give a candidate's text, or how its entity is declared and what it says of itself."""
-    if level == FULL:
-        return entities.capped(candidate.chunk.text, spec.cap)
-    entity = entity_of(candidate)
-    named = entity.signature or entity.qualified
-    told = [named, entity.summary] if level == SIGNATURE and entity.summary else [named]
-    return "\n".join(told) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way of saying a context, and the words that it has for a candidate."""
+    """One way to render a context."""
 
-    say: Say
-    show: Show = shown_as_text
+    render: Render
+    item_text: ItemText = documents.document_text
     entities: bool = False
-    """It names the entities that pieces are a part of."""
+    """It names the entities that pieces belong to."""
+    sections: bool = False
+    """It groups pieces under the titles of sections, so that it needs a recipe with sections."""
     empty: str | None = ""
-    """What is said where there is nothing to say; None: it knows itself."""
-    shorten: Shorten | None = None
-    """Cuts what it says of a candidate, for those that say each in words of its own."""
-    paged: bool = False
-    """It says pieces under the titles of sections."""
-    head: Callable[[Piece], str] | None = None
-    """Gives what is said once for the group of a piece; None: it is seen by saying it."""
+    """The text of a context without passages; None: `render` makes it."""
+    shortener: Shortener | None = None
+    """Returns a function that renders a shortened candidate, for formats that word each item."""
+    heading: Callable[[Piece], str] | None = None
+    """Returns the text that is rendered once for a group of pieces; None: found by rendering."""
+
+
+def no_heading(_: Piece) -> str:
+    """Return no heading: the items of a page have none of their own."""
+    return ""
 
 
 FORMATS: dict[str, Format] = {
-    "markers": Format(markers, head=lambda piece: marker(piece.candidate.chunk.path)),
-    "json": Format(as_json, empty='{"documents":[]}'),
-    "markdown": Format(entities.markdown, entities.shown_in_markdown, entities=True),
-    "xml": Format(entities.xml, entities.shown_alone, entities=True, empty="<context>\n</context>"),
-    "plain": Format(entities.plain, entities.shown_alone, entities=True),
-    "page": Format(
-        page.page,
-        page.shown,
-        entities=True,
-        empty=None,
-        shorten=page.shortened,
-        paged=True,
-        head=lambda _: "",
+    "markers": Format(documents.render_markers, heading=documents.marker_heading),
+    "markdown": Format(entities.render_markdown, entities.markdown_text, entities=True),
+    "xml": Format(
+        entities.render_xml, entities.single_text, entities=True, empty="<context>\n</context>"
     ),
-    "situation": Format(
-        situation.situation,
-        situation.shown,
+    "plain": Format(entities.render_plain, entities.single_text, entities=True),
+    "json": Format(documents.render_json, empty='{"documents":[]}'),
+    "page": Format(
+        page.render_page,
+        page.item_text,
         entities=True,
+        sections=True,
         empty=None,
-        shorten=situation.shortened,
-        paged=True,
-        head=lambda _: "",
+        shortener=page.shortener,
+        heading=no_heading,
     ),
     "template": Format(
-        workspace_template.template, empty=None, paged=True, head=workspace_template.head
+        workspace_template.render_template,
+        sections=True,
+        empty=None,
+        heading=workspace_template.block_heading,
+    ),
+    "situation": Format(
+        situation.render_situation,
+        situation.item_text,
+        entities=True,
+        sections=True,
+        empty=None,
+        shortener=situation.shortener,
+        heading=no_heading,
     ),
 }
+"""Every format by its name, in the order in which help texts list them."""
 
 
 def render(passages: Sequence[Passage], spec: RenderSpec, frame: Frame = NO_FRAME) -> str:
-    """Say passages in the format that was asked for."""
-    chosen = format_of(spec)
+    """Render passages in the format of a recipe."""
+    chosen = get_format(spec)
     if not passages and chosen.empty is not None:
         return chosen.empty
-    return chosen.say(passages, spec, frame)
+    return chosen.render(passages, spec, frame)
 
 
-def shown(candidate: Candidate, spec: RenderSpec, level: str = FULL) -> str:
-    """Give the words that stand for a candidate at a level of detail, headings aside."""
-    return format_of(spec).show(candidate, spec, level)
+def item_text(candidate: Candidate, spec: RenderSpec, level: str = FULL) -> str:
+    """Return the text of a candidate at a level of detail, without headings."""
+    return get_format(spec).item_text(candidate, spec, level)
 
 
-def heading(piece: Piece, spec: RenderSpec) -> str:
-    """Give what is said once for the group of a piece, beside its texts."""
-    head = format_of(spec).head
-    if head is not None:
-        return head(piece)
+def heading_text(piece: Piece, spec: RenderSpec) -> str:
+    """Return the text that is rendered once for the group of a piece, beside its texts."""
+    heading = get_format(spec).heading
+    if heading is not None:
+        return heading(piece)
     chunk = piece.candidate.chunk
     bare = Piece(piece.candidate, 0, "", level=piece.level)
     run = Run((bare,), "", chunk.lines)
@@ -134,27 +104,8 @@ def heading(piece: Piece, spec: RenderSpec) -> str:
     return render([Passage(chunk.record_id, chunk.path, (run,))], plain)
 
 
-def format_of(spec: RenderSpec) -> Format:
-    """Look a format up by its name."""
+def get_format(spec: RenderSpec) -> Format:
+    """Return the format that a recipe names."""
     if spec.format not in FORMATS:
-        raise InputError(f"{spec.format!r} is no format; there are {', '.join(sorted(FORMATS))}")
+        raise unknown("format", spec.format, FORMATS, field="format")
     return FORMATS[spec.format]
-
-
-def _said(run: Run, spec: RenderSpec) -> str:
-    # A run ends in one line end, whatever its source ended in.
-    text = unmarked(run.text.strip("\n")) + "\n"
-    if not spec.metadata:
-        return text
-    first, last = run.lines
-    place = f"lines {first}-{last}, " if first else ""
-    title = f", {_title(run)}" if _title(run) else ""
-    return f"({place}score {_score(run)}{title})\n{text}"
-
-
-def _title(run: Run) -> str:
-    return run.pieces[0].candidate.chunk.title
-
-
-def _score(run: Run) -> int:
-    return max(piece.candidate.score for piece in run.pieces)

@@ -1,7 +1,7 @@
-"""How is a page said: things of several kinds, each as its kind is said, under titles?
+"""The page format: items of several kinds, each rendered in its own way, under titles.
 
-A memory is said in other words than a commit. What is said of an item has a head and a tail, which
-stay, and a body between them, which may be cut; then a note says where all of it stands.
+A memory is rendered differently from a commit. The text of an item has a head and a tail, which
+stay, and a body between them, which may be cut; a note then says where to find all of it.
 """
 
 from __future__ import annotations
@@ -20,127 +20,131 @@ from quire.core.types import (
     RenderSpec,
     written_moment,
 )
-from quire.rendering.entities import capped, entity_of
-from quire.rendering.escape import as_code, fence, one_line, paragraph
+from quire.rendering.entities import entity_of, truncate
+from quire.rendering.escape import code_span, escape_line, escape_paragraph, fence
 
-FILES_NAMED = 5
+MAX_FILES = 5
 SHORT_SHA = 7
-MORE = "..."
-LONGEST_WARNING = 200
+ELLIPSIS = "..."
+MAX_WARNING_LENGTH = 200
 _COUNTS = re.compile(r"\{(?:items|sections|experiences)\}")
 _LABEL = re.compile(r"(?m)^[ \t]*(?:\*\*(?=[A-Z]\w*\*\*)|>)")
-"""What an item, or a warning, begins with."""
+"""The beginning of a line that looks like an item or a warning."""
 _MARK = re.compile(r"[*>]")
 
 Cut = Callable[[str], str]
-"""Gives the beginning of a text."""
+"""Returns the beginning of a text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What is said of one item."""
+class ItemText:
+    """The text of one item."""
 
     head: str
     body: str
     tail: str = ""
-    where: str = ""
-    """Where all of it can be seen, if it is cut."""
+    source: str = ""
+    """Where to find all of it, if it is cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How things of a kind are said, and what is told of them beside."""
+    """How items of a kind are rendered, and their metadata."""
 
-    words: Callable[[Candidate, Record, RenderSpec], Words]
-    about: Callable[[Candidate, Record], dict[str, object]]
+    text: Callable[[Candidate, Record, RenderSpec], ItemText]
+    metadata: Callable[[Candidate, Record], dict[str, object]]
 
 
-def page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
-    """Say items under the titles of their sections; what is empty is left out."""
+def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
+    """Render items under the titles of their sections; empty sections are left out."""
     if not passages and not frame.warnings:
         return ""
-    parts = [f"# {one_line(spec.title)}"] if spec.title else []
-    parts += [f"> **Missing**: {warned(warning)}" for warning in frame.warnings]
+    parts = [f"# {escape_line(spec.title)}"] if spec.title else []
+    parts += [f"> **Missing**: {warning_text(warning)}" for warning in frame.warnings]
     used = 0
     for section in frame.sections:
-        items = [said(passage) for passage in passages if section_of(passage) == section.name]
+        items = [
+            passage_text(passage) for passage in passages if section_name(passage) == section.name
+        ]
         if items:
             used += 1
-            parts += [f"## {one_line(section.title)}"] if section.title else []
+            parts += [f"## {escape_line(section.title)}"] if section.title else []
             parts += items
     if spec.footer:
         parts.append(f"---\n*{_footer(passages, spec, used)}*")
     return "\n\n".join(parts)
 
 
-def shown(candidate: Candidate, spec: RenderSpec, _level: str) -> str:
-    """Give the words that stand for a candidate."""
-    words = _words(candidate, spec)
-    return words.head + words.body + words.tail
+def item_text(candidate: Candidate, spec: RenderSpec, _level: str) -> str:
+    """Return the text of a candidate."""
+    text = _item_text(candidate, spec)
+    return text.head + text.body + text.tail
 
 
-def shortened(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
-    """Say how a candidate is worded with less of its body, and where all of it stands."""
-    words = _words(candidate, spec)
-    note = f"truncated, {words.where}" if words.where else "truncated"
-    end = f"{MORE}{words.tail}\n\n*({note})*"
-    return lambda cut: words.head + cut(words.body).rstrip(". ") + end
+def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
+    """Return a function that renders a candidate with a cut body and says where to find it."""
+    text = _item_text(candidate, spec)
+    note = f"truncated, {text.source}" if text.source else "truncated"
+    end = f"{ELLIPSIS}{text.tail}\n\n*({note})*"
+    return lambda cut: text.head + cut(text.body).rstrip(". ") + end
 
 
-def about(candidate: Candidate) -> dict[str, object]:
-    """Tell what a candidate's kind says of it."""
+def item_metadata(candidate: Candidate) -> dict[str, object]:
+    """Return the metadata of a candidate, as its kind has it."""
     record = _record(candidate)
-    return _kind(record).about(candidate, record)
+    return _kind(record).metadata(candidate, record)
 
 
-def warned(text: str) -> str:
-    """Say what is missing in few words: the items need the room, and `failed` has all of it."""
-    line = one_line(text)
-    short = line if len(line) <= LONGEST_WARNING else capped(line, LONGEST_WARNING) + MORE
-    return paragraph(short)
+def warning_text(text: str) -> str:
+    """Return a warning in few words: the items need the room, and `failed` holds all of it."""
+    line = escape_line(text)
+    short = (
+        line if len(line) <= MAX_WARNING_LENGTH else truncate(line, MAX_WARNING_LENGTH) + ELLIPSIS
+    )
+    return escape_paragraph(short)
 
 
-def _prose(text: str) -> str:
-    """Write a text so that none of its lines looks like a part of the page: a title, an item."""
-    return _LABEL.sub(lambda found: _MARK.sub(r"\\\g<0>", found[0]), paragraph(text.strip()))
+def _escape_prose(text: str) -> str:
+    """Escape a text so that none of its lines looks like a part of the page: a title, an item."""
+    return _LABEL.sub(lambda match: _MARK.sub(r"\\\g<0>", match[0]), escape_paragraph(text.strip()))
 
 
-def said(passage: Passage) -> str:
-    """Say one item."""
+def passage_text(passage: Passage) -> str:
+    """Return the text of one item."""
     return "\n".join(run.text.strip("\n") for run in passage.runs)
 
 
-def section_of(passage: Passage) -> str:
-    """Name the section that an item stands in."""
+def section_name(passage: Passage) -> str:
+    """Return the name of the section that an item belongs to."""
     section = passage.first.candidate.section
     return "" if section is None else section.name
 
 
 def _footer(passages: Sequence[Passage], spec: RenderSpec, used: int) -> str:
-    lived = {
+    experiences = {
         passage.record_id
         for passage in passages
         if _record(passage.first.candidate).kind == "experience"
     }
     counts = {
-        "{items}": _counted(len(passages), "item"),
-        "{sections}": _counted(used, "source"),
-        "{experiences}": _counted(len(lived), "past experience"),
+        "{items}": _count(len(passages), "item"),
+        "{sections}": _count(used, "source"),
+        "{experiences}": _count(len(experiences), "past experience"),
     }
-    return _COUNTS.sub(lambda found: counts[found[0]], one_line(spec.footer))
+    return _COUNTS.sub(lambda match: counts[match[0]], escape_line(spec.footer))
 
 
-def _counted(number: int, noun: str) -> str:
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _words(candidate: Candidate, spec: RenderSpec) -> Words:
+def _item_text(candidate: Candidate, spec: RenderSpec) -> ItemText:
     record = _record(candidate)
-    return _kind(record).words(candidate, record, spec)
+    return _kind(record).text(candidate, record, spec)
 
 
 def _kind(record: Record) -> Kind:
-    """Look up how a record's kind is said; what stands after a point is told by the record."""
+    """Return the row of a record's kind; the part of a kind after a dot does not matter here."""
     return KINDS.get(record.kind.partition(".")[0], OTHER)
 
 
@@ -152,17 +156,17 @@ def _record(candidate: Candidate) -> Record:
 # --- memories ------------------------------------------------------------------------------------
 
 
-def _memory(candidate: Candidate, record: Record, _: RenderSpec) -> Words:
+def _memory(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
     category, importance = record.attrs.get("category", "fact"), _share(record, "importance")
-    return Words(
+    return ItemText(
         "**Memory**: ",
-        _prose(candidate.chunk.text),
-        f"\n*Category: {one_line(str(category))}, Importance: {importance}*",
+        _escape_prose(candidate.chunk.text),
+        f"\n*Category: {escape_line(str(category))}, Importance: {importance}*",
         f"memory ID: {record.id}",
     )
 
 
-def _of_memory(_: Candidate, record: Record) -> dict[str, object]:
+def _memory_metadata(_: Candidate, record: Record) -> dict[str, object]:
     return {
         "id": record.id,
         "category": record.attrs.get("category"),
@@ -174,24 +178,24 @@ def _of_memory(_: Candidate, record: Record) -> dict[str, object]:
 # --- code ----------------------------------------------------------------------------------------
 
 
-def _code(candidate: Candidate, record: Record, spec: RenderSpec) -> Words:
+def _code(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
     entity, line = entity_of(candidate), _line(candidate)
-    told = "\n".join(part for part in (entity.signature, entity.summary) if part)
-    # What a file says of itself, and even that it has functions, tells little of these.
-    described = told and not spec.content and entity.parent is not None
-    body = told if described else capped(candidate.chunk.text, spec.cap)
-    around = fence(body)
-    place = f"{one_line(record.path)}:{line}"
-    return Words(
-        f"**{entity.kind.capitalize()}** {as_code(entity.qualified)} in {as_code(place)}\n"
-        f"{around}{candidate.language}\n",
+    description = "\n".join(part for part in (entity.signature, entity.summary) if part)
+    # The docstring of a whole file says little about the functions in it.
+    described = description and not spec.content and entity.parent is not None
+    body = description if described else truncate(candidate.chunk.text, spec.cap)
+    ticks = fence(body)
+    place = f"{escape_line(record.path)}:{line}"
+    return ItemText(
+        f"**{entity.kind.capitalize()}** {code_span(entity.qualified)} in {code_span(place)}\n"
+        f"{ticks}{candidate.language}\n",
         body.strip("\n"),
-        f"\n{around}",
+        f"\n{ticks}",
         f"see full at {place}",
     )
 
 
-def _of_code(candidate: Candidate, record: Record) -> dict[str, object]:
+def _code_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
     entity = entity_of(candidate)
     return {
         "file_path": record.path,
@@ -207,14 +211,14 @@ def _line(candidate: Candidate) -> int:
 
 
 def _lines(candidate: Candidate, entity: Entity) -> tuple[int, int]:
-    """Tell on which lines a unit of code stands; a file's piece stands where it was cut."""
+    """Return the lines of a unit of code; for a chunk of a whole file, those of the chunk."""
     whole = candidate.entity is None or entity.parent is None
     return candidate.chunk.lines if whole else entity.lines
 
 
 # --- experiences ---------------------------------------------------------------------------------
 
-PARTS: Mapping[str, str] = {
+EXPERIENCE_FIELDS: Mapping[str, str] = {
     "goal": "Goal",
     "hypothesis": "Hypothesis",
     "action": "Action",
@@ -224,47 +228,49 @@ PARTS: Mapping[str, str] = {
     "root_cause": "Root cause",
     "lesson": "Lesson",
 }
-"""What is told of an experience, in this order. What was imported tells of no goal of ours."""
+"""The fields of an experience that can be shown, in this order, with their labels."""
 UNSTATED = "unstated"
-"""The strategy of who states none."""
-TOLD = tuple(part for part in PARTS if part != "root_cause")
+"""The strategy of an experience that states none."""
+DEFAULT_FIELDS = tuple(name for name in EXPERIENCE_FIELDS if name != "root_cause")
 
 
-def _experience(candidate: Candidate, record: Record, _: RenderSpec) -> Words:
-    wanted = (candidate.section.show if candidate.section else ()) or TOLD
-    said = {part: text for part in wanted if (text := _part(record, part))}
-    labels = {**PARTS, "goal": "Incident"} if record.attrs.get("source") else PARTS
+def _experience(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
+    names = (candidate.section.show if candidate.section else ()) or DEFAULT_FIELDS
+    texts = {name: text for name in names if (text := _experience_field(record, name))}
+    labels = dict(EXPERIENCE_FIELDS)
+    if record.attrs.get("source"):  # an imported post-mortem has no goal of its own
+        labels["goal"] = "Incident"
     lines = [
-        f"- **{labels[part]}**: {_indented(text)}"
-        for part, text in said.items()
-        if not any(_stands_in(text, other) for at, other in said.items() if at != part)
+        f"- **{labels[name]}**: {_indent(text)}"
+        for name, text in texts.items()
+        if not any(_is_part_of(text, other) for at, other in texts.items() if at != name)
     ]
-    tried = [str(record.attrs.get(name, "")) for name in ("domain", "strategy")]
-    named = " | ".join(one_line(name) for name in tried if name not in {"", UNSTATED})
-    return Words(
-        f"**Experience**: {named}\n",
+    approach = [str(record.attrs.get(name, "")) for name in ("domain", "strategy")]
+    title = " | ".join(escape_line(name) for name in approach if name not in {"", UNSTATED})
+    return ItemText(
+        f"**Experience**: {title}\n",
         "\n".join(lines),
-        where=f"full experience ID: {record.id}",
+        source=f"full experience ID: {record.id}",
     )
 
 
-def _part(record: Record, part: str) -> str:
-    text = str(record.attrs.get(part, ""))
-    if part == "outcome" and text and (result := record.attrs.get("result")):
+def _experience_field(record: Record, name: str) -> str:
+    text = str(record.attrs.get(name, ""))
+    if name == "outcome" and text and (result := record.attrs.get("result")):
         return f"{text} - {result}"
     return text
 
 
-def _stands_in(text: str, other: str) -> bool:
-    """Tell whether a longer part says it, too: what a post-mortem aims at is how it begins."""
+def _is_part_of(text: str, other: str) -> bool:
+    """Tell whether a longer field contains a text: a post-mortem's goal is its beginning."""
     return len(text) < len(other) and text.strip().removesuffix("…").rstrip() in other
 
 
-def _indented(text: str) -> str:
-    return _prose(text).replace("\n", "\n  ")
+def _indent(text: str) -> str:
+    return _escape_prose(text).replace("\n", "\n  ")
 
 
-def _of_experience(_: Candidate, record: Record) -> dict[str, object]:
+def _experience_metadata(_: Candidate, record: Record) -> dict[str, object]:
     return {
         "id": record.id,
         "domain": record.attrs.get("domain"),
@@ -278,16 +284,16 @@ def _of_experience(_: Candidate, record: Record) -> dict[str, object]:
 # --- values --------------------------------------------------------------------------------------
 
 
-def _value(candidate: Candidate, record: Record, _: RenderSpec) -> Words:
+def _value(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
     axis, size = record.attrs.get("axis"), record.attrs.get("size")
-    return Words(
+    return ItemText(
         f"**Value** ({axis}, cluster size: {size}):\n",
-        _prose(candidate.chunk.text),
-        where=f"value ID: {record.id}",
+        _escape_prose(candidate.chunk.text),
+        source=f"value ID: {record.id}",
     )
 
 
-def _of_value(_: Candidate, record: Record) -> dict[str, object]:
+def _value_metadata(_: Candidate, record: Record) -> dict[str, object]:
     return {
         "id": record.id,
         "axis": record.attrs.get("axis"),
@@ -300,16 +306,16 @@ def _of_value(_: Candidate, record: Record) -> dict[str, object]:
 # --- commits -------------------------------------------------------------------------------------
 
 
-def _commit(candidate: Candidate, record: Record, _: RenderSpec) -> Words:
+def _commit(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
     sha = str(record.attrs.get("sha", ""))
     entity = entity_of(candidate)
     message = "\n".join(part for part in (record.title, entity.summary.strip("\n")) if part)
-    files = ", ".join(one_line(path) for path in record.paths[:FILES_NAMED])
-    more = f" and {len(record.paths) - FILES_NAMED} more" if record.paths[FILES_NAMED:] else ""
-    return Words(
-        f"**Commit** `{sha[:SHORT_SHA]}` by {one_line(record.author or 'unknown')} "
+    files = ", ".join(escape_line(path) for path in record.paths[:MAX_FILES])
+    more = f" and {len(record.paths) - MAX_FILES} more" if record.paths[MAX_FILES:] else ""
+    return ItemText(
+        f"**Commit** `{sha[:SHORT_SHA]}` by {escape_line(record.author or 'unknown')} "
         f"on {_day(record)}\n",
-        _prose(message),
+        _escape_prose(message),
         f"\n*Files: {files}{more}*" if files else "",
         f"see `git show {sha[:SHORT_SHA]}`",
     )
@@ -319,7 +325,7 @@ def _day(record: Record) -> str:
     return (written_moment(record.modified) or "an unknown day").partition("T")[0]
 
 
-def _of_commit(_: Candidate, record: Record) -> dict[str, object]:
+def _commit_metadata(_: Candidate, record: Record) -> dict[str, object]:
     return {
         "sha": record.attrs.get("sha"),
         "author": record.author,
@@ -333,32 +339,32 @@ def _of_commit(_: Candidate, record: Record) -> dict[str, object]:
 # --- everything else -----------------------------------------------------------------------------
 
 
-def _other(candidate: Candidate, record: Record, spec: RenderSpec) -> Words:
+def _other(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
     line = candidate.chunk.lines[0]
-    place = f"{one_line(record.path)}:{line}" if line else one_line(record.path)
-    return Words(
-        f"**{one_line(record.kind).capitalize()}** {as_code(place)}\n",
-        _prose(capped(candidate.chunk.text, spec.cap)),
-        where=f"see full at {place}",
+    place = f"{escape_line(record.path)}:{line}" if line else escape_line(record.path)
+    return ItemText(
+        f"**{escape_line(record.kind).capitalize()}** {code_span(place)}\n",
+        _escape_prose(truncate(candidate.chunk.text, spec.cap)),
+        source=f"see full at {place}",
     )
 
 
-def _of_other(candidate: Candidate, record: Record) -> dict[str, object]:
+def _other_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
     first, last = candidate.chunk.lines
     return {"id": record.id, "path": record.path, "start_line": first, "end_line": last}
 
 
-def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> Words:
+def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
     kind = record.kind.removeprefix(BLOCK).replace("_", " ").capitalize()
-    page = f" on {as_code(candidate.crumbs[-1])}" if candidate.crumbs else ""
-    return Words(
-        f"**{one_line(kind)}**{page}\n",
-        _prose(capped(candidate.chunk.text, spec.cap).strip()),
-        where=f"block ID: {record.id}",
+    page = f" on {code_span(candidate.crumbs[-1])}" if candidate.crumbs else ""
+    return ItemText(
+        f"**{escape_line(kind)}**{page}\n",
+        _escape_prose(truncate(candidate.chunk.text, spec.cap).strip()),
+        source=f"block ID: {record.id}",
     )
 
 
-def _of_block(candidate: Candidate, record: Record) -> dict[str, object]:
+def _block_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
     return {
         "id": record.id,
         "type": record.kind.removeprefix(BLOCK),
@@ -372,13 +378,13 @@ def _share(record: Record, name: str) -> float:
     return int(record.attrs.get(name, 0)) / 1000
 
 
-OTHER = Kind(_other, _of_other)
+OTHER = Kind(_other, _other_metadata)
 KINDS: Mapping[str, Kind] = {
-    "memory": Kind(_memory, _of_memory),
-    "code": Kind(_code, _of_code),
-    "experience": Kind(_experience, _of_experience),
-    "value": Kind(_value, _of_value),
-    "commit": Kind(_commit, _of_commit),
-    "block": Kind(_block, _of_block),
+    "memory": Kind(_memory, _memory_metadata),
+    "code": Kind(_code, _code_metadata),
+    "experience": Kind(_experience, _experience_metadata),
+    "value": Kind(_value, _value_metadata),
+    "commit": Kind(_commit, _commit_metadata),
+    "block": Kind(_block, _block_metadata),
 }
-"""A kind of item is one row."""
+"""A kind of item is one row: how it is rendered, and its metadata."""

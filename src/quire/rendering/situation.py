@@ -1,8 +1,8 @@
-"""How is a situation said: what is going on, which contexts hold, what they ask for?
+"""The situation format: the current situation, the active contexts and the applied rules.
 
-What comes from a context file stands in lines of its own, and text is never taken for more than
-text: whatever a file or a situation holds, the page around it stays as it is. The moment is left
-out: two pages for the same situation are the same to the byte.
+Text from a context file has lines of its own and is escaped: whatever a file or a situation
+contains, the page around it stays intact. The time is left out, so that two pages for the same
+situation are identical to the byte.
 """
 
 from __future__ import annotations
@@ -12,71 +12,73 @@ from collections.abc import Callable, Sequence
 
 from quire.core.types import FULL, ActiveContext, Candidate, ContextFile, Frame, Passage, RenderSpec
 from quire.rendering import page
-from quire.rendering.escape import fence, one_line, paragraph
+from quire.rendering.escape import escape_line, escape_paragraph, fence
 
 CONTEXTS = "contexts"
-TIMES = ("time", "timestamp")
-NONE = "N/A"
+TIME_KEYS = ("time", "timestamp")
+NO_VALUE = "N/A"
 
 
-def situation(passages: Sequence[Passage], _: RenderSpec, frame: Frame) -> str:
-    """Say the situation, the contexts that hold in it, what else was found, and what was done."""
-    parts = [_going_on(frame)]
-    parts += [f"> **Missing**: {page.warned(warning)}" for warning in frame.warnings]
-    counted = 0
+def render_situation(passages: Sequence[Passage], _: RenderSpec, frame: Frame) -> str:
+    """Render the situation, its contexts, the other items and a summary of the assembly."""
+    parts = [_current_situation(frame)]
+    parts += [f"> **Missing**: {page.warning_text(warning)}" for warning in frame.warnings]
+    contexts = 0
     for section in frame.sections:
         items = [
-            page.said(passage) for passage in passages if page.section_of(passage) == section.name
+            page.passage_text(passage)
+            for passage in passages
+            if page.section_name(passage) == section.name
         ]
-        counted += len(items) if section.name == CONTEXTS else 0
+        contexts += len(items) if section.name == CONTEXTS else 0
         if items:
-            parts += [f"## {one_line(section.title)}", *items]
-    parts.append("\n".join(["## Assembly Metadata", *_done(frame, counted)]))
+            parts += [f"## {escape_line(section.title)}", *items]
+    parts.append("\n".join(["## Assembly Metadata", *_assembly_metadata(frame, contexts)]))
     return "\n\n".join(parts)
 
 
-def shown(candidate: Candidate, spec: RenderSpec, level: str) -> str:
-    """Give the words for a context, all of them or its essentials; for others, those of a page."""
+def item_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
+    """Return the text of a context, in full or its essentials; other items as on a page."""
     if candidate.context is None:
-        return page.shown(candidate, spec, level)
-    return _said(candidate.context, whole=level == FULL)
+        return page.item_text(candidate, spec, level)
+    return _context_text(candidate.context, in_full=level == FULL)
 
 
-def shortened(candidate: Candidate, spec: RenderSpec) -> Callable[[page.Cut], str]:
-    """Say how less of a candidate is said; of a context its essentials."""
+def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[page.Cut], str]:
+    """Return a function that renders a shortened candidate; of a context, its essentials."""
     if candidate.context is None:
-        return page.shortened(candidate, spec)
-    essentials = _said(candidate.context, whole=False)
+        return page.shortener(candidate, spec)
+    essentials = _context_text(candidate.context, in_full=False)
     return lambda _: essentials
 
 
-def _going_on(frame: Frame) -> str:
-    told = json.loads(frame.situation or "{}")
+def _current_situation(frame: Frame) -> str:
+    situation = json.loads(frame.situation or "{}")
     text = json.dumps(
-        {key: value for key, value in told.items() if key not in TIMES},
+        {key: value for key, value in situation.items() if key not in TIME_KEYS},
         ensure_ascii=False,
         indent=2,
         sort_keys=True,
     )
-    around = fence(text)
-    return f"## Current Situation\n{around}json\n{text}\n{around}"
+    ticks = fence(text)
+    return f"## Current Situation\n{ticks}json\n{text}\n{ticks}"
 
 
-def _said(weighed: ActiveContext, *, whole: bool) -> str:
-    context = weighed.context
-    kind = f" ({one_line(context.type)})" if context.type else ""
+def _context_text(active: ActiveContext, *, in_full: bool) -> str:
+    context = active.context
+    kind = f" ({escape_line(context.type)})" if context.type else ""
     lines = [
-        f"### {one_line(context.name)}{kind}",
+        f"### {escape_line(context.name)}{kind}",
         f"- Business Goal: {_value(context.business_goal)}",
         f"- Intent Type: {_value(context.intent_type)}",
     ]
-    if weighed.rules:
-        named = ", ".join(one_line(name) for name in weighed.rules)
-        lines.append(f"- Adaptations: brought in by {named}")
-    return "\n".join([*lines, *(_rest(context) if whole else ())])
+    if active.rules:
+        rules = ", ".join(escape_line(name) for name in active.rules)
+        lines.append(f"- Adaptations: brought in by {rules}")
+    return "\n".join([*lines, *(_details(context) if in_full else ())])
 
 
-def _rest(context: ContextFile) -> list[str]:
+def _details(context: ContextFile) -> list[str]:
     lines = []
     if context.behavior_rules:
         lines.append("- Behavior Rules:")
@@ -84,26 +86,27 @@ def _rest(context: ContextFile) -> list[str]:
             f"  - {_value(rule.trigger)}: {_value(rule.action)}" for rule in context.behavior_rules
         ]
     if context.text:
-        lines += ["", paragraph(context.text)]
+        lines += ["", escape_paragraph(context.text)]
     return lines
 
 
 def _value(text: str) -> str:
-    return paragraph(text.strip()).replace("\n", "\n  ") or NONE
+    return escape_paragraph(text.strip()).replace("\n", "\n  ") or NO_VALUE
 
 
-def _done(frame: Frame, counted: int) -> list[str]:
-    lines = [f"- Contexts Loaded: {counted}"]
+def _assembly_metadata(frame: Frame, contexts: int) -> list[str]:
+    lines = [f"- Contexts Loaded: {contexts}"]
     if frame.ruled is not None:
-        applied = [one for one in frame.ruled.outcomes if one.applies]
+        applied = [outcome for outcome in frame.ruled.outcomes if outcome.applies]
         lines.append(f"- Rules Applied: {len(applied)} of {len(frame.ruled.outcomes)}")
         lines += [
-            f"- Not Judged: {one_line(one.rule.name)} (on_error: {one.rule.on_error})"
-            for one in frame.ruled.outcomes
-            if one.failed
+            f"- Not Judged: {escape_line(outcome.rule.name)} (on_error: {outcome.rule.on_error})"
+            for outcome in frame.ruled.outcomes
+            if outcome.failed
         ]
         lines += [
-            f"- Not Found: {one_line(one.reference)}, injected by {one_line(one.rule)}"
-            for one in frame.ruled.missing
+            f"- Not Found: {escape_line(missing.reference)}, "
+            f"injected by {escape_line(missing.rule)}"
+            for missing in frame.ruled.missing
         ]
     return lines

@@ -1,0 +1,73 @@
+"""The document formats: texts under `[DOC: path]` markers, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from quire.core.types import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, RenderSpec, Run
+from quire.rendering.entities import entity_of, truncate
+from quire.rendering.escape import escape_line, escape_markers
+
+
+def render_markers(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
+    """Render each document under a `[DOC: path]` line, with a blank line between documents."""
+    return "\n".join(
+        marker_line(passage.path) + "".join(_run_text(run, spec) for run in passage.runs)
+        for passage in passages
+    )
+
+
+def marker_line(path: str) -> str:
+    """Return the line that names a document: one line, whatever the path contains."""
+    return f"[DOC: {escape_line(path)}]\n"
+
+
+def marker_heading(piece: Piece) -> str:
+    """Return the marker line of a piece's document."""
+    return marker_line(piece.candidate.chunk.path)
+
+
+def render_json(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
+    """Render documents as JSON: the path, and the lines and text of each run."""
+    documents = [
+        {
+            "path": passage.path,
+            "runs": [
+                {"lines": list(run.lines), "text": run.text}
+                | ({"title": _title(run), "score": _score(run)} if spec.metadata else {})
+                for run in passage.runs
+            ],
+        }
+        for passage in passages
+    ]
+    return json.dumps({"documents": documents}, ensure_ascii=False, separators=(",", ":"))
+
+
+def document_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
+    """Return a candidate's text, or at a lower level its signature and summary."""
+    if level == FULL:
+        return truncate(candidate.chunk.text, spec.cap)
+    entity = entity_of(candidate)
+    name = entity.signature or entity.qualified
+    lines = [name, entity.summary] if level == SIGNATURE and entity.summary else [name]
+    return "\n".join(lines) + "\n"
+
+
+def _run_text(run: Run, spec: RenderSpec) -> str:
+    # A run ends in one line end, however its source ends.
+    text = escape_markers(run.text.strip("\n")) + "\n"
+    if not spec.metadata:
+        return text
+    first, last = run.lines
+    lines = f"lines {first}-{last}, " if first else ""
+    title = f", {_title(run)}" if _title(run) else ""
+    return f"({lines}score {_score(run)}{title})\n{text}"
+
+
+def _title(run: Run) -> str:
+    return run.pieces[0].candidate.chunk.title
+
+
+def _score(run: Run) -> int:
+    return max(piece.candidate.score for piece in run.pieces)

@@ -17,8 +17,8 @@ from bench import data
 from bench.report import Table
 from quire.core.types import IngestSettings
 from quire.ingest.grammar import read
-from quire.ingest.grammar.languages import grammar_name
-from quire.ingest.grammar.parse import LONGEST, loaded
+from quire.ingest.grammar.languages import select_grammar
+from quire.ingest.grammar.parse import MAX_LENGTH, load_grammar
 from quire.ingest.types import SourceFile
 
 REPOSITORY = Path(__file__).parent.parent
@@ -40,8 +40,8 @@ def tables() -> Iterator[Table]:
         ("language", "files", "MB", "files/s", "MB/s", "tree-sitter MB/s", "times tree-sitter"),
     )
     for name, sources in _corpora():
-        grammar = grammar_name(sources[0].language, sources[0].path, "")
-        found = loaded(grammar) if grammar else None
+        grammar = select_grammar(sources[0].language, sources[0].path, "")
+        found = load_grammar(grammar) if grammar else None
         if found is None:
             continue
         megabytes = sum(len(source.data) for source in sources) / 1e6
@@ -102,7 +102,7 @@ def _trees(folder: Path) -> Iterator[tuple[str, list[SourceFile]]]:
     for path in sorted(folder.rglob("*.*")):
         if path.suffix[1:] in LANGUAGES and path.is_file() and not path.is_symlink():
             source = _source(path.name, path.read_text(encoding="utf-8", errors="replace"))
-            if 0 < len(source.text) <= LONGEST:
+            if 0 < len(source.text) <= MAX_LENGTH:
                 found.setdefault(path.suffix[1:], []).append(source)
     yield from sorted(found.items())
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from quire.core.types import IngestSettings
-from quire.ingest.languages import family_of
+from quire.ingest.code_splitter import Definition
+from quire.ingest.languages import get_family
 
 from .reading import SMALL, chunks, titles
 
@@ -392,38 +393,41 @@ EXPECTED = {
 
 @pytest.mark.parametrize("language", SAMPLES)
 def test_definitions_of_many_languages(language: str) -> None:
-    from quire.ingest.code import _definitions
+    from quire.ingest.code import _find_definitions
 
-    def walk(node: object) -> list[str]:
-        found = []
-        for part in node.parts:  # type: ignore[attr-defined]  # a private type
-            found += [part.title, *walk(part)]
-        return found
+    def titles_inside(node: Definition) -> list[str]:
+        titles = []
+        for member in node.members:
+            titles += [member.title, *titles_inside(member)]
+        return titles
 
-    assert walk(_definitions(SAMPLES[language], family_of(language))) == EXPECTED[language]
+    assert (
+        titles_inside(_find_definitions(SAMPLES[language], get_family(language)))
+        == EXPECTED[language]
+    )
 
 
 @pytest.mark.parametrize("language", SAMPLES)
 def test_a_line_inside_a_function_does_not_end_it(language: str) -> None:
-    from quire.ingest.code import _definitions
+    from quire.ingest.code import _find_definitions
 
     text = SAMPLES[language]
-    whole = _definitions(text, family_of(language))
-    last = whole.parts[-1]
+    whole = _find_definitions(text, get_family(language))
+    last = whole.members[-1]
     assert text[last.end :].strip() == ""
-    for part, following in zip(whole.parts, whole.parts[1:], strict=False):
-        between = text[part.end : following.start]
+    for member, following in zip(whole.members, whole.members[1:], strict=False):
+        between = text[member.end : following.start]
         assert all(line[:1] not in (" ", "\t", "}") for line in between.split("\n"))
 
 
 def test_what_leads_up_to_a_definition_belongs_to_it() -> None:
     leads = {"javascript": "/**", "go": "// Server", "rust": "/// A point", "java": "/** A store",
              "c": "struct", "cpp": "namespace", "sql": "-- Users", "swift": "public final"}  # fmt: skip
-    from quire.ingest.code import _definitions
+    from quire.ingest.code import _find_definitions
 
     for language, lead in leads.items():
         text = SAMPLES[language]
-        first = _definitions(text, family_of(language)).parts[0]
+        first = _find_definitions(text, get_family(language)).members[0]
         assert text[first.start :].startswith(lead), language
 
 

@@ -10,7 +10,7 @@ from quire.core.types import Document, Entity, FoundFile, IngestSettings, Skippe
 from quire.ingest import missing_grammars, read
 from quire.ingest.grammar import extract
 from quire.ingest.grammar.languages import GRAMMARS
-from quire.ingest.grammar.parse import loaded
+from quire.ingest.grammar.parse import load_grammar
 
 from .defined import DEFINED
 from .reading import outlined, read_text
@@ -43,7 +43,7 @@ def used(document: Document, kind: str, within: str = "") -> set[str]:
 
 def test_every_grammar_of_the_table_is_installed_here_and_its_query_holds() -> None:
     assert missing_grammars() == ()
-    assert all(loaded(name) is not None for name in GRAMMARS)
+    assert all(load_grammar(name) is not None for name in GRAMMARS)
 
 
 @pytest.mark.parametrize("name", DEFINED)
@@ -164,7 +164,7 @@ def test_free_attributes_and_decorators_before_a_member() -> None:
     ],
 )
 def test_the_components_of_a_name(written: str, path: tuple[str, ...]) -> None:
-    assert extract.name_path(written) == path
+    assert extract.split_name(written) == path
 
 
 def test_a_function_inside_a_decorator_is_no_definition() -> None:

@@ -12,7 +12,7 @@ from quire.core.types import Document, IngestSettings
 from quire.ingest import grammar
 from quire.ingest.decode import NotText, text_of
 from quire.ingest.grammar.languages import GRAMMARS
-from quire.ingest.grammar.parse import LARGEST_STEP, LONGEST, loaded, tree_of
+from quire.ingest.grammar.parse import MAX_LENGTH, MAX_STEP, load_grammar, parse_tree
 from quire.ingest.read import document_of
 from quire.ingest.types import SourceFile
 
@@ -73,13 +73,13 @@ def test_parsing_in_steps_gives_the_tree_of_parsing_at_once(source: Path) -> Non
     name = {".py": "python", ".ts": "typescript", ".tsx": "tsx", ".js": "javascript", ".rs": "rust",
             ".cs": "csharp", ".rb": "ruby", ".kt": "kotlin", ".sh": "shell"}.get(
                 Path(source.stem).suffix, Path(source.stem).suffix[1:])  # fmt: skip
-    found = loaded(name)
-    assert found is not None
+    loaded = load_grammar(name)
+    assert loaded is not None
     data = source.read_bytes()
-    data *= 3 * LARGEST_STEP // len(data)
-    tree = tree_of(found[0], data)
+    data *= 3 * MAX_STEP // len(data)
+    tree = parse_tree(loaded[0], data)
     assert tree is not None
-    assert str(tree.root_node) == str(Parser(found[0]).parse(data).root_node)
+    assert str(tree.root_node) == str(Parser(loaded[0]).parse(data).root_node)
 
 
 def test_the_same_text_is_read_the_same_twice() -> None:
@@ -102,13 +102,13 @@ def test_a_text_without_order_is_left_to_its_lines(language: str, unit: str) -> 
     [("typescript", "case 1: "), ("java", "a<"), ("go", "/* "), ("python", "a ? "), ("c", "x => ")],
 )
 def test_the_parser_is_stopped(language: str, unit: str) -> None:
-    found = loaded(language)
-    assert found is not None
-    assert tree_of(found[0], unit.encode() * (12_000 // len(unit))) is None
+    loaded = load_grammar(language)
+    assert loaded is not None
+    assert parse_tree(loaded[0], unit.encode() * (12_000 // len(unit))) is None
 
 
 def test_a_file_that_is_too_long_is_left_to_its_lines() -> None:
-    text = "def f():\n    return 1\n\n\n" * (LONGEST // 23 + 1)
+    text = "def f():\n    return 1\n\n\n" * (MAX_LENGTH // 23 + 1)
     assert grammar.read(SourceFile(text, b"", "python", "a.py"), CUT) is None
     document = document_of("a.py", text.encode(), IngestSettings())
     assert len(outlined(document).entities) == 1 + text.count("def ")

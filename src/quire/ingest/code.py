@@ -1,8 +1,8 @@
-"""What is in a file of source code?
+"""Read source code: its definitions, and chunks between them.
 
-Where the extra `code` is installed and has a grammar for the language, the grammar tells. Else
-indentation tells where a definition ends, and one line of it what it is called: enough to cut
-between functions and to name the class around them, for any language that is indented.
+If the extra `code` is installed and has a grammar for the language, the grammar is used. Otherwise
+indentation shows where a definition ends, and its first line what it is called: enough to split
+between functions and to name the enclosing class, in any language that is indented.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from quire.core.types import IngestSettings
 from quire.ingest import grammar
-from quire.ingest.code_splitter import DEEPEST, HOLDERS, Definition, pieces_of
-from quire.ingest.languages import MULTI_LINE_LEADS, Family, family_of
+from quire.ingest.code_splitter import MAX_DEPTH, METHOD_OWNERS, Definition, split_definition
+from quire.ingest.languages import MULTI_LINE_LEADS, Family, get_family
 from quire.ingest.line_splitter import CLOSING_LINE, measure_indent, split_lines
 from quire.ingest.types import ChunkSpan, EntitySpan, ParsedFile, SourceFile, clean_title
 
@@ -26,46 +26,50 @@ KINDS = {
 }
 KIND_OF_WORD = {word: kind for kind, words in KINDS.items() for word in words.split()}
 TITLE = re.compile(r"(?:.* )?(?P<word>[@\w]+) +(?P<name>[\w.:$?!]+)$|(?P<call>[\w.:~$#]+)\(\)$")
-LOOKED_AT = 400
-"""Characters of a line by which it is judged."""
+MAX_LINE_LENGTH = 400
+"""Characters of a line that are examined."""
 
 
 def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
-    """Cut source code before its definitions, and name them."""
-    return grammar.read(source, settings) or _read_lines(source, settings)
+    """Read source code: split it between its definitions, and name them."""
+    return grammar.read(source, settings) or _read_by_indentation(source, settings)
 
 
-def _read_lines(source: SourceFile, settings: IngestSettings) -> ParsedFile:
+def _read_by_indentation(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     text = source.text
     size = max(1, settings.code_max)
-    whole = _definitions(text, family_of(source.language))
+    whole = _find_definitions(text, get_family(source.language))
     if len(text) <= size:
-        pieces = [ChunkSpan(0, len(text))]
+        spans = [ChunkSpan(0, len(text))]
     else:
-        pieces = pieces_of(whole, size, lambda start, end: split_lines(text, start, end, size))
-    return ParsedFile(text, tuple(pieces), entities=tuple(_parts(whole)))
+        spans = split_definition(
+            whole, size, lambda start, end: split_lines(text, start, end, size)
+        )
+    return ParsedFile(text, tuple(spans), entities=tuple(_build_entities(whole)))
 
 
-def _parts(whole: Definition) -> list[EntitySpan]:
-    """Name the definitions whose lines tell what they are."""
-    parts: list[EntitySpan] = []
+def _build_entities(whole: Definition) -> list[EntitySpan]:
+    """Build an entity for each definition whose line shows its kind and name."""
+    entities: list[EntitySpan] = []
 
-    def name(definition: Definition, around: int | None) -> None:
-        for inner in definition.parts:
-            kind, called = _kind_and_name(inner.title)
-            if kind == "function" and around is not None and parts[around].kind in HOLDERS:
+    def add_members(definition: Definition, parent: int | None) -> None:
+        for member in definition.members:
+            kind, name = _parse_title(member.title)
+            owner = None if parent is None else entities[parent].kind
+            if kind == "function" and owner in METHOD_OWNERS:
                 kind = "method"
             if kind:
-                parts.append(
-                    EntitySpan(kind, called, inner.start, inner.end, around, signature=inner.title)
+                entities.append(
+                    EntitySpan(kind, name, member.start, member.end, parent, signature=member.title)
                 )
-            name(inner, len(parts) - 1 if kind else around)
+            add_members(member, len(entities) - 1 if kind else parent)
 
-    name(whole, None)
-    return parts
+    add_members(whole, None)
+    return entities
 
 
-def _kind_and_name(title: str) -> tuple[str, str]:
+def _parse_title(title: str) -> tuple[str, str]:
+    """Return the kind and the name in a definition's title; both are empty if unknown."""
     match = TITLE.match(title)
     if match is None:
         return "", ""
@@ -74,39 +78,39 @@ def _kind_and_name(title: str) -> tuple[str, str]:
     return KIND_OF_WORD.get(match["word"], ""), match["name"].replace("::", ".")
 
 
-def _definitions(text: str, family: Family) -> Definition:
+def _find_definitions(text: str, family: Family) -> Definition:
     """Find the definitions and nest them by their indentation."""
     whole = Definition(0, "", len(text))
-    open_ones = [(whole, -1)]
-    for begin, indent, line in _statements(text, family):
-        while open_ones[-1][1] > indent:
-            open_ones.pop()[0].end = begin
-        if open_ones[-1][1] == indent:
+    stack = [(whole, -1)]
+    for start, indent, line in _iter_statements(text, family):
+        while stack[-1][1] > indent:
+            stack.pop()[0].end = start
+        if stack[-1][1] == indent:
             content = line.lstrip()
             if content[0] == "{" or CLOSING_LINE.match(content):
                 continue
-            open_ones.pop()[0].end = begin
-        title = family.title(line)
-        if title and len(open_ones) <= DEEPEST:
-            definition = Definition(begin, clean_title(title), len(text))
-            open_ones[-1][0].parts.append(definition)
-            open_ones.append((definition, indent))
+            stack.pop()[0].end = start
+        title = family.match_title(line)
+        if title and len(stack) <= MAX_DEPTH:
+            definition = Definition(start, clean_title(title), len(text))
+            stack[-1][0].members.append(definition)
+            stack.append((definition, indent))
     return whole
 
 
-def _statements(text: str, family: Family) -> Iterator[tuple[int, int, str]]:
-    """Go through the lines that tell where they belong: beginning, indentation, line.
+def _iter_statements(text: str, family: Family) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, indentation, line) of the lines whose indentation counts.
 
-    Comments and decorators above a line begin it.
+    Comments and decorators directly above a line belong to it.
     """
-    lead: tuple[int, int] | None = None  # where it starts, and its indentation
+    lead: tuple[int, int] | None = None  # its start and its indentation
     decorated = False
-    for start, line in _lines_of_code(text, family):
+    for start, line in _iter_code_lines(text, family):
         content = line.lstrip()
         indent = measure_indent(line)
         if lead and decorated and (indent > lead[1] or CLOSING_LINE.match(content)):
-            continue  # a decorator that goes over several lines
-        if family.leads(content):
+            continue  # a decorator that spans several lines
+        if family.is_leading(content):
             if lead is None or indent < lead[1]:
                 lead = (start, indent)
             decorated = content.startswith(MULTI_LINE_LEADS)
@@ -115,14 +119,14 @@ def _statements(text: str, family: Family) -> Iterator[tuple[int, int, str]]:
             lead = None
 
 
-def _lines_of_code(text: str, family: Family) -> Iterator[tuple[int, str]]:
-    """Go through the lines that are not blank and do not begin inside a string or comment."""
-    inside = family.masked(text)
-    masked_from, masked_to = next(inside, (len(text), len(text)))
-    at = 0
+def _iter_code_lines(text: str, family: Family) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank and do not begin inside a string or comment."""
+    masks = family.iter_masks(text)
+    mask_start, mask_end = next(masks, (len(text), len(text)))
+    position = 0
     for line in text.split("\n"):
-        while masked_to <= at:
-            masked_from, masked_to = next(inside, (len(text) + 1, len(text) + 1))
-        if not masked_from < at and line and not line.isspace():
-            yield at, line[:LOOKED_AT]
-        at += len(line) + 1
+        while mask_end <= position:
+            mask_start, mask_end = next(masks, (len(text) + 1, len(text) + 1))
+        if not mask_start < position and line and not line.isspace():
+            yield position, line[:MAX_LINE_LENGTH]
+        position += len(line) + 1

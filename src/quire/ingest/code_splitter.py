@@ -1,7 +1,7 @@
-"""Where is a file of source code cut?
+"""Split source code into chunks, between its definitions.
 
-Between its definitions. One stays whole while it fits, the members of a long one are cut apart,
-small neighbours are joined; a long stretch without definitions is cut where its reader says.
+A definition stays whole while it fits. The members of a longer one are separated, and small
+neighbours are joined. A long span without definitions is split by a function of the reader.
 """
 
 from __future__ import annotations
@@ -11,85 +11,85 @@ from dataclasses import dataclass, field
 
 from quire.ingest.types import ChunkSpan, join_titles
 
-DEEPEST = 20
-"""Definitions nested deeper than this are plain lines of the one around them."""
-SHORT = 4
-"""Of two neighbours that are joined one is at most this part of a piece: others stand alone."""
-HOLDERS = frozenset({"class", "interface", "type"})
+MAX_DEPTH = 20
+"""Definitions nested deeper than this are plain lines of the enclosing one."""
+METHOD_OWNERS = frozenset({"class", "interface", "type"})
 """A function directly inside one of these is a method."""
+SHORT = 4
+"""Neighbours are joined if one of them is at most a fourth of a chunk."""
 TINY = 16
-"""A remainder of less than this part of a piece (a closing brace) goes with what is before it."""
+"""A remainder of less than a sixteenth of a chunk (a closing brace) joins what precedes it."""
 
-Stretch = tuple[int, int]
-CutStretch = Callable[[int, int], list[Stretch]]
-"""Cuts a stretch that holds no definition into shorter ones."""
+Span = tuple[int, int]
+SplitSpan = Callable[[int, int], list[Span]]
+"""Splits a span that holds no definition into shorter ones."""
 
 
 @dataclass(slots=True)
 class Definition:
-    """A definition of a file, or the whole file, with those inside it in reading order."""
+    """A definition of a file, or the whole file, with its members in reading order."""
 
     start: int
     title: str
     end: int
-    parts: list[Definition] = field(default_factory=list)
+    members: list[Definition] = field(default_factory=list)
 
 
-def pieces_of(
-    node: Definition, size: int, cut_stretch: CutStretch, above: tuple[str, ...] = ()
+def split_definition(
+    node: Definition, size: int, split_span: SplitSpan, outer_titles: tuple[str, ...] = ()
 ) -> list[ChunkSpan]:
-    """Cut a definition that is longer than the size."""
-    path = (*above, node.title) if node.title else above
-    here = join_titles(path)
-    pieces: list[ChunkSpan] = []
-    joined = 0  # parts in the last piece; 0: it takes no more
-    for start, end, part in _parts(node):
-        header = bool(node.title) and start == node.start
+    """Split a definition that is longer than the size."""
+    titles = (*outer_titles, node.title) if node.title else outer_titles
+    own_title = join_titles(titles)
+    spans: list[ChunkSpan] = []
+    joinable = 0  # 1: the last span may grow; -1: it is a header; 0: it takes no more
+    for start, end, member in _iter_members(node):
+        is_header = bool(node.title) and start == node.start
         if end - start > size:
             new = (
-                pieces_of(part, size, cut_stretch, path)
-                if part
-                else [ChunkSpan(*span, here) for span in cut_stretch(start, end)]
+                split_definition(member, size, split_span, titles)
+                if member
+                else [ChunkSpan(*span, own_title) for span in split_span(start, end)]
             )
-            if joined < 0:
-                new[0] = ChunkSpan(pieces.pop().start, new[0].end, new[0].title)
-            pieces += new
-            joined = 0
+            if joinable < 0:
+                new[0] = ChunkSpan(spans.pop().start, new[0].end, new[0].title)
+            spans += new
+            joinable = 0
             continue
-        last = pieces[-1] if pieces else None
-        if last and not part and (end - start) * TINY <= size:
-            pieces[-1] = ChunkSpan(last.start, end, last.title)
+        last = spans[-1] if spans else None
+        if last and not member and (end - start) * TINY <= size:
+            spans[-1] = ChunkSpan(last.start, end, last.title)
             continue
-        room = size + size // 4 if joined < 0 else size
+        limit = size + size // 4 if joinable < 0 else size
         short = min(end - start, last.end - last.start if last else 0) * SHORT <= size
-        if last and joined and short and end - last.start <= room:
-            pieces[-1] = ChunkSpan(last.start, end, here)
+        if last and joinable and short and end - last.start <= limit:
+            spans[-1] = ChunkSpan(last.start, end, own_title)
         else:
-            title = join_titles((*path, part.title)) if part else here
-            pieces.append(ChunkSpan(start, end, title))
+            title = join_titles((*titles, member.title)) if member else own_title
+            spans.append(ChunkSpan(start, end, title))
         # A short header waits for the first member, whatever its length.
-        joined = -1 if header and (end - start) * 4 < size else 1
-    return pieces
+        joinable = -1 if is_header and (end - start) * 4 < size else 1
+    return spans
 
 
-def long_stretches(node: Definition, size: int) -> Iterator[Stretch]:
-    """Go through what will have to be cut although there is no definition in it."""
-    for start, end, part in _parts(node):
+def find_long_spans(node: Definition, size: int) -> Iterator[Span]:
+    """Yield the spans without definitions that are too long for one chunk."""
+    for start, end, member in _iter_members(node):
         if end - start > size:
-            if part:
-                yield from long_stretches(part, size)
+            if member:
+                yield from find_long_spans(member, size)
             else:
                 yield start, end
 
 
-def _parts(node: Definition) -> Iterator[tuple[int, int, Definition | None]]:
-    """Go through a definition's members and what stands between them."""
-    at = node.start
-    for part in node.parts:
-        if part.start > at:
-            yield at, part.start, None
-        if part.end > part.start:
-            yield part.start, part.end, part
-        at = part.end
-    if at < node.end:
-        yield at, node.end, None
+def _iter_members(node: Definition) -> Iterator[tuple[int, int, Definition | None]]:
+    """Yield the members of a definition and the spans between them."""
+    position = node.start
+    for member in node.members:
+        if member.start > position:
+            yield position, member.start, None
+        if member.end > member.start:
+            yield member.start, member.end, member
+        position = member.end
+    if position < node.end:
+        yield position, node.end, None

@@ -1,9 +1,8 @@
-r"""How does a definition begin in this language?
+r"""Line patterns of definitions, by language, for code that is read without a grammar.
 
-A table of line patterns. A pattern matches a whole line's beginning; its group `sig` is the
-definition's title, or its group `call` the name of a function that no keyword announces
-(`constructor`: the same, in a second place of the pattern).
-`\h` stands for spaces and tabs: a pattern never leaves its line.
+A pattern matches the beginning of a line. Its group `sig` is the definition's title, or its group
+`call` the name of a function without a keyword (`constructor`: the same, in a second place of the
+pattern). `\h` stands for spaces and tabs: a pattern never leaves its line.
 """
 
 from __future__ import annotations
@@ -88,34 +87,34 @@ ATTRIBUTE_LEADS = (*SLASH_LEADS, "[", "#[")
 MULTI_LINE_LEADS = ("@", "[", "#[")
 ANY_LEADS = ("#", "//", "/*", "--", ";;", "@")
 
-# Conditional compilation and labels stand at the margin without ending the function.
+# Conditional compilation and labels have no indentation but do not end the function.
 C_NEUTRAL = r"\#\h*(?:if|else|elif|endif|pragma|undef|line)|\w+:$"
 SQL_CLAUSE = (
     r"(?i:from|where|group|order|having|limit|join|left|right|inner|outer|cross|on|and|or|set"
     r"|values|returning|union|as|then|else|end|using)\b"
 )
-NOTHING = r"(?!)"
+NEVER = r"(?!)"
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Languages whose definitions begin alike."""
+    """A group of languages whose definitions begin alike."""
 
     definition: re.Pattern[str]
     mask: re.Pattern[str] | None
     lead: tuple[str, ...]
     neutral: re.Pattern[str]
 
-    def leads(self, content: str) -> bool:
-        """Tell whether a line (a comment, a decorator) belongs to the definition below it."""
+    def is_leading(self, content: str) -> bool:
+        """Return whether a line (a comment, a decorator) belongs to the definition below it."""
         return content.startswith(self.lead)
 
     def is_neutral(self, content: str) -> bool:
-        """Tell whether a line says nothing by its indentation."""
+        """Return whether the indentation of a line has no meaning."""
         return self.neutral.match(content) is not None
 
-    def title(self, line: str) -> str:
-        """Give the title of the definition that begins in a line, or nothing."""
+    def match_title(self, line: str) -> str:
+        """Return the title of the definition that begins in a line; empty if there is none."""
         match = self.definition.match(line)
         if match is None:
             return ""
@@ -124,8 +123,8 @@ class Family:
             return str(groups["sig"])
         return f"{groups.get('call') or groups.get('constructor')}()"
 
-    def masked(self, text: str) -> Iterator[tuple[int, int]]:
-        """Go through strings and comments that may hold more than one line."""
+    def iter_masks(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the spans of strings and comments that may have several lines."""
         if self.mask is None:
             return
         for match in self.mask.finditer(text):
@@ -134,19 +133,19 @@ class Family:
 
 
 FAMILIES = {
-    # language: how a definition begins, strings and comments, lines above it, neutral lines
-    "python": (PYTHON, PYTHON_MASK, HASH_LEADS, NOTHING),
-    "javascript": (SCRIPT, SCRIPT_MASK, SLASH_LEADS, NOTHING),
+    # language: definitions, strings and comments, lines that lead a definition, neutral lines
+    "python": (PYTHON, PYTHON_MASK, HASH_LEADS, NEVER),
+    "javascript": (SCRIPT, SCRIPT_MASK, SLASH_LEADS, NEVER),
     "go": (GO, SCRIPT_MASK, SLASH_LEADS, r"\w+:$"),
-    "rust": (RUST, C_MASK, ATTRIBUTE_LEADS, NOTHING),
+    "rust": (RUST, C_MASK, ATTRIBUTE_LEADS, NEVER),
     "java": (CURLY, C_MASK, ATTRIBUTE_LEADS, C_NEUTRAL),
     "c": (C, C_MASK, (*ATTRIBUTE_LEADS, "template<", "template <"), C_NEUTRAL),
-    "ruby": (RUBY, None, HASH_LEADS, NOTHING),
-    "shell": (SHELL, None, HASH_LEADS, NOTHING),
+    "ruby": (RUBY, None, HASH_LEADS, NEVER),
+    "shell": (SHELL, None, HASH_LEADS, NEVER),
     "sql": (SQL, SQL_MASK, ("--", "/*"), SQL_CLAUSE),
-    "other": (OTHER, None, ANY_LEADS, NOTHING),
+    "other": (OTHER, None, ANY_LEADS, NEVER),
 }
-ALIKE = {
+ALIASES = {
     "cython": "python",
     "typescript": "javascript",
     "vue": "javascript",
@@ -165,9 +164,9 @@ ALIKE = {
 
 
 @cache
-def family_of(language: str) -> Family:
-    """Find the table's row for a language."""
-    language = ALIKE.get(language, language)
+def get_family(language: str) -> Family:
+    """Return the family of a language."""
+    language = ALIASES.get(language, language)
     definition, mask, lead, neutral = FAMILIES.get(language, FAMILIES["other"])
     return Family(
         re.compile(definition.replace(r"\h", "[ \\t]")),

@@ -1,4 +1,4 @@
-"""What does a grammar see in a file of code?"""
+"""Code parsed by its tree-sitter grammar: definitions, references and chunk boundaries."""
 
 from quire.ingest.grammar.parse import missing_grammars
 from quire.ingest.grammar.reader import read

@@ -1,7 +1,7 @@
-"""What is a definition, a name, a reference in a compiled language?
+"""Queries for compiled languages: definitions, names and references.
 
-One query a language. What the captures mean stands in `captured.py`. There are no predicates
-(`#eq?`): they cost more than all the rest.
+One query for each language. `definitions.py` lists the captures. There are no predicates (`#eq?`):
+they take longer than everything else together.
 """
 
 from __future__ import annotations
@@ -119,14 +119,14 @@ C_COMMON = """
 (preproc_include path: (_) @import)
 """
 
-# Outside of functions alone: inside of them `Cart cart(1);` looks the same.
+# Only outside of functions: inside of them `Cart cart(1);` looks the same.
 PROTOTYPES = "".join(
     f"""
-({around} (declaration declarator: (function_declarator declarator: (identifier) @name)) @function)
-({around} (declaration declarator: (pointer_declarator declarator:
+({parent} (declaration declarator: (function_declarator declarator: (identifier) @name)) @function)
+({parent} (declaration declarator: (pointer_declarator declarator:
   (function_declarator declarator: (identifier) @name))) @function)
 """
-    for around in ("translation_unit", "preproc_ifdef", "preproc_if", "declaration_list")
+    for parent in ("translation_unit", "preproc_ifdef", "preproc_if", "declaration_list")
 )
 
 C = f"{C_COMMON}{PROTOTYPES}"

@@ -1,27 +1,27 @@
-"""Which definitions were captured, and how do they nest?
+"""Captured definitions, and how they nest.
 
-A query gives lists of nodes by capture. Here they are put into one order, and read like text:
-a definition opens, its name and its body are met, it closes.
+A query returns a list of nodes for each capture. This module sorts all of them by position and
+scans them like text: a definition opens, its name and its body follow, it closes.
 
 =================  ==================================================================
 `@class`           class, struct, union, enum, record, object, an `impl` or extension of one
 `@interface`       interface, trait, protocol, annotation type
 `@type`            type alias, typedef, delegate; a table, view or type of SQL
-`@module`          namespace, `mod`, Ruby's module: what only groups
+`@module`          namespace, `mod`, Ruby's module: a mere group
 `@function`        function, macro; inside a class, interface or type it is a method
-`@method`          a function that is a method wherever it stands
-`@name`            the name of the innermost definition around it
-`@owner`           the type to which a method belongs that stands outside of it
-`@body`            where the innermost definition's signature ends
-`@outer`           what stands around a definition and belongs to it (`export`, decorators)
+`@method`          a function that is a method wherever it is defined
+`@name`            the name of the innermost enclosing definition
+`@owner`           the type of a method that is defined outside of it
+`@body`            the end of the signature of the innermost enclosing definition
+`@outer`           a wrapper that belongs to its definition (`export`, decorators)
 `@doc`             a docstring
 `@comment`         belongs to the definition directly below it
 `@decorator`       decorator, annotation, attribute
-`@call` `@use`     a function that is called; a base class, a type
-`@import`          a module or a name that is imported
-`@required`        the same, if `require` or the like stands before it
-`@mixed`           a base class, if `include` or the like stands before it
-`@element`         a component that is called, if it has a capital letter
+`@call` `@use`     a called function; a base class or a type
+`@import`          an imported module or name
+`@required`        the same, if `require` or the like precedes it
+`@mixed`           a base class, if `include` or the like precedes it
+`@element`         a called component, if it begins with a capital letter
 =================  ==================================================================
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 CAPTURES = (
-    # In this order where several stand at the same place.
+    # The order of captures at the same position.
     "body", "outer", "module", "class", "interface", "type", "function", "method",
     "decorator", "comment", "owner", "name", "doc",
 )  # fmt: skip
@@ -45,107 +45,107 @@ OUTER, DECORATOR = RANKS["outer"], RANKS["decorator"]
 FIRST_KIND, LAST_KIND = RANKS["module"], RANKS["method"]
 
 KEYWORD = re.compile(r"\b(?:const|let|var)\s+$")
-"""Belongs to the definition behind it, though no node holds just the two."""
-LAST_LETTERS = frozenset("tr \t\n")
-BEFORE = 30
-"""Characters in which it is looked for."""
-MARGIN = 200
-"""White space that is looked at before a comment or a definition."""
+"""Belongs to the definition that follows, though no node spans just the two."""
+KEYWORD_LAST_LETTERS = frozenset("tr \t\n")
+KEYWORD_WINDOW = 30
+"""Characters before a definition in which the keyword is searched for."""
+MAX_GAP = 200
+"""Characters of white space that may precede a comment or a definition."""
 
 Span = tuple[int, int]
 
 
 @dataclass(slots=True, eq=False)
-class Found:
-    """A definition, or what stands around one and belongs to it (`kind` is then empty)."""
+class CapturedDefinition:
+    """A definition, or the wrapper around one (then `kind` is empty)."""
 
     kind: str
     start: int
     end: int
-    parent: Found | None = None
+    parent: CapturedDefinition | None = None
     name: Span | None = None
     owner: Span | None = None
     body: int | None = None
     doc: Span | None = None
     decorators: tuple[Span, ...] = ()
-    asides: tuple[Span, ...] = ()
+    inner_comments: tuple[Span, ...] = ()
     """Comments inside the declaration."""
     claimed: bool = False
-    """It stands around a definition that has been met."""
+    """Whether a definition has been found inside this wrapper, which then is part of it."""
 
 
 @dataclass(slots=True)
-class Captured:
-    """All that was captured in a file."""
+class FileCaptures:
+    """Everything that was captured in a file."""
 
     doc: Span | None = None
     """The file's own docstring."""
-    definitions: list[Found] = field(default_factory=list)
-    leads: list[Span] = field(default_factory=list)
-    """Comments and free decorators, that may belong to what is below them."""
-    lead_ends: list[int] = field(default_factory=list)
+    definitions: list[CapturedDefinition] = field(default_factory=list)
+    leading: list[Span] = field(default_factory=list)
+    """Comments and free decorators, which may belong to the definition below them."""
+    leading_ends: list[int] = field(default_factory=list)
     free_decorators: set[int] = field(default_factory=set)
 
 
-def captured(text: str, nodes: dict[str, list[Node]]) -> Captured:
-    """Put captured nodes into their order and nest them."""
-    found = Captured()
-    whole = Found("", 0, len(text), claimed=True)
-    inside = [whole]
-    last = (-1, -1)
-    decorated = 0  # what is defined inside a decorator is the decorator's own business
-    for start, minus_end, rank in _in_order(nodes):
-        end = -minus_end
-        while inside[-1].end <= start:
-            inside.pop()
+def nest_captures(text: str, nodes: dict[str, list[Node]]) -> FileCaptures:
+    """Sort the captured nodes of a file and nest its definitions."""
+    captures = FileCaptures()
+    whole = CapturedDefinition("", 0, len(text), claimed=True)
+    stack = [whole]
+    previous = (-1, -1)
+    decorated = 0  # a definition inside a decorator is part of the decorator
+    for start, negative_end, rank in _sort_captures(nodes):
+        end = -negative_end
+        while stack[-1].end <= start:
+            stack.pop()
         if rank == OUTER or (FIRST_KIND <= rank <= LAST_KIND and start < decorated):
-            inside.append(Found("", start, end))
+            stack.append(CapturedDefinition("", start, end))
         elif FIRST_KIND <= rank <= LAST_KIND:
-            if last != (start, end):  # else it is one definition, captured in two ways
-                last = (start, end)
-                inside.append(_opened(text, CAPTURES[rank], last, inside))
-                found.definitions.append(inside[-1])
+            if previous != (start, end):  # else it is one definition, captured in two ways
+                previous = (start, end)
+                stack.append(_open_definition(text, CAPTURES[rank], previous, stack))
+                captures.definitions.append(stack[-1])
         else:
-            _describe(CAPTURES[rank], (start, end), _innermost(inside), found)
+            _attach(CAPTURES[rank], (start, end), _innermost(stack), captures)
             decorated = max(decorated, end) if rank == DECORATOR else decorated
-    found.doc = whole.doc
-    return found
+    captures.doc = whole.doc
+    return captures
 
 
-def leads_above(text: str, found: Captured, start: int) -> list[Span]:
-    """Give the comments and decorators that stand directly above a place, the last first."""
-    above: list[Span] = []
-    at = bisect_right(found.lead_ends, start) - 1
-    while at >= 0:
-        lead_start, lead_end = found.leads[at]
-        if start - lead_end > MARGIN:
+def find_leading(text: str, captures: FileCaptures, start: int) -> list[Span]:
+    """Return the comments and decorators directly above a position, the last first."""
+    spans: list[Span] = []
+    index = bisect_right(captures.leading_ends, start) - 1
+    while index >= 0:
+        span_start, span_end = captures.leading[index]
+        if start - span_end > MAX_GAP:
             break
-        lead_end -= text[lead_end - 1] == "\n"
-        between = text[lead_end:start]
-        if between.strip() or between.count("\n") > 1 or line_start(text, lead_start) is None:
+        span_end -= text[span_end - 1] == "\n"
+        gap = text[span_end:start]
+        if gap.strip() or gap.count("\n") > 1 or find_line_start(text, span_start) is None:
             break
-        above.append((lead_start, lead_end))
-        start = lead_start
-        at -= 1
-    return above
+        spans.append((span_start, span_end))
+        start = span_start
+        index -= 1
+    return spans
 
 
-def line_start(text: str, start: int) -> int | None:
-    """Find the beginning of a place's line, if only white space is before it in the line."""
-    first = max(0, start - MARGIN)
+def find_line_start(text: str, start: int) -> int | None:
+    """Return the start of a position's line, if only white space precedes it in the line."""
+    first = max(0, start - MAX_GAP)
     line = text.rfind("\n", first, start) + 1
     if (line or not first) and (line == start or text[line:start].isspace()):
         return line
     return None
 
 
-def _in_order(nodes: dict[str, list[Node]]) -> list[tuple[int, int, int]]:
-    """Order by beginning, the longer first, each once."""
+def _sort_captures(nodes: dict[str, list[Node]]) -> list[tuple[int, int, int]]:
+    """Return (start, -end, rank) of all nodes, sorted, without duplicates and empty nodes."""
     places = [
         (node.start_byte, -node.end_byte, rank)
-        for name, captured_ones in nodes.items()
+        for name, captured in nodes.items()
         if (rank := RANKS.get(name)) is not None
-        for node in captured_ones
+        for node in captured
     ]
     places.sort()
     return [
@@ -155,49 +155,52 @@ def _in_order(nodes: dict[str, list[Node]]) -> list[tuple[int, int, int]]:
     ]
 
 
-def _innermost(inside: list[Found]) -> Found:
-    """Give the definition that a place belongs to, or what may yet turn out to be around one."""
-    one = inside[-1]
-    if one.claimed:
-        return next((one for one in reversed(inside) if not one.claimed), inside[0])
-    return one
+def _innermost(stack: list[CapturedDefinition]) -> CapturedDefinition:
+    """Return the definition, or the wrapper without one so far, that a capture belongs to."""
+    if stack[-1].claimed:
+        return next((item for item in reversed(stack) if not item.claimed), stack[0])
+    return stack[-1]
 
 
-def _opened(text: str, kind: str, span: Span, inside: list[Found]) -> Found:
-    """Open a definition; what stands around it alone becomes part of it."""
+def _open_definition(
+    text: str, kind: str, span: Span, stack: list[CapturedDefinition]
+) -> CapturedDefinition:
+    """Open a definition; the wrappers around it become part of it."""
     start, end = span
-    if text[start - 2 : start - 1] in LAST_LETTERS:
-        word = KEYWORD.search(text, max(0, start - BEFORE), start)
-        start = word.start() if word else start
-    opened = Found(kind, start, end)
-    for around in reversed(inside):
-        if around.kind:
-            opened.parent = around
+    if text[start - 2 : start - 1] in KEYWORD_LAST_LETTERS:
+        keyword = KEYWORD.search(text, max(0, start - KEYWORD_WINDOW), start)
+        start = keyword.start() if keyword else start
+    opened = CapturedDefinition(kind, start, end)
+    for outer in reversed(stack):
+        if outer.kind:
+            opened.parent = outer
             break
-        if not around.claimed:
-            around.claimed = True
-            opened.start = around.start
-            opened.end = max(opened.end, around.end)
-            opened.decorators = around.decorators + opened.decorators
+        if not outer.claimed:
+            outer.claimed = True
+            opened.start = outer.start
+            opened.end = max(opened.end, outer.end)
+            opened.decorators = outer.decorators + opened.decorators
     return opened
 
 
-def _describe(capture: str, span: Span, here: Found, found: Captured) -> None:
-    """Note what is told of a definition."""
+def _attach(
+    capture: str, span: Span, definition: CapturedDefinition, captures: FileCaptures
+) -> None:
+    """Attach a capture to the definition that it belongs to; the first of each kind counts."""
     if capture == "name":
-        here.name = here.name or span
+        definition.name = definition.name or span
     elif capture == "owner":
-        here.owner = here.owner or span
+        definition.owner = definition.owner or span
     elif capture == "body":
-        here.body = span[0] if here.body is None else here.body
+        definition.body = span[0] if definition.body is None else definition.body
     elif capture == "doc":
-        here.doc = here.doc or span
-    elif capture == "decorator" and not here.claimed and here.name is None:
-        here.decorators += (span,)
+        definition.doc = definition.doc or span
+    elif capture == "decorator" and not definition.claimed and definition.name is None:
+        definition.decorators += (span,)
     else:
-        found.leads.append(span)
-        found.lead_ends.append(span[1])
-        if here.kind and here.body is None:
-            here.asides += (span,)
+        captures.leading.append(span)
+        captures.leading_ends.append(span[1])
+        if definition.kind and definition.body is None:
+            definition.inner_comments += (span,)
         if capture == "decorator":
-            found.free_decorators.add(span[0])
+            captures.free_decorators.add(span[0])

@@ -1,7 +1,7 @@
-"""Which grammar reads this file?
+"""The grammar of each language.
 
-One row a language: the wheel that carries its grammar, its query, and what a file of it is. A
-language more is a row here, a query, and the wheel in the extra `code`.
+One row for each language: the package with its grammar, its query, and what a file is called in
+it. A new language is a row here, a query, and the package in the extra `code`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from quire.ingest.grammar import compiled_queries, scripting_queries
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A grammar that ships in a wheel, and what is looked for in its trees."""
+    """A grammar from a package, and the query for its trees."""
 
     module: str
     query: str
     root_kind: str = "file"
-    """What a file is to the language: a `module`, or just a `file`."""
+    """What a file is in the language: a `module`, or just a `file`."""
     entry: str = "language"
-    """The wheel's function that gives the grammar."""
+    """The function of the package that returns the grammar."""
 
 
 GRAMMARS = {
@@ -56,17 +56,17 @@ CPP_HEADER = re.compile(
     r"|\w::\w|\boperator\b",
     re.MULTILINE,
 )
-LOOKED_AT = 50_000
-"""Characters of a header by which C is told from C++."""
+MAX_HEADER_LENGTH = 50_000
+"""Characters of a header that are searched for C++."""
 
 
-def grammar_name(language: str, path: str, text: str) -> str | None:
-    """Name the grammar that fits a file best; None: there is none for its language."""
-    ending = path[path.rfind(".") :].lower()
-    if ending == ".tsx":
+def select_grammar(language: str, path: str, text: str) -> str | None:
+    """Return the name of the grammar that fits a file best, or None if its language has none."""
+    extension = path[path.rfind(".") :].lower()
+    if extension == ".tsx":
         return "tsx"
-    if ending == ".h" and CPP_HEADER.search(text, 0, LOOKED_AT):
+    if extension == ".h" and CPP_HEADER.search(text, 0, MAX_HEADER_LENGTH):
         return "cpp"
-    if ending == ".fish":
-        return None  # a shell's script, but none that the shell's grammar knows
+    if extension == ".fish":
+        return None  # a shell script, but not in the syntax of the shell grammar
     return language if language in GRAMMARS else None

@@ -1,9 +1,9 @@
-"""What tree does a text have, and what does it cost to find out?
+"""Syntax trees, parsed within a limited amount of work.
 
-Where a text has no order, the parser's time grows with the square of what it cannot place. So it
-is given the text in steps, each taking over the tree of the one before, and it is stopped by
-counts, never by a clock: when it reads the same places over and over, or when what it could not
-place has become a crowd, or the tree a chain. The text then has no tree.
+In text without structure the parser's time grows with the square of what it cannot parse. The text
+is therefore parsed in steps, each reusing the tree of the step before, and parsing stops by counts,
+never by a clock: when the parser reads the same places again and again, when it has produced too
+many errors, or when the tree has become a chain. Such text has no tree.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from quire.ingest.grammar.languages import GRAMMARS
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree
 
-LONGEST = 256 * 1024
-"""A file of more characters is data, or generated: its lines tell enough of it."""
-FIRST_STEP, LARGEST_STEP = 8192, 16384
-"""Characters that the parser is given more, at first and at most."""
+MAX_LENGTH = 256 * 1024
+"""A file of more characters is data or generated: line-based chunks are good enough."""
+FIRST_STEP, MAX_STEP = 8192, 16384
+"""Characters added by the first step, and by a step at most."""
 BLOCK = 1024
-"""Characters that it reads at once."""
-READS, READS_AGAIN = 40, 4
-"""Times that it may read each block of a step, and of what it has seen before."""
-CROWD, SHORT = 500, 12
-"""So many things in a step that it cannot place, each of so few characters, have no order."""
-DEEPEST = 500
-"""Where a tree is deeper than this, it is a chain, no order of a program's."""
+"""Characters that the parser reads at once."""
+MAX_READS, MAX_REREADS = 40, 4
+"""How often it may read each block of a step, and each block of the steps before."""
+MAX_ERRORS, ERROR_LENGTH = 500, 12
+"""More errors in a step, of fewer characters each on average, mean text without structure."""
+MAX_DEPTH = 500
+"""A deeper tree is a chain, not the structure of a program."""
 
 
 def missing_grammars() -> tuple[str, ...]:
-    """Name the languages that have a grammar which is not installed: `quire[code]` brings them."""
+    """Return the languages whose grammar is not installed; `quire[code]` installs them all."""
     if find_spec("tree_sitter") is None:
         return tuple(GRAMMARS)
     return tuple(name for name, row in GRAMMARS.items() if find_spec(row.module) is None)
 
 
 @cache
-def loaded(name: str) -> tuple[Language, Query] | None:
-    """Load a grammar and its query; None: its wheel is not installed."""
+def load_grammar(name: str) -> tuple[Language, Query] | None:
+    """Load a grammar and its query; return None if its package is not installed."""
     grammar = GRAMMARS[name]
     try:
         from tree_sitter import Language, Query
@@ -53,74 +53,74 @@ def loaded(name: str) -> tuple[Language, Query] | None:
     return language, Query(language, grammar.query)
 
 
-def tree_of(language: Language, data: bytes) -> Tree | None:
-    """Parse a text of one byte a character; None: it has no order that can be found in time."""
+def parse_tree(language: Language, data: bytes) -> Tree | None:
+    """Parse text with one byte for each character; return None for text without structure."""
     from tree_sitter import Parser
 
-    if len(data) > LONGEST:
+    if len(data) > MAX_LENGTH:
         return None
     parser = Parser(language)
     tree: Tree | None = None
-    done, step, place = 0, FIRST_STEP, (0, 0)
+    done, step, point = 0, FIRST_STEP, (0, 0)
     while done < len(data) or tree is None:
         end = _step_end(data, done + step)
-        reads = READS * (2 + (end - done) // BLOCK) + READS_AGAIN * (done // BLOCK)
+        reads = MAX_READS * (2 + (end - done) // BLOCK) + MAX_REREADS * (done // BLOCK)
 
-        def block(offset: int, _: object, limit: int = end) -> bytes:
+        def read_block(offset: int, _: object, limit: int = end) -> bytes:
             nonlocal reads
             reads -= 1
             return data[offset : min(offset + BLOCK, limit)] if reads > 0 else b""
 
-        reached = _place_behind(data, done, end, place)
+        end_point = _advance_point(data, done, end, point)
         if tree is None:
-            tree = parser.parse(block)
+            tree = parser.parse(read_block)
         else:
-            tree.edit(done, done, end, place, place, reached)
-            tree = parser.parse(block, tree)
-        if reads <= 0 or _is_deep(tree, done, end) or _is_crowded(tree, done, end):
+            tree.edit(done, done, end, point, point, end_point)
+            tree = parser.parse(read_block, tree)
+        if reads <= 0 or _is_deep(tree, done, end) or _has_many_errors(tree, done, end):
             return None
-        done, step, place = end, min(2 * step, LARGEST_STEP), reached
+        done, step, point = end, min(2 * step, MAX_STEP), end_point
     return tree
 
 
-def _step_end(data: bytes, wanted: int) -> int:
-    """End a step behind a line, if one ends soon."""
-    if wanted >= len(data):
+def _step_end(data: bytes, target: int) -> int:
+    """Return the end of a step: that of a line, if one ends soon after the target."""
+    if target >= len(data):
         return len(data)
-    line_end = data.find(b"\n", wanted, wanted + BLOCK)
-    return wanted if line_end < 0 else line_end + 1
+    line_end = data.find(b"\n", target, target + BLOCK)
+    return target if line_end < 0 else line_end + 1
 
 
-def _place_behind(data: bytes, start: int, end: int, place: tuple[int, int]) -> tuple[int, int]:
-    """Give row and column of an offset, from those of an earlier one."""
+def _advance_point(data: bytes, start: int, end: int, point: tuple[int, int]) -> tuple[int, int]:
+    """Return row and column of the end, from those of the start."""
     lines = data.count(b"\n", start, end)
     if not lines:
-        return place[0], place[1] + end - start
-    return place[0] + lines, end - data.rfind(b"\n", start, end) - 1
+        return point[0], point[1] + end - start
+    return point[0] + lines, end - data.rfind(b"\n", start, end) - 1
 
 
 def _is_deep(tree: Tree, since: int, end: int) -> bool:
-    """Tell whether the tree has become a chain in what it has seen since."""
+    """Return whether the tree has become a chain within a step."""
     cursor = tree.walk()
-    for place in range(since, end, BLOCK):
-        while cursor.goto_first_child_for_byte(place) is not None:
-            if cursor.depth > DEEPEST:
+    for offset in range(since, end, BLOCK):
+        while cursor.goto_first_child_for_byte(offset) is not None:
+            if cursor.depth > MAX_DEPTH:
                 return True
         cursor.reset(tree.root_node)
     return False
 
 
-def _is_crowded(tree: Tree, since: int, end: int) -> bool:
-    """Tell whether there is a crowd of short things in a step that the parser could not place."""
+def _has_many_errors(tree: Tree, since: int, end: int) -> bool:
+    """Return whether a step has many short pieces that the parser could not place."""
     cursor = tree.walk()
-    crowd = 0
+    errors = 0
     while True:
         node = cursor.node
-        assert node is not None, "a cursor stands on a node"
+        assert node is not None, "a cursor always has a node"
         first = cursor.goto_first_child_for_byte(since) if node.has_error else None
         if node.is_error:
-            crowd += max(1, node.child_count - (first or 0))
-            if crowd > CROWD and end - since < SHORT * crowd:
+            errors += max(1, node.child_count - (first or 0))
+            if errors > MAX_ERRORS and end - since < ERROR_LENGTH * errors:
                 return True
         if first is not None:
             continue

@@ -1,8 +1,8 @@
-"""What does a grammar see in a file of code?
+"""Read code by its grammar.
 
-Its definitions with their names, signatures and comments; what they call, use and import; and
-where the file may be cut. Broken syntax gives what can be had; a text in which the grammar finds
-no order at all is left to the lines (`code.py`).
+The reading has the definitions with their names, signatures and comments; the names that they call,
+use and import; and the chunks. Broken syntax gives what can be recovered. Files that do not parse
+at all fall back to line-based chunking (`code.py`).
 """
 
 from __future__ import annotations
@@ -10,75 +10,76 @@ from __future__ import annotations
 import re
 
 from quire.core.types import IngestSettings
-from quire.ingest.code_splitter import Definition, long_stretches, pieces_of
-from quire.ingest.grammar.definitions import captured, line_start
-from quire.ingest.grammar.languages import GRAMMARS, grammar_name
-from quire.ingest.grammar.parse import loaded, tree_of
-from quire.ingest.grammar.references import uses_of
-from quire.ingest.grammar.signatures import parts_of, summary_of_file
-from quire.ingest.grammar.statements import best_statement
+from quire.ingest.code_splitter import Definition, find_long_spans, split_definition
+from quire.ingest.grammar.definitions import find_line_start, nest_captures
+from quire.ingest.grammar.languages import GRAMMARS, select_grammar
+from quire.ingest.grammar.parse import load_grammar, parse_tree
+from quire.ingest.grammar.references import find_references
+from quire.ingest.grammar.signatures import build_entities, summarize_file
+from quire.ingest.grammar.statements import make_line_chooser
 from quire.ingest.line_splitter import split_lines
 from quire.ingest.types import ChunkSpan, EntitySpan, ParsedFile, SourceFile, clean_title
 
-SPACES = re.compile("[\x00\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u3000\ufeff]")
-BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
+UNICODE_SPACES = re.compile("[\x00\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u3000\ufeff]")
+NON_ASCII = re.compile("[^\x00-\x7f]+")
 LINE_REST = re.compile(r"[ \t]*[;,]?[ \t]*(?:(?://|#|--)[^\n]*)?\n(?:[ \t]*\n)*")
 
 
 def read(source: SourceFile, settings: IngestSettings) -> ParsedFile | None:
-    """Read a file by its grammar; None: there is none, or it finds no order in the file."""
-    name = grammar_name(source.language, source.path, source.text)
-    grammar = loaded(name) if name else None
+    """Read a file by its grammar; return None if it has none or does not parse."""
+    name = select_grammar(source.language, source.path, source.text)
+    grammar = load_grammar(name) if name else None
     if name is None or grammar is None:
         return None
     from tree_sitter import QueryCursor
 
     text, (language, query) = source.text, grammar
-    tree = tree_of(language, _one_byte_each(text))
+    tree = parse_tree(language, _encode_single_bytes(text))
     if tree is None:
         return None
     nodes = QueryCursor(query).captures(tree.root_node)
-    found = captured(text, nodes)
-    parts = parts_of(text, found)
+    captures = nest_captures(text, nodes)
+    entities = build_entities(text, captures)
     size = max(1, settings.code_max)
-    pieces = [ChunkSpan(0, len(text))]
+    spans = [ChunkSpan(0, len(text))]
     if len(text) > size:
-        whole = _definitions(text, parts)
-        best = best_statement(text, tree.root_node, list(long_stretches(whole, size)), size)
-        pieces = pieces_of(
-            whole, size, lambda start, end: split_lines(text, start, end, size, best)
+        whole = _nest_entities(text, entities)
+        long_spans = list(find_long_spans(whole, size))
+        choose = make_line_chooser(text, tree.root_node, long_spans, size)
+        spans = split_definition(
+            whole, size, lambda start, end: split_lines(text, start, end, size, choose)
         )
     return ParsedFile(
         text,
-        tuple(pieces),
+        tuple(spans),
         root_kind=GRAMMARS[name].root_kind,
-        summary=summary_of_file(text, found, parts),
-        entities=tuple(parts),
-        references=tuple(uses_of(text, source.path, nodes, parts)),
+        summary=summarize_file(text, captures, entities),
+        entities=tuple(entities),
+        references=tuple(find_references(text, source.path, nodes, entities)),
     )
 
 
-def _one_byte_each(text: str) -> bytes:
-    """Put a letter for each character beyond ASCII: a place in the bytes is one in the text."""
+def _encode_single_bytes(text: str) -> bytes:
+    """Replace each character beyond ASCII by one letter, so that byte and text offsets agree."""
     if not text.isascii() or "\0" in text:
-        text = SPACES.sub(" ", text)
-        text = BEYOND_ASCII.sub(lambda run: "x" * len(run[0]), text)
+        text = UNICODE_SPACES.sub(" ", text)
+        text = NON_ASCII.sub(lambda run: "x" * len(run[0]), text)
     return text.encode("ascii")
 
 
-def _definitions(text: str, parts: list[EntitySpan]) -> Definition:
-    """Make whole lines of the parts, and nest them for cutting."""
+def _nest_entities(text: str, entities: list[EntitySpan]) -> Definition:
+    """Extend the entities to whole lines and nest them for the splitter."""
     whole = Definition(0, "", len(text))
-    made: list[Definition] = []
-    for part in parts:
-        around = whole if part.parent is None else made[part.parent]
-        start, end = part.start, part.end
-        if (line := line_start(text, start)) is not None:
+    definitions: list[Definition] = []
+    for entity in entities:
+        outer = whole if entity.parent is None else definitions[entity.parent]
+        start, end = entity.start, entity.end
+        if (line := find_line_start(text, start)) is not None:
             start = line
         if rest := LINE_REST.match(text, end):
             end = rest.end()
-        start = max(start, around.parts[-1].end if around.parts else around.start)
-        end = max(start, min(end, around.end))
-        made.append(Definition(start, clean_title(part.signature), end))
-        around.parts.append(made[-1])
+        start = max(start, outer.members[-1].end if outer.members else outer.start)
+        end = max(start, min(end, outer.end))
+        definitions.append(Definition(start, clean_title(entity.signature), end))
+        outer.members.append(definitions[-1])
     return whole

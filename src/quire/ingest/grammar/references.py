@@ -1,4 +1,4 @@
-"""Which names does each part of a file use?"""
+"""Names that the entities of a file import, call, use and test."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from quire.ingest.grammar import extract
-from quire.ingest.grammar.test_targets import tested_by_file, tested_by_name
+from quire.ingest.grammar.test_targets import infer_file_target, infer_targets
 from quire.ingest.types import MAX_TITLE_LENGTH, EntitySpan, NameReference
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 KINDS = ("import", "call", "use")
-"""A name that was captured in several ways is the first of these."""
-CONDITIONS = {
-    # capture: what it is, if this stands before its first character
+"""A name that was captured in several ways gets the first of these."""
+CONDITIONAL_CAPTURES = {
+    # capture: its kind, and the context that must precede it, up to its first character
     "required": (
         "import",
         re.compile(
@@ -26,50 +26,50 @@ CONDITIONS = {
     "mixed": ("use", re.compile(r"\b(?:include|extend|prepend)\s*\(?\s*.$")),
     "element": ("call", re.compile(r"[A-Z]$")),
 }
-BEFORE = 30
-"""Characters in which the word before a name is looked for."""
+CONTEXT_LENGTH = 30
+"""Characters before a name in which its context is searched for."""
 
 
-def uses_of(
-    text: str, path: str, nodes: dict[str, list[Node]], parts: list[EntitySpan]
+def find_references(
+    text: str, path: str, nodes: dict[str, list[Node]], entities: list[EntitySpan]
 ) -> list[NameReference]:
-    """Name what the parts import, call and use, and in a file of tests what they test."""
-    uses: list[NameReference] = []
+    """Return the names that the entities import, call and use, and what the tests test."""
+    references: list[NameReference] = []
     declared = {node.start_byte for node in nodes.get("name", ())}
     within: int | None = None
-    place = last = -1
-    for start, kind, end in sorted(_places(text, nodes)):
-        if start == last or start in declared:
+    index = previous = -1
+    for start, kind, end in sorted(_iter_names(text, nodes)):
+        if start == previous or start in declared:
             continue
-        last = start
-        while place + 1 < len(parts) and parts[place + 1].start <= start:
-            place = within = place + 1
-        while within is not None and parts[within].end <= start:
-            within = parts[within].parent
+        previous = start
+        while index + 1 < len(entities) and entities[index + 1].start <= start:
+            index = within = index + 1
+        while within is not None and entities[within].end <= start:
+            within = entities[within].parent
         name = text[start:end]
         if not name.isidentifier():
-            name = extract.used_name(name) if kind else extract.imported_name(name)
+            name = extract.last_component(name) if kind else extract.last_module_component(name)
         if 1 < len(name) <= MAX_TITLE_LENGTH:  # no definition has a longer name
-            uses.append(NameReference(name, KINDS[kind], within))
-    uses += _tests(path, parts)
-    return uses
+            references.append(NameReference(name, KINDS[kind], within))
+    references += _iter_test_references(path, entities)
+    return references
 
 
-def _places(text: str, nodes: dict[str, list[Node]]) -> Iterator[tuple[int, int, int]]:
-    """Go through the captured names: where each begins, of which kind it is, where it ends."""
+def _iter_names(text: str, nodes: dict[str, list[Node]]) -> Iterator[tuple[int, int, int]]:
+    """Yield (start, index of the kind, end) for each captured name."""
     for kind, name in enumerate(KINDS):
         for node in nodes.get(name, ()):
             yield node.start_byte, kind, node.end_byte
-    for capture, (name, before) in CONDITIONS.items():
+    for capture, (name, context) in CONDITIONAL_CAPTURES.items():
         for node in nodes.get(capture, ()):
             start = node.start_byte
-            if before.search(text[max(0, start - BEFORE) : start + 1]):
+            if context.search(text[max(0, start - CONTEXT_LENGTH) : start + 1]):
                 yield start, KINDS.index(name), node.end_byte
 
 
-def _tests(path: str, parts: list[EntitySpan]) -> Iterator[NameReference]:
-    if tested := tested_by_file(path):
-        yield NameReference(tested, "test")
-        for place, part in enumerate(parts):
-            for name in tested_by_name(part.name):
-                yield NameReference(name, "test", place)
+def _iter_test_references(path: str, entities: list[EntitySpan]) -> Iterator[NameReference]:
+    if target := infer_file_target(path):
+        yield NameReference(target, "test")
+        for index, entity in enumerate(entities):
+            for name in infer_targets(entity.name):
+                yield NameReference(name, "test", index)

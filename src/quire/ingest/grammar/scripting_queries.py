@@ -1,7 +1,7 @@
-"""What is a definition, a name, a reference in a language of scripts and queries?
+"""Queries for scripting and query languages: definitions, names and references.
 
-One query a language. What the captures mean stands in `captured.py`. There are no predicates
-(`#eq?`): they cost more than all the rest.
+One query for each language. `definitions.py` lists the captures. There are no predicates (`#eq?`):
+they take longer than everything else together.
 """
 
 from __future__ import annotations

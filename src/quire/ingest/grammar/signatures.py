@@ -1,133 +1,142 @@
-"""How is a definition named, declared and described?"""
+"""Entities of a file: the name, signature and description of each definition."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from quire.ingest.code_splitter import DEEPEST, HOLDERS
+from quire.ingest.code_splitter import MAX_DEPTH, METHOD_OWNERS
 from quire.ingest.grammar import extract
-from quire.ingest.grammar.definitions import Captured, Found, Span, leads_above
+from quire.ingest.grammar.definitions import CapturedDefinition, FileCaptures, Span, find_leading
 from quire.ingest.types import EntitySpan, clean_title
 
-TOP = 300
-"""A comment that begins before this character may be a licence's."""
+LICENCE_WINDOW = 300
+"""A comment that begins before this character may be a licence header."""
 PRELUDE = re.compile(r"\s*(?:<\?php\s*|(['\"])use strict\1;?\s*)?")
 
 
-def parts_of(text: str, found: Captured) -> list[EntitySpan]:
-    """Make a part of each definition that has a name and is not nested too deeply."""
-    parts: list[EntitySpan] = []
-    places: dict[int, int | None] = {}  # by identity: the part that it is, or that is around it
+def build_entities(text: str, captures: FileCaptures) -> list[EntitySpan]:
+    """Build an entity for each definition that has a name and is not nested too deeply."""
+    entities: list[EntitySpan] = []
+    indexes: dict[int, int | None] = {}  # by identity: its own entity, or the enclosing one
     depths: dict[int, int] = {}
-    for one in found.definitions:
-        around = None if one.parent is None else places[id(one.parent)]
-        depth = 0 if around is None else depths[around] + 1
-        if one.name is None or depth >= DEEPEST:
-            places[id(one)] = around
+    for definition in captures.definitions:
+        parent = None if definition.parent is None else indexes[id(definition.parent)]
+        depth = 0 if parent is None else depths[parent] + 1
+        if definition.name is None or depth >= MAX_DEPTH:
+            indexes[id(definition)] = parent
             continue
-        depths[len(parts)] = depth
-        places[id(one)] = len(parts)
-        parts.append(_part(text, found, one, around=around, parts=parts))
-    return parts
+        depths[len(entities)] = depth
+        indexes[id(definition)] = len(entities)
+        entities.append(_build_entity(text, captures, definition, parent, entities))
+    return entities
 
 
-def summary_of_file(text: str, found: Captured, parts: list[EntitySpan]) -> str:
-    """Give what a file says of itself: its docstring, or the comment at its top."""
-    if found.doc:
-        return extract.docstring_text(_at(text, found.doc))
-    for run in _runs_at_the_top(text, found):
-        if any(part.start <= run[0][0] for part in parts[:1]):
-            break  # it speaks of what is below it
-        comments = [_at(text, span) for span in run]
+def summarize_file(text: str, captures: FileCaptures, entities: list[EntitySpan]) -> str:
+    """Return what a file says about itself: its docstring, or the comment at its top."""
+    if captures.doc:
+        return extract.strip_docstring(_slice(text, captures.doc))
+    for run in _iter_top_comments(text, captures):
+        if any(entity.start <= run[0][0] for entity in entities[:1]):
+            break  # it describes the definition below it
+        comments = [_slice(text, span) for span in run]
         if not extract.is_licence("\n".join(comments)):
-            told = [comment for comment in comments if not extract.is_pragma(comment)]
-            if summary := extract.comment_text("\n".join(told)):
+            prose = [comment for comment in comments if not extract.is_pragma(comment)]
+            if summary := extract.strip_comment("\n".join(prose)):
                 return summary
     return ""
 
 
-def _part(
-    text: str, found: Captured, one: Found, *, around: int | None, parts: list[EntitySpan]
+def _build_entity(
+    text: str,
+    captures: FileCaptures,
+    definition: CapturedDefinition,
+    parent: int | None,
+    entities: list[EntitySpan],
 ) -> EntitySpan:
-    assert one.name is not None, "only what has a name becomes a part"
-    start, decorators, comment = _above(text, found, one)
-    written = _at(text, one.name)
-    path = extract.name_path(written) or (clean_title(written),)
-    owner = extract.name_path(_at(text, one.owner)) if one.owner else ()
-    outer = None if around is None else parts[around]
-    belongs = len(path) > 1 or owner or (outer is not None and outer.kind in HOLDERS)
-    # In broken syntax a comment above may reach into what came before: parts stay in their order.
-    start = min(one.start, max(start, parts[-1].start if parts else 0))
+    assert definition.name is not None, "an entity needs a name"
+    start, decorators, comment = _read_leading(text, captures, definition)
+    name = _slice(text, definition.name)
+    path = extract.split_name(name) or (clean_title(name),)
+    owner = extract.split_name(_slice(text, definition.owner)) if definition.owner else ()
+    outer = None if parent is None else entities[parent]
+    has_owner = len(path) > 1 or owner or (outer is not None and outer.kind in METHOD_OWNERS)
+    # In broken syntax a comment above may overlap the entity before: entities stay in order.
+    start = min(definition.start, max(start, entities[-1].start if entities else 0))
+    doc = extract.strip_docstring(_slice(text, definition.doc)) if definition.doc else comment
     return EntitySpan(
-        kind="method" if one.kind == "function" and belongs else one.kind,
+        kind="method" if definition.kind == "function" and has_owner else definition.kind,
         name=path[-1],
         start=start if outer is None else max(start, outer.start),
-        end=one.end,
-        parent=around,
-        signature=_signature(text, one),
-        summary=extract.docstring_text(_at(text, one.doc)) if one.doc else comment,
+        end=definition.end,
+        parent=parent,
+        signature=_extract_signature(text, definition),
+        summary=doc,
         decorators=decorators,
         qualified=".".join(name for name in (_qualifier(outer), *owner, *path) if name),
     )
 
 
 def _qualifier(outer: EntitySpan | None) -> str:
-    """Give the name in front of what is inside a part; `typedef struct a {} b` makes no `b.a`."""
+    """Return the qualifier of an entity's members; `typedef struct a {} b` defines no `b.a`."""
     if outer is None:
         return ""
     return outer.qualified.rpartition(".")[0] if outer.kind == "type" else outer.qualified
 
 
-def _above(text: str, found: Captured, one: Found) -> tuple[int, tuple[str, ...], str]:
-    """Read upwards from a definition: where it really begins, its decorators, its comment."""
-    start = one.start
-    decorators = [extract.signature(_at(text, span)) for span in one.decorators]
+def _read_leading(
+    text: str, captures: FileCaptures, definition: CapturedDefinition
+) -> tuple[int, tuple[str, ...], str]:
+    """Read upwards from a definition; return where it really starts, decorators and comment."""
+    start = definition.start
+    decorators = [extract.format_signature(_slice(text, span)) for span in definition.decorators]
     comments: list[str] = []
-    for span in leads_above(text, found, one.start):
-        written = _at(text, span)
-        if span[0] in found.free_decorators:
-            decorators.insert(0, extract.signature(written))
-        elif extract.speaks_of_the_file(written) or (span[0] < TOP and extract.is_licence(written)):
+    for span in find_leading(text, captures, definition.start):
+        lead = _slice(text, span)
+        if span[0] in captures.free_decorators:
+            decorators.insert(0, extract.format_signature(lead))
+        elif extract.is_file_comment(lead) or (
+            span[0] < LICENCE_WINDOW and extract.is_licence(lead)
+        ):
             break
-        elif not extract.is_pragma(written):
-            comments.append(written)
+        elif not extract.is_pragma(lead):
+            comments.append(lead)
         start = span[0]
-    return start, tuple(decorators), extract.comment_text("\n".join(reversed(comments)))
+    return start, tuple(decorators), extract.strip_comment("\n".join(reversed(comments)))
 
 
-def _signature(text: str, one: Found) -> str:
-    """Take the declaration without body, decorators and comments."""
-    end = one.end if one.body is None else one.body
-    end = min(end, one.start + extract.LOOKED_AT)
-    if not one.decorators and not one.asides:
-        return extract.signature(text[one.start : end])
-    kept = []
-    at = one.start
-    for start, behind in sorted((*one.decorators, *one.asides)):
-        if at <= start < end:
-            kept.append(text[at:start])
-            at = behind
-    kept.append(text[at:end])
-    return extract.signature(" ".join(kept))
+def _extract_signature(text: str, definition: CapturedDefinition) -> str:
+    """Return the declaration without its body, decorators and comments."""
+    end = definition.end if definition.body is None else definition.body
+    end = min(end, definition.start + extract.MAX_LENGTH)
+    if not definition.decorators and not definition.inner_comments:
+        return extract.format_signature(text[definition.start : end])
+    fragments = []
+    position = definition.start
+    for start, after in sorted((*definition.decorators, *definition.inner_comments)):
+        if position <= start < end:
+            fragments.append(text[position:start])
+            position = after
+    fragments.append(text[position:end])
+    return extract.format_signature(" ".join(fragments))
 
 
-def _runs_at_the_top(text: str, found: Captured) -> Iterator[list[Span]]:
-    """Go through the comments before any code, those that follow each other directly together."""
+def _iter_top_comments(text: str, captures: FileCaptures) -> Iterator[list[Span]]:
+    """Yield the comments before any code, grouped where they follow each other directly."""
     run: list[Span] = []
-    at = 0
-    for start, end in found.leads:
-        gap = text[at:start]
+    position = 0
+    for start, end in captures.leading:
+        gap = text[position:start]
         if not PRELUDE.fullmatch(gap):
             break
         if run and (gap.strip() or gap.count("\n") > 1):
             yield run
             run = []
         run.append((start, end))
-        at = end - text.endswith("\n", start, end)
+        position = end - text.endswith("\n", start, end)
     if run:
         yield run
 
 
-def _at(text: str, span: Span) -> str:
+def _slice(text: str, span: Span) -> str:
     return text[span[0] : span[1]]

@@ -1,7 +1,7 @@
-"""What does a file of tests test?
+"""Test targets, by the naming conventions of the languages.
 
-By the customs of the languages: `test_cart.py`, `cart_test.go`, `cart.test.ts`, `CartTest.java`
-and `cart_spec.rb` test `cart` or `Cart`; `test_total` and `TestTotal` test `total` or `Total`.
+`test_cart.py`, `cart_test.go`, `cart.test.ts`, `CartTest.java` and `cart_spec.rb` test `cart` or
+`Cart`; `test_total` and `TestTotal` test `total` or `Total`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ DEFINITION = re.compile(
 )
 
 
-def tested_by_file(path: str) -> str:
-    """Name what a file tests; empty: it is no file of tests."""
+def infer_file_target(path: str) -> str:
+    """Return the name of what a test file tests; empty for any other file."""
     stem = path.rpartition("/")[2].rpartition(".")[0]
     match = FILE.fullmatch(stem)
     return next((name for name in match.groups() if name), "") if match else ""
 
 
-def tested_by_name(name: str) -> tuple[str, ...]:
-    """Name what a function or class of a file of tests may test."""
+def infer_targets(name: str) -> tuple[str, ...]:
+    """Return the names that a function or class of a test file may test."""
     match = DEFINITION.fullmatch(name)
     if match is None:
         return ()
@@ -33,9 +33,9 @@ def tested_by_name(name: str) -> tuple[str, ...]:
         return (match["snake"],)
     if match["capital"]:
         return (match["capital"],)
-    found = [part for part in match["camel"].split("_") if part]
-    return tuple(dict.fromkeys(form for part in found for form in (part, _lowered(part))))
+    parts = [part for part in match["camel"].split("_") if part]
+    return tuple(dict.fromkeys(form for part in parts for form in (part, _uncapitalize(part))))
 
 
-def _lowered(name: str) -> str:
+def _uncapitalize(name: str) -> str:
     return name[0].lower() + name[1:]

@@ -1,4 +1,4 @@
-"""Is each setting found where it should be, and each mistake named?"""
+"""Settings come from the right place, and errors name the file, the key and the value."""
 
 from __future__ import annotations
 
@@ -80,20 +80,25 @@ def load(project: Path, **environment: str) -> config.Config:
 
 
 def test_without_any_settings_the_defaults_hold(project: Path) -> None:
-    found = load(project)
-    assert found == config.Config(root=project, store=project / ".quire" / "store.db")
-    assert (found.space, found.viewer, found.file, found.own_store) == ("main", None, None, True)
-    assert found.access_default == ("public",)
+    settings = load(project)
+    assert settings == config.Config(root=project, store=project / ".quire" / "store.db")
+    assert (settings.space, settings.viewer, settings.file, settings.own_store) == (
+        "main",
+        None,
+        None,
+        True,
+    )
+    assert settings.access_default == ("public",)
 
 
 def test_every_setting_can_be_set(project: Path) -> None:
     write(project, EVERYTHING)
-    found = load(project)
-    assert found.root == project
-    assert found.file == project / "quire.toml"
-    assert found.store == project / "data/knowledge.db"
-    assert (found.space, found.viewer) == ("docs", "ann")
-    assert found.ingest == IngestSettings(
+    settings = load(project)
+    assert settings.root == project
+    assert settings.file == project / "quire.toml"
+    assert settings.store == project / "data/knowledge.db"
+    assert (settings.space, settings.viewer) == ("docs", "ann")
+    assert settings.ingest == IngestSettings(
         max_bytes=1000,
         secrets=True,
         ignore=("*.lock", "dist/"),
@@ -105,7 +110,7 @@ def test_every_setting_can_be_set(project: Path) -> None:
         use_mtime=True,
         history=ALL,
     )
-    assert found.embed == EmbedSettings(
+    assert settings.embed == EmbedSettings(
         provider="http",
         folder="models/small",
         model="small",
@@ -117,15 +122,15 @@ def test_every_setting_can_be_set(project: Path) -> None:
         retries=1,
         threads=2,
     )
-    assert found.access_default == ("owner",)
-    assert found.rules == (
+    assert settings.access_default == ("owner",)
+    assert settings.rules == (
         AccessRule("docs/**", ("public",)),
         AccessRule("hr/**", ("ann", "@hr")),
     )
-    assert found.groups == {"hr": ("bob", "carol"), "solo": ("dave",)}
+    assert settings.groups == {"hr": ("bob", "carol"), "solo": ("dave",)}
     for name, kind in SECTIONS.items():
         for item in fields(kind):
-            assert getattr(getattr(found, name), item.name) != getattr(kind(), item.name), (
+            assert getattr(getattr(settings, name), item.name) != getattr(kind(), item.name), (
                 f"[{name}] {item.name} is not covered by this test"
             )
 
@@ -134,21 +139,21 @@ def test_the_template_holds_the_defaults(project: Path) -> None:
     from quire.config import TEMPLATE
 
     write(project, TEMPLATE)
-    found = load(project)
-    assert found == config.Config(
+    settings = load(project)
+    assert settings == config.Config(
         root=project, store=project / ".quire" / "store.db", file=project / "quire.toml"
     )
-    loud = "\n".join(
+    uncommented_text = "\n".join(
         line.removeprefix("# ") if " = " in line and line.startswith("# ") else line
         for line in TEMPLATE.splitlines()
     )
-    write(project, loud)
-    told = load(project)
-    assert told.store == found.store
-    assert told.ingest.max_bytes == found.ingest.max_bytes
-    assert told.ingest.secrets == found.ingest.secrets
-    assert told.embed.provider == found.embed.provider
-    assert told.access_default == found.access_default
+    write(project, uncommented_text)
+    uncommented = load(project)
+    assert uncommented.store == settings.store
+    assert uncommented.ingest.max_bytes == settings.ingest.max_bytes
+    assert uncommented.ingest.secrets == settings.ingest.secrets
+    assert uncommented.embed.provider == settings.embed.provider
+    assert uncommented.access_default == settings.access_default
 
 
 # --- where ---------------------------------------------------------------------------------------
@@ -167,8 +172,8 @@ def test_the_nearest_mark_above_makes_the_root(tmp_path: Path, mark: str) -> Non
 def test_without_a_mark_the_directory_itself_is_the_root(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.mkdir()
-    found = load(plain).root
-    assert found == plain or found in plain.parents  # something above may be a project
+    root = load(plain).root
+    assert root == plain or root in plain.parents  # something above may be a project
 
 
 def test_the_user_has_a_file_too_and_the_project_goes_before_it(
@@ -180,14 +185,14 @@ def test_the_user_has_a_file_too_and_the_project_goes_before_it(
     user.write_text('viewer = "me"\n[ingest]\nwhole = 5\ntarget = 6\n[embed]\nprovider = "none"\n')
     write(project, "[ingest]\nwhole = 7\n")
 
-    found = load(project, HOME=str(home))
-    assert (found.ingest.whole, found.ingest.target) == (7, 6)
-    assert (found.viewer, found.embed.provider) == ("me", "none")
+    settings = load(project, HOME=str(home))
+    assert (settings.ingest.whole, settings.ingest.target) == (7, 6)
+    assert (settings.viewer, settings.embed.provider) == ("me", "none")
     assert load(project, XDG_CONFIG_HOME=str(home / ".config")).ingest.target == 6
     assert load(project, QUIRE_CONFIG=str(user)).ingest.target == 6
     assert load(project, HOME=str(home), XDG_CONFIG_HOME=str(tmp_path)).ingest.target == 600
     assert load(project).ingest.target == 600
-    assert found.file == project / "quire.toml", "the user's file is not the project's"
+    assert settings.file == project / "quire.toml", "the user's file is not the project's"
 
 
 def test_a_store_is_named_relative_to_the_file_that_names_it(project: Path, tmp_path: Path) -> None:
@@ -202,7 +207,7 @@ def test_a_store_is_named_relative_to_the_file_that_names_it(project: Path, tmp_
 
 def test_variables_go_before_files(project: Path) -> None:
     write(project, EVERYTHING)
-    found = load(
+    settings = load(
         project,
         QUIRE_SPACE="other",
         QUIRE_VIEWER="bob",
@@ -213,12 +218,12 @@ def test_variables_go_before_files(project: Path) -> None:
         QUIRE_EMBED_TIMEOUT="1.5",
         QUIRE_INGEST_WHOLE="9",
     )
-    assert (found.space, found.viewer) == ("other", "bob")
-    assert (found.ingest.max_bytes, found.ingest.secrets) == (5, False)
-    assert found.ingest.ignore == ("*.log", "tmp/")
-    assert found.ingest.join == 30, "what no variable names stays"
-    assert (found.embed.provider, found.embed.timeout) == ("none", 1.5)
-    assert (found.ingest.whole, found.ingest.target) == (9, 50)
+    assert (settings.space, settings.viewer) == ("other", "bob")
+    assert (settings.ingest.max_bytes, settings.ingest.secrets) == (5, False)
+    assert settings.ingest.ignore == ("*.log", "tmp/")
+    assert settings.ingest.join == 30, "what no variable names stays"
+    assert (settings.embed.provider, settings.embed.timeout) == ("none", 1.5)
+    assert (settings.ingest.whole, settings.ingest.target) == (9, 50)
     assert load(project, QUIRE_INGEST_IGNORE="").ingest.ignore == ()
 
 
@@ -230,21 +235,21 @@ def test_yes_and_no_in_variables(project: Path, text: str, value: bool) -> None:
 
 
 def test_a_store_in_a_variable_is_not_the_projects_own(project: Path, tmp_path: Path) -> None:
-    found = load(project, QUIRE_STORE=str(tmp_path / "s.db"))
-    assert (found.store, found.own_store) == (tmp_path / "s.db", False)
+    settings = load(project, QUIRE_STORE=str(tmp_path / "s.db"))
+    assert (settings.store, settings.own_store) == (tmp_path / "s.db", False)
     assert load(project, QUIRE_STORE="").own_store
 
 
 def test_arguments_go_before_everything(project: Path, tmp_path: Path) -> None:
     write(project, EVERYTHING)
     environment = {"QUIRE_STORE": "/env.db", "QUIRE_SPACE": "env", "QUIRE_VIEWER": "env"}
-    found = config.load(
+    settings = config.load(
         project, store=tmp_path / "arg.db", space="arg", viewer="arg", environment=environment
     )
-    assert (found.store, found.space, found.viewer) == (tmp_path / "arg.db", "arg", "arg")
-    assert not found.own_store
-    found = config.load(project, environment=environment)
-    assert (found.store, found.space, found.viewer) == (Path("/env.db"), "env", "env")
+    assert (settings.store, settings.space, settings.viewer) == (tmp_path / "arg.db", "arg", "arg")
+    assert not settings.own_store
+    settings = config.load(project, environment=environment)
+    assert (settings.store, settings.space, settings.viewer) == (Path("/env.db"), "env", "env")
 
 
 def test_the_environment_is_that_of_the_process_by_default(
@@ -252,12 +257,12 @@ def test_the_environment_is_that_of_the_process_by_default(
 ) -> None:
     monkeypatch.setenv("QUIRE_INGEST_CODE_MAX", "77")
     monkeypatch.chdir(project / "deep")
-    found = config.load()
-    assert (found.root, found.ingest.code_max) == (project, 77)
+    settings = config.load()
+    assert (settings.root, settings.ingest.code_max) == (project, 77)
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "said"),
+    ("variable", "value", "message"),
     [
         ("QUIRE_INGEST_MAX_BYTES", "many", "expected a whole number, not 'many'"),
         ("QUIRE_INGEST_MAX_BYTES", "1.5", "expected a whole number, not '1.5'"),
@@ -267,17 +272,17 @@ def test_the_environment_is_that_of_the_process_by_default(
         ("QUIRE_CONFIG", "/nowhere/at/all.toml", "does not exist"),
     ],
 )
-def test_a_wrong_variable_is_named(project: Path, variable: str, value: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as refused:
+def test_a_wrong_variable_is_named(project: Path, variable: str, value: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
         load(project, **{variable: value})
-    assert str(refused.value).startswith(variable)
+    assert str(caught.value).startswith(variable)
 
 
 # --- mistakes ------------------------------------------------------------------------------------
 
 
 def _wrong_types() -> list[tuple[str, str]]:
-    """Give a wrong value for each setting of each section."""
+    """Return a wrong value for each setting of each section."""
     wrong = {"int": '"x"', "float": '"x"', "bool": "1", "tuple[str, ...]": '"x"', "Limit": '"x"'}
     return [
         (section, f"{item.name} = {wrong.get(str(item.type), '1')}")
@@ -289,14 +294,14 @@ def _wrong_types() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("section", "line"), _wrong_types())
 def test_a_value_of_the_wrong_type_is_named(project: Path, section: str, line: str) -> None:
     write(project, f"[{section}]\n{line}\n")
-    with pytest.raises(ConfigError, match="expected") as refused:
+    with pytest.raises(ConfigError, match="expected") as caught:
         load(project)
-    assert str(project / "quire.toml") in str(refused.value)
-    assert f"[{section}] {line.partition(' ')[0]}" in str(refused.value)
+    assert str(project / "quire.toml") in str(caught.value)
+    assert f"[{section}] {line.partition(' ')[0]}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("stor = 'x'", "unknown setting 'stor'; did you mean 'store'?"),
         ("[acess]", "unknown setting 'acess'; did you mean 'access'?"),
@@ -319,12 +324,12 @@ def test_a_value_of_the_wrong_type_is_named(project: Path, section: str, line: s
         ("a = 1\na = 2", "not valid TOML"),
     ],
 )
-def test_a_mistake_is_named_with_its_file(project: Path, text: str, said: str) -> None:
+def test_a_mistake_is_named_with_its_file(project: Path, text: str, message: str) -> None:
     write(project, text + "\n")
-    with pytest.raises(ConfigError) as refused:
+    with pytest.raises(ConfigError) as caught:
         load(project)
-    assert said in str(refused.value)
-    assert str(project / "quire.toml") in str(refused.value)
+    assert message in str(caught.value)
+    assert str(project / "quire.toml") in str(caught.value)
 
 
 def test_a_mistake_in_the_users_file_is_named_with_that_file(project: Path, tmp_path: Path) -> None:

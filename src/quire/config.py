@@ -1,8 +1,8 @@
-"""What has been set, and where?
+"""Settings of a project: where they come from, and which one wins.
 
-Each setting is looked up on the command line, in `QUIRE_*` variables, in the project's
-`quire.toml`, in the user's own file, and last in the defaults of its type. A setting that does
-not exist, or has a value of the wrong type, is refused by name.
+A setting on the command line wins over a `QUIRE_*` variable, that over the project's `quire.toml`,
+that over the user's own file, and that over the default. An unknown setting, or a value of the
+wrong type, is an error that names the file, the key and what was expected.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from quire.core.types import (
 from quire.errors import ConfigError
 
 FILE = "quire.toml"
-MARKS = (FILE, ".quire", ".git")
-"""A directory that holds one of these is a project's root."""
+ROOT_MARKERS = (FILE, ".quire", ".git")
+"""A directory that contains one of these is the root of a project."""
 SECTIONS = ("ingest", "embed", "learn", "judge", "writer", "audit")
 DEFAULT_STORE = Path(".quire") / "store.db"
 
 TEMPLATE = """\
-# Settings of Quire for this project. Everything is optional; what is commented out is the default,
-# or an example.
+# Settings of Quire for this project. All are optional; a commented line shows the default or an
+# example.
 
 # store = ".quire/store.db"
 
 [ingest]
 # max_bytes = 16777216      # larger files are skipped and listed
 # secrets = false           # files that look like secrets are skipped and listed
-# ignore = ["*.lock"]       # more patterns to leave out, as in .gitignore
-# history = 1000            # so many of git's newest commits are kept; "all"; 0: none
+# ignore = ["*.lock"]       # more patterns to ignore, as in .gitignore
+# history = 1000            # newest git commits to index; "all"; 0: none
 
 [embed]
-# provider = "local"        # "http": an OpenAI-compatible endpoint; "none": words only
+# provider = "local"        # "http": an OpenAI-compatible endpoint; "none": lexical search only
 # url = "http://localhost:8080/v1"
 # model = "my-model"
 
 [audit]
-# file = ".quire/audit.jsonl"   # a line for each context that is given: when, to whom, which pieces
+# file = ".quire/audit.jsonl"   # one line per assembled context: when, for whom, which chunks
 
 [learn]
-# categories = ["habit"]    # of memories, beside fact, preference, decision and error
-# domains = ["firmware"]    # of experiences, beside the shipped ones
+# categories = ["habit"]    # more categories of memories than fact, preference, decision, error
+# domains = ["firmware"]    # more domains of experiences than the built-in ones
 # strategies = ["pairing"]
 
 [judge]
@@ -65,22 +65,22 @@ TEMPLATE = """\
 # url = "https://host/v1"   # llm: with `protocol` "openai" or "anthropic", `model`, `key_env`
 
 [writer]
-# provider = "llm"          # a language model writes summaries (`cut = "summarize"`), words values
+# provider = "llm"          # a language model writes summaries (`cut = "summarize"`) and principles
 # url = "https://host/v1"   # with `protocol` "openai" or "anthropic", `model`, `key_env`
 
 [access]
-# default = "public"        # who may read what no rule matches; "owner": nobody else
+# default = "public"        # who may read files that no rule matches; "owner": only the owner
 # "hr/**" = ["alice", "@hr"]
 
 [groups]
 # hr = ["bob", "carol"]
 """
-"""What a new quire.toml says."""
+"""The content of a new quire.toml."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All settings in force."""
+    """All settings of a project."""
 
     root: Path
     """The project's directory: paths in the store are relative to it."""
@@ -97,9 +97,9 @@ class Config:
     access_default: tuple[str, ...] = (PUBLIC,)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     file: Path | None = None
-    """The project's quire.toml, if there is one."""
+    """The project's quire.toml, if it has one."""
     own_store: bool = True
-    """Whether the store is the project's own, rather than named by the caller."""
+    """Whether the store is the project's own, rather than one that the caller named."""
 
 
 def load(
@@ -110,7 +110,7 @@ def load(
     viewer: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Config:
-    """Read all settings that hold in a directory."""
+    """Load the settings that apply in a directory."""
     env = os.environ if environment is None else environment
     start = (start or Path.cwd()).resolve()
     root = project_root(start if start.is_dir() else start.parent)
@@ -122,7 +122,7 @@ def load(
     ]
     config = Config(root=root, store=root / DEFAULT_STORE, file=file if file.is_file() else None)
     for path, table in layers:
-        config = _apply(config, path, table)
+        config = _apply_table(config, path, table)
     config = _apply_environment(config, env)
     return replace(
         config,
@@ -134,24 +134,24 @@ def load(
 
 
 def project_root(start: Path) -> Path:
-    """Find the nearest directory above that is marked as a project; else it is `start`."""
+    """Return the nearest directory at or above `start` with a root marker, else `start`."""
     for folder in (start, *start.parents):
-        if any((folder / mark).exists() for mark in MARKS):
+        if any((folder / marker).exists() for marker in ROOT_MARKERS):
             return folder
     return start
 
 
 def _user_file(env: Mapping[str, str]) -> Path | None:
     if env.get("QUIRE_CONFIG"):
-        named = Path(env["QUIRE_CONFIG"])
-        if not named.is_file():
-            raise ConfigError(f"{named} does not exist", value=str(named), place="QUIRE_CONFIG")
-        return named
+        path = Path(env["QUIRE_CONFIG"])
+        if not path.is_file():
+            raise ConfigError(f"{path} does not exist", value=str(path), place="QUIRE_CONFIG")
+        return path
     folder = platform.user_config_folder(env)
     return folder / "quire" / "config.toml" if folder else None
 
 
-def _apply(config: Config, path: Path, table: Mapping[str, Any]) -> Config:
+def _apply_table(config: Config, path: Path, table: Mapping[str, Any]) -> Config:
     known = ("store", "space", "viewer", *SECTIONS, "access", "groups")
     for key in table:
         if key not in known:
@@ -166,7 +166,7 @@ def _apply(config: Config, path: Path, table: Mapping[str, Any]) -> Config:
         if key in table:
             changes[key] = toml.filled(f"{path}: [{key}]", getattr(config, key), table[key])
     if "access" in table:
-        changes |= _access(path, table["access"])
+        changes |= _read_access(path, table["access"])
     if "groups" in table:
         groups = toml.mapping(f"{path}: [groups]", table["groups"])
         changes["groups"] = {
@@ -175,15 +175,15 @@ def _apply(config: Config, path: Path, table: Mapping[str, Any]) -> Config:
     return replace(config, **changes)
 
 
-def _access(path: Path, table: Any) -> dict[str, Any]:
+def _read_access(path: Path, table: Any) -> dict[str, Any]:
     rules: list[AccessRule] = []
     changes: dict[str, Any] = {}
     for glob, principals in toml.mapping(f"{path}: [access]", table).items():
-        named = toml.listed(f"{path}: [access] {glob!r}", principals)
+        readers = toml.listed(f"{path}: [access] {glob!r}", principals)
         if glob == "default":
-            changes["access_default"] = named
+            changes["access_default"] = readers
         else:
-            rules.append(AccessRule(glob, named))
+            rules.append(AccessRule(glob, readers))
     return {**changes, "rules": tuple(rules)}
 
 
@@ -196,25 +196,25 @@ def _apply_environment(config: Config, env: Mapping[str, str]) -> Config:
             changes[key] = env[f"QUIRE_{key.upper()}"]
     for section in SECTIONS:
         settings = getattr(config, section)
-        found = {
-            item.name: _from_text(variable, str(item.type), env[variable])
+        values = {
+            item.name: _parse_variable(variable, str(item.type), env[variable])
             for item in fields(settings)
             if (variable := f"QUIRE_{section.upper()}_{item.name.upper()}") in env
         }
-        if found:
-            changes[section] = replace(settings, **found)
+        if values:
+            changes[section] = replace(settings, **values)
     return replace(config, **changes)
 
 
-def _from_text(variable: str, kind: str, given: str) -> Any:
-    value: Any = given
+def _parse_variable(variable: str, kind: str, text: str) -> Any:
+    value: Any = text
     if kind == "tuple[str, ...]":
-        value = [part.strip() for part in given.split(",") if part.strip()]
+        value = [part.strip() for part in text.split(",") if part.strip()]
     elif kind == "bool":
-        value = {"1": True, "true": True, "0": False, "false": False}.get(given.lower(), given)
+        value = {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
     elif kind in {"int", "float", "Limit"}:
         try:
-            value = float(given) if kind == "float" else int(given)
+            value = float(text) if kind == "float" else int(text)
         except ValueError:
-            value = given
+            value = text
     return toml.checked(variable, kind, value)

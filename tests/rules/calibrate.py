@@ -1,4 +1,4 @@
-"""From which value on does the semantic judge say yes, and how often is it right?
+"""Calibration of the semantic judge: its threshold, and how often it is right.
 
 The threshold is chosen on every second condition of `judged.json` (the highest F1), and measured on
 the others; `unseen.json` was written when the way of judging had been chosen.
@@ -29,7 +29,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Accuracy:
     pairs: int
     precision: float
     recall: float
@@ -41,7 +41,7 @@ class Measured:
 
 
 def pairs(name: str) -> list[list[Pair]]:
-    """Give the labelled pairs of a file, by condition."""
+    """Return the labelled pairs of a file, by condition."""
     return [
         [
             Pair(case["says"], situation, applies)
@@ -53,7 +53,7 @@ def pairs(name: str) -> list[list[Pair]]:
 
 
 def scores(embedder: Embedder, cases: list[list[Pair]]) -> list[tuple[int, bool]]:
-    """Give for each pair how near the judge says that it is, in thousandths, and the label."""
+    """Return for each pair the margin of the judge, in thousandths, and the label."""
     judge = SemanticJudge(embedder, 0)
     return [
         (round(float(verdict.reason.split()[1]) * 1000), pair.applies)
@@ -63,18 +63,20 @@ def scores(embedder: Embedder, cases: list[list[Pair]]) -> list[tuple[int, bool]
     ]
 
 
-def measured(scored: list[tuple[int, bool]], threshold: int) -> Measured:
-    said = [applies for score, applies in scored if score >= threshold]
-    return Measured(
+def measure(scored: list[tuple[int, bool]], threshold: int) -> Accuracy:
+    accepted = [applies for score, applies in scored if score >= threshold]
+    return Accuracy(
         pairs=len(scored),
-        precision=sum(said) / len(said) if said else 1.0,
-        recall=sum(said) / sum(applies for _, applies in scored),
+        precision=sum(accepted) / len(accepted) if accepted else 1.0,
+        recall=sum(accepted) / sum(applies for _, applies in scored),
     )
 
 
-def best(scored: list[tuple[int, bool]]) -> int:
+def best_threshold(scored: list[tuple[int, bool]]) -> int:
     """Choose the threshold with the highest F1; of several, the highest."""
-    return max((measured(scored, at).f1, at) for at in {score for score, _ in scored})[1]
+    return max(
+        (measure(scored, candidate).f1, candidate) for candidate in {score for score, _ in scored}
+    )[1]
 
 
 def main() -> None:
@@ -83,17 +85,17 @@ def main() -> None:
     embedder = LocalEmbedder(EmbedSettings())
     cases, unseen = pairs("judged.json"), pairs("unseen.json")
     chosen, rest = scores(embedder, cases[::2]), scores(embedder, cases[1::2])
-    threshold = best(chosen)
+    threshold = best_threshold(chosen)
     echo(f"best on the half that it is chosen on: {threshold / 1000}")
     for name, scored in (
         ("chosen on", chosen),
         ("other half", rest),
         ("unseen", scores(embedder, unseen)),
     ):
-        found = measured(scored, threshold)
+        result = measure(scored, threshold)
         echo(
-            f"{name:<10} {found.pairs:>4} pairs  "
-            f"precision {found.precision:.2f}  recall {found.recall:.2f}  F1 {found.f1:.2f}"
+            f"{name:<10} {result.pairs:>4} pairs  "
+            f"precision {result.precision:.2f}  recall {result.recall:.2f}  F1 {result.f1:.2f}"
         )
     embedder.close()
 

@@ -31,8 +31,8 @@ ENTRY = st.fixed_dictionaries(
 
 
 @dataclass
-class Someone:
-    """A caller that says what it is told to say."""
+class ScriptedCaller:
+    """A caller with a scripted answer."""
 
     says: Any
     has_model: bool = True
@@ -43,50 +43,51 @@ class Someone:
 
     def generate(self, prompt: Prompt, seconds: float) -> Said:
         self.asked.append((prompt, seconds))
-        return Said(self._said(), "m")
+        return Said(self._answer(), "m")
 
     def fill_in(self, message: str, fields: Mapping[str, Any], seconds: float) -> Any:
         self.asked.append((message, fields, seconds))
-        return self._said()
+        return self._answer()
 
-    def _said(self) -> Any:
+    def _answer(self) -> Any:
         if isinstance(self.says, Exception):
             raise self.says
         return self.says
 
 
-def judged(someone: Someone) -> list[bool | None]:
-    judge = open_judge(JudgeSettings(provider="mcp", timeout=3), lambda: None)
-    with callback.called_by(someone):
-        verdicts = judge.judge(SENTENCES, {"weather": "bad"})
+def judge(caller: ScriptedCaller) -> list[bool | None]:
+    opened = open_judge(JudgeSettings(provider="mcp", timeout=3), lambda: None)
+    with callback.called_by(caller):
+        verdicts = opened.judge(SENTENCES, {"weather": "bad"})
     assert len(verdicts) == len(SENTENCES)
-    assert all(one.reason for one in verdicts)
-    assert len(someone.asked) <= 1
-    return [one.applies for one in verdicts]
+    assert all(item.reason for item in verdicts)
+    assert len(caller.asked) <= 1
+    return [item.applies for item in verdicts]
 
 
 @given(st.permutations([1, 2, 3]), st.lists(st.booleans(), min_size=3, max_size=3))
-def test_a_model_answers_in_any_order(order: list[int], held: list[bool]) -> None:
+def test_a_model_answers_in_any_order(order: list[int], truths: list[bool]) -> None:
     text = json.dumps(
-        {"verdicts": [{"number": one, "applies": held[one - 1]} for one in order]}, indent=1
+        {"verdicts": [{"number": number, "applies": truths[number - 1]} for number in order]},
+        indent=1,
     )
-    assert judged(Someone(text)) == held
-    assert judged(Someone(f"```json\n{text}\n```\n")) == held
+    assert judge(ScriptedCaller(text)) == truths
+    assert judge(ScriptedCaller(f"```json\n{text}\n```\n")) == truths
 
 
 @given(
     st.text()
     | PLAIN.map(json.dumps)
-    | st.lists(ENTRY).map(lambda one: json.dumps({"verdicts": one}))
+    | st.lists(ENTRY).map(lambda entries: json.dumps({"verdicts": entries}))
 )
-def test_a_model_says_anything(text: str) -> None:
-    found = judged(Someone(text))
-    if found == [None] * 3:
+def test_a_model_may_answer_anything(text: str) -> None:
+    verdicts = judge(ScriptedCaller(text))
+    if verdicts == [None] * 3:
         return
     entries = json.loads(text)["verdicts"]
-    for number, held in enumerate(found, start=1):
-        said = [one["applies"] for one in entries if one["number"] == number]
-        assert said == [held] if held is not None else [*map(type, said)] != [bool]
+    for number, applies in enumerate(verdicts, start=1):
+        answers = [item["applies"] for item in entries if item["number"] == number]
+        assert answers == [applies] if applies is not None else [*map(type, answers)] != [bool]
 
 
 @given(
@@ -94,13 +95,13 @@ def test_a_model_says_anything(text: str) -> None:
 )
 def test_a_user_fills_in_anything(filled: dict[str, Any]) -> None:
     expected = [filled.get(f"statement_{number}") for number in (1, 2, 3)]
-    found = judged(Someone(filled, has_model=False))
-    assert found == [one if isinstance(one, bool) else None for one in expected]
+    verdicts = judge(ScriptedCaller(filled, has_model=False))
+    assert verdicts == [item if isinstance(item, bool) else None for item in expected]
 
 
-def test_who_gives_no_answer_is_told() -> None:
+def test_a_missing_answer_is_reported() -> None:
     judge = open_judge(JudgeSettings(provider="mcp"), lambda: None)
-    with callback.called_by(Someone(UnansweredError("c 1 hung up"))):
+    with callback.called_by(ScriptedCaller(UnansweredError("c 1 hung up"))):
         (verdict,) = judge.judge(["it rains"], {})
     assert (verdict.applies, verdict.reason) == (None, "c 1 hung up")
 
@@ -111,9 +112,9 @@ def test_no_client_is_taken_for_another_viewers(
 ) -> None:
     names = set()
     judge = open_judge(JudgeSettings(provider="mcp"), lambda: None)
-    for one, who in {(client, viewer), (other, another)}:
+    for name, who in {(client, viewer), (other, another)}:
         for model, user in ((True, True), (False, True), (False, False)):
-            with callback.called_by(Someone("", model, user, one, who)):
+            with callback.called_by(ScriptedCaller("", model, user, name, who)):
                 names.add((judge.name, client_identity(JudgeSettings(provider="mcp"))))
                 assert client_identity(JudgeSettings()) == ""
     assert len({name for name, _ in names}) == len({whom for _, whom in names}) == len(names)
@@ -122,7 +123,7 @@ def test_no_client_is_taken_for_another_viewers(
 
 
 def test_it_needs_no_endpoint() -> None:
-    """What speaks HTTP is an extra of its own."""
+    """The HTTP client is an extra."""
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_HTTP], capture_output=True, text=True, check=False
     )

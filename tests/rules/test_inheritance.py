@@ -100,7 +100,7 @@ def test_circles_and_dead_ends_are_refused_with_the_chain() -> None:
         file("self.context.md", extends="self", extends_line=7),
         file("AGENTS.md"),
     )
-    messages = [str(one) for one in find_broken_extends(circle)]
+    messages = [str(item) for item in find_broken_extends(circle)]
     assert messages == [
         (
             "a.context.md:3: contexts extend each other in a circle: "
@@ -127,7 +127,9 @@ def test_a_very_long_chain_is_refused() -> None:
     long = files(
         *(file(f"{n}.context.md", extends=str(n + 1)) for n in range(40)), file("40.context.md")
     )
-    assert any("more than 16 contexts in a row" in one.reason for one in find_broken_extends(long))
+    assert any(
+        "more than 16 contexts in a row" in item.reason for item in find_broken_extends(long)
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,8 +189,12 @@ def contexts_at(path: str) -> st.SearchStrategy[ContextFile]:
         type=scalar,
         business_goal=scalar,
         intent_type=scalar,
-        behavior_rules=st.lists(BEHAVIOR, max_size=3, unique_by=lambda one: one.trigger).map(tuple),
-        injection_rules=st.lists(INJECTION, max_size=3, unique_by=lambda one: one.name).map(tuple),
+        behavior_rules=st.lists(BEHAVIOR, max_size=3, unique_by=lambda item: item.trigger).map(
+            tuple
+        ),
+        injection_rules=st.lists(INJECTION, max_size=3, unique_by=lambda item: item.name).map(
+            tuple
+        ),
         text=scalar,
     )
 
@@ -201,27 +207,27 @@ SCALARS = ("name", "type", "business_goal", "intent_type")
 
 @given(LAYERS)
 def test_the_nearest_wins(layers: tuple[ContextFile, ...]) -> None:
-    found = merge(layers)
+    merged = merge(layers)
     for key in SCALARS:
-        said = [(getattr(one, key), one.path) for one in layers if getattr(one, key)]
-        assert getattr(found, key) == (InheritedValue(*said[0]) if said else None)
-    for rule, path in found.injection_rules:
-        first = next(one for one in layers if rule.name in {r.name for r in one.injection_rules})
+        values = [(getattr(item, key), item.path) for item in layers if getattr(item, key)]
+        assert getattr(merged, key) == (InheritedValue(*values[0]) if values else None)
+    for rule, path in merged.injection_rules:
+        first = next(item for item in layers if rule.name in {r.name for r in item.injection_rules})
         assert path == first.path
         assert rule in first.injection_rules
-    for one, path in found.behavior_rules:
-        owner = next(x for x in layers if one.trigger in {r.trigger for r in x.behavior_rules})
-        assert (path, one in owner.behavior_rules) == (owner.path, True)
+    for item, path in merged.behavior_rules:
+        owner = next(x for x in layers if item.trigger in {r.trigger for r in x.behavior_rules})
+        assert (path, item in owner.behavior_rules) == (owner.path, True)
 
 
 @given(LAYERS)
 def test_nothing_is_lost_and_nothing_is_there_twice(layers: tuple[ContextFile, ...]) -> None:
-    found = merge(layers)
-    names = [rule.name for rule, _ in found.injection_rules]
-    assert sorted(names) == sorted({r.name for one in layers for r in one.injection_rules})
-    triggers = [rule.trigger for rule, _ in found.behavior_rules]
-    assert sorted(triggers) == sorted({r.trigger for one in layers for r in one.behavior_rules})
-    priorities = [rule.priority for rule, _ in found.injection_rules]
+    merged = merge(layers)
+    names = [rule.name for rule, _ in merged.injection_rules]
+    assert sorted(names) == sorted({r.name for item in layers for r in item.injection_rules})
+    triggers = [rule.trigger for rule, _ in merged.behavior_rules]
+    assert sorted(triggers) == sorted({r.trigger for item in layers for r in item.behavior_rules})
+    priorities = [rule.priority for rule, _ in merged.injection_rules]
     assert priorities == sorted(priorities, reverse=True)
 
 

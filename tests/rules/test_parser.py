@@ -85,21 +85,21 @@ inject = ["."]
 """
 
 
-def good(path: str, text: str) -> ContextFile:
-    found = parse_context_file(path, text)
-    assert isinstance(found, ContextFile), found
-    return found
+def parse(path: str, text: str) -> ContextFile:
+    parsed = parse_context_file(path, text)
+    assert isinstance(parsed, ContextFile), parsed
+    return parsed
 
 
-def wrong(path: str, text: str) -> list[tuple[int, str]]:
-    found = parse_context_file(path, text)
-    assert isinstance(found, tuple), found
-    assert all(one.path == path for one in found)
-    return [(one.line, one.reason) for one in found]
+def mistakes_of(path: str, text: str) -> list[tuple[int, str]]:
+    parsed = parse_context_file(path, text)
+    assert isinstance(parsed, tuple), parsed
+    assert all(item.path == path for item in parsed)
+    return [(item.line, item.reason) for item in parsed]
 
 
-def bare(context: ContextFile) -> ContextFile:
-    """Leave out what differs from form to form: path and lines."""
+def without_lines(context: ContextFile) -> ContextFile:
+    """Return a context without what differs between formats: its path and lines."""
     return ContextFile(
         path="",
         name=context.name,
@@ -107,11 +107,11 @@ def bare(context: ContextFile) -> ContextFile:
         business_goal=context.business_goal,
         intent_type=context.intent_type,
         behavior_rules=tuple(
-            BehaviorRule(one.trigger, one.action) for one in context.behavior_rules
+            BehaviorRule(item.trigger, item.action) for item in context.behavior_rules
         ),
         injection_rules=tuple(
-            InjectionRule(one.name, one.inject, one.condition, one.priority, one.on_error)
-            for one in context.injection_rules
+            InjectionRule(item.name, item.inject, item.condition, item.priority, item.on_error)
+            for item in context.injection_rules
         ),
         extends=context.extends,
         text=context.text,
@@ -146,23 +146,23 @@ EXPECTED = ContextFile(
 )
 
 
-def test_all_forms_say_the_same() -> None:
-    yaml_ = good("src/pay/a.context.yaml", IN_YAML)
-    assert bare(yaml_) == EXPECTED
-    assert bare(good("src/pay/a.context.yml", IN_YAML)) == EXPECTED
-    assert bare(good("src/pay/a.context.toml", IN_TOML)) == EXPECTED
-    in_markdown = good("src/pay/a.context.md", f"---\n{IN_YAML}---\n\n# Money\n\nBe exact.\n")
+def test_all_formats_mean_the_same() -> None:
+    yaml_ = parse("src/pay/a.context.yaml", IN_YAML)
+    assert without_lines(yaml_) == EXPECTED
+    assert without_lines(parse("src/pay/a.context.yml", IN_YAML)) == EXPECTED
+    assert without_lines(parse("src/pay/a.context.toml", IN_TOML)) == EXPECTED
+    in_markdown = parse("src/pay/a.context.md", f"---\n{IN_YAML}---\n\n# Money\n\nBe exact.\n")
     assert in_markdown.text == "# Money\n\nBe exact."
-    assert bare(in_markdown) == replace(EXPECTED, text=in_markdown.text)
+    assert without_lines(in_markdown) == replace(EXPECTED, text=in_markdown.text)
 
 
 def test_lines_are_those_of_the_file() -> None:
-    in_yaml = good("a/a.context.yaml", IN_YAML)
-    assert [one.line for one in in_yaml.injection_rules] == [11, 16, 19]
-    in_toml = good("a/a.context.toml", IN_TOML)
-    assert [one.line for one in in_toml.injection_rules] == [15, 22, 27]
-    in_markdown = good("a/a.context.md", f"---\n{IN_YAML}---\nText.\n")
-    assert [one.line for one in in_markdown.injection_rules] == [12, 17, 20]
+    in_yaml = parse("a/a.context.yaml", IN_YAML)
+    assert [item.line for item in in_yaml.injection_rules] == [11, 16, 19]
+    in_toml = parse("a/a.context.toml", IN_TOML)
+    assert [item.line for item in in_toml.injection_rules] == [15, 22, 27]
+    in_markdown = parse("a/a.context.md", f"---\n{IN_YAML}---\nText.\n")
+    assert [item.line for item in in_markdown.injection_rules] == [12, 17, 20]
     assert (in_yaml.extends_line, in_toml.extends_line, in_markdown.extends_line) == (21, 1, 22)
 
 
@@ -183,7 +183,7 @@ def test_lines_are_those_of_the_file() -> None:
 def test_a_context_without_a_name_is_called_after_its_heading_file_or_folder(
     path: str, text: str, name: str
 ) -> None:
-    assert good(path, text).name == name
+    assert parse(path, text).name == name
 
 
 RULES_IN_PROSE = "---\ninjection_rules:\n  - name: evil\n    inject: [/etc]\n---\n# Title\n"
@@ -191,13 +191,13 @@ RULES_IN_PROSE = "---\ninjection_rules:\n  - name: evil\n    inject: [/etc]\n---
 
 def test_prose_never_becomes_a_rule() -> None:
     for path in ("AGENTS.md", "a/CLAUDE.md", "docs/page.md"):
-        found = good(path, RULES_IN_PROSE)
-        assert (found.injection_rules, found.behavior_rules, found.extends) == ((), (), None)
-        assert found.text == RULES_IN_PROSE.strip()
-    later = good("a.context.md", f"---\nmetadata: {{name: A}}\n---\nText.\n\n{RULES_IN_PROSE}")
+        parsed = parse(path, RULES_IN_PROSE)
+        assert (parsed.injection_rules, parsed.behavior_rules, parsed.extends) == ((), (), None)
+        assert parsed.text == RULES_IN_PROSE.strip()
+    later = parse("a.context.md", f"---\nmetadata: {{name: A}}\n---\nText.\n\n{RULES_IN_PROSE}")
     assert later.injection_rules == ()
     assert "evil" in later.text
-    quoted = good("a.context.yaml", "text: |\n  injection_rules:\n    - name: evil\n")
+    quoted = parse("a.context.yaml", "text: |\n  injection_rules:\n    - name: evil\n")
     assert quoted.injection_rules == ()
 
 
@@ -205,7 +205,7 @@ RULE = "injection_rules:\n  - name: a\n    inject: [b]\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "expected"),
     [
         ("metadat: {name: a}", 1, "unknown key 'metadat'; did you mean 'metadata'?"),
         ("metadata:\n  nmae: a", 2, "metadata: unknown key 'nmae'; did you mean 'name'?"),
@@ -269,15 +269,17 @@ RULE = "injection_rules:\n  - name: a\n    inject: [b]\n"
         ("? [a]\n: b", 1, "a key must be a text"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(text: str, line: int, said: str) -> None:
-    told = wrong("src/a.context.yaml", text)
-    assert any(at == line and said in reason for at, reason in told), told
-    in_markdown = wrong("src/a.context.md", f"---\n{text}\n---\nText.") if "---" not in text else []
+def test_a_mistake_names_its_line(text: str, line: int, expected: str) -> None:
+    mistakes = mistakes_of("src/a.context.yaml", text)
+    assert any(at == line and expected in reason for at, reason in mistakes), mistakes
+    in_markdown = (
+        mistakes_of("src/a.context.md", f"---\n{text}\n---\nText.") if "---" not in text else []
+    )
     assert all(at == 0 or at > 1 for at, _ in in_markdown)
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "expected"),
     [
         ("[metadata]\nnmae = 'a'", 2, "did you mean 'name'?"),
         ('text = """\nname = 1\n"""\n[metadata]\nname = 1', 5, "expected a text"),
@@ -293,12 +295,12 @@ def test_a_mistake_is_told_with_its_line(text: str, line: int, said: str) -> Non
         ("metadata.name = 3", 1, "metadata.name: expected a text"),
     ],
 )
-def test_a_mistake_in_toml_is_told_with_its_line(text: str, line: int, said: str) -> None:
-    told = wrong("a.context.toml", text)
-    assert any(at == line and said in reason for at, reason in told), told
+def test_a_mistake_in_toml_names_its_line(text: str, line: int, expected: str) -> None:
+    mistakes = mistakes_of("a.context.toml", text)
+    assert any(at == line and expected in reason for at, reason in mistakes), mistakes
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     text = (
         "metadata: {nam: a}\n"
         "extends: ../../b\n"
@@ -306,15 +308,15 @@ def test_all_mistakes_are_told_at_once() -> None:
         "  - {name: a, inject: [../../c], condition: tool = 'x'}\n"
         "  - {name: a}\n"
     )
-    assert [line for line, _ in wrong("src/a.context.yaml", text)] == [1, 2, 4, 4, 5]
+    assert [line for line, _ in mistakes_of("src/a.context.yaml", text)] == [1, 2, 4, 4, 5]
 
 
 def test_front_matter_must_be_closed_and_a_body_stands_alone() -> None:
-    assert wrong("a.context.md", "---\ntext: a\n") == [
+    assert mistakes_of("a.context.md", "---\ntext: a\n") == [
         (1, "the front matter is never closed: end it with a line `---`")
     ]
-    assert wrong("a.context.md", "---\ntext: a\n---\nB")[0][0] == 2
-    assert good("a.context.md", "---\ntext: a\n---\n").text == "a"
+    assert mistakes_of("a.context.md", "---\ntext: a\n---\nB")[0][0] == 2
+    assert parse("a.context.md", "---\ntext: a\n---\n").text == "a"
 
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -323,7 +325,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "said"),
+    ("path", "text", "expected"),
     [
         ("a.context.yaml", BOMB, "anchors and aliases"),
         ("a.context.yaml", "[" * 60_000, "a line of 60000 characters"),
@@ -361,20 +363,20 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ),
     ],
 )
-def test_hostile_files_are_refused_in_bounded_time(path: str, text: str, said: str) -> None:
+def test_hostile_files_are_refused_in_bounded_time(path: str, text: str, expected: str) -> None:
     start = time.process_time()
-    told = wrong(path, text)
-    assert any(said in reason for _, reason in told), told[:3]
-    assert all(len(reason) < 400 for _, reason in told)
+    mistakes = mistakes_of(path, text)
+    assert any(expected in reason for _, reason in mistakes), mistakes[:3]
+    assert all(len(reason) < 400 for _, reason in mistakes)
     assert time.process_time() - start < 5
 
 
 @given(st.text(max_size=300))
-def test_whatever_stands_in_a_file_gives_a_context_or_mistakes(text: str) -> None:
+def test_any_text_gives_a_context_or_mistakes(text: str) -> None:
     for path in ("a.context.yaml", "a.context.toml", "a.context.md", "AGENTS.md"):
         for whole in (text, f"---\n{text}\n---\n{text}"):
-            found = parse_context_file(path, whole)
-            assert isinstance(found, ContextFile) or all(isinstance(x, Mistake) for x in found)
+            parsed = parse_context_file(path, whole)
+            assert isinstance(parsed, ContextFile) or all(isinstance(x, Mistake) for x in parsed)
 
 
 # --- the schema --------------------------------------------------------------------------------
@@ -421,7 +423,7 @@ def tables(depth: int) -> st.SearchStrategy[Any]:
     return st.one_of(LEAVES, st.lists(inner, max_size=2), st.dictionaries(KEYS, inner, max_size=4))
 
 
-RULED = st.fixed_dictionaries(
+RULES = st.fixed_dictionaries(
     {"name": WORDS, "inject": st.lists(WORDS, max_size=2)},
     optional={"condition": tables(2), "priority": LEAVES, "on_error": WORDS},
 )
@@ -431,7 +433,7 @@ FILES = st.one_of(
         {},
         optional={
             "metadata": st.dictionaries(st.sampled_from(["name", "type"]), WORDS),
-            "injection_rules": st.lists(RULED, max_size=2),
+            "injection_rules": st.lists(RULES, max_size=2),
             "behavior_rules": st.lists(
                 st.fixed_dictionaries({"trigger": WORDS, "action": WORDS}), max_size=2
             ),

@@ -29,7 +29,7 @@ from quire.rules.verdicts import judge_sentences, verdict_key
 
 
 class Scripted:
-    """A judge that says what it is told to, and remembers what it was asked."""
+    """A judge with scripted verdicts that records what it was asked."""
 
     def __init__(
         self, says: Mapping[str, bool | None] | None = None, name: str = "scripted"
@@ -40,19 +40,19 @@ class Scripted:
 
     def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:
         self.asked.append((list(sentences), situation))
-        return [Verdict(self.says.get(one), f"by {self.name}") for one in sentences]
+        return [Verdict(self.says.get(item), f"by {self.name}") for item in sentences]
 
     def close(self) -> None:
         pass
 
 
 class Broken(Scripted):
-    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the contract's
+    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the protocol's
         raise EndpointError("http://host/v1: gone")
 
 
 class Short(Scripted):
-    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the contract's
+    def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:  # noqa: ARG002  # the protocol's
         return [Verdict(applies=True)]
 
 
@@ -68,23 +68,24 @@ def rule(name: str, *inject: str, when: Condition | None = None, **more: Any) ->
     return InjectionRule(name, inject, when, **more)
 
 
-def file(path: str, *rules: InjectionRule, **said: Any) -> ContextFile:
-    return ContextFile(path, path, injection_rules=rules, **said)
+def file(path: str, *rules: InjectionRule, **fields: Any) -> ContextFile:
+    return ContextFile(path, path, injection_rules=rules, **fields)
 
 
 def files(*contexts: ContextFile) -> dict[str, ContextFile]:
-    return {one.path: one for one in contexts}
+    return {item.path: item for item in contexts}
 
 
-def ruled(
+def evaluate_root(
     contexts: dict[str, ContextFile], situation: Situation, judge: Any = None, **more: Any
 ) -> RuleEvaluation:
-    found = resolve_chain("", contexts)
-    return evaluate(found, contexts, situation, judge or NoJudge("there is none"), **more)
+    return evaluate(
+        resolve_chain("", contexts), contexts, situation, judge or NoJudge("there is none"), **more
+    )
 
 
-def applied(found: RuleEvaluation) -> list[str]:
-    return [one.rule.name for one in found.outcomes if one.applies]
+def applied(evaluation: RuleEvaluation) -> list[str]:
+    return [item.rule.name for item in evaluation.outcomes if item.applies]
 
 
 # --- rule evaluation ---------------------------------------------------------------------------
@@ -99,16 +100,16 @@ def test_should_evaluate_injection_rules() -> None:
         file("helpers/complexity-guide.context.md", text="Take small steps."),
     )
     judge = Scripted({"task is complex": True})
-    found = ruled(contexts, {"task": "Build distributed system"}, judge)
-    assert applied(found) == ["complexity_check"]
+    evaluation = evaluate_root(contexts, {"task": "Build distributed system"}, judge)
+    assert applied(evaluation) == ["complexity_check"]
     assert judge.asked == [(["task is complex"], {"task": "Build distributed system"})]
-    assert [one.context.path for one in found.contexts] == [
+    assert [item.context.path for item in evaluation.contexts] == [
         "test.context.md",
         "helpers/complexity-guide.context.md",
     ]
 
 
-def test_each_ruling_says_why() -> None:
+def test_each_outcome_has_a_reason() -> None:
     contexts = files(
         file(
             "a.context.md",
@@ -121,8 +122,12 @@ def test_each_ruling_says_why() -> None:
             rule("guarded", when=says("unknown"), on_error=APPLY),
         )
     )
-    found = ruled(contexts, {"tool": "bash"}, Scripted({"it rains": True, "it snows": False}))
-    assert {one.rule.name: (one.applies, one.failed, one.why) for one in found.outcomes} == {
+    evaluation = evaluate_root(
+        contexts, {"tool": "bash"}, Scripted({"it rains": True, "it snows": False})
+    )
+    assert {
+        item.rule.name: (item.applies, item.failed, item.why) for item in evaluation.outcomes
+    } == {
         "always": (True, False, "it has no condition"),
         "true": (True, False, "the expression is true"),
         "false": (False, False, "the expression is false"),
@@ -138,8 +143,8 @@ def test_rules_of_parents_apply_and_a_nearer_one_of_the_same_name_takes_their_pl
         file("base.context.md", rule("shared", "old"), rule("kept", "kept")),
         file("src/near.context.md", rule("shared", "new", when=expr("false"))),
     )
-    found = evaluate(resolve_chain("src", contexts), contexts, {}, NoJudge(""))
-    assert [(one.rule.name, one.path, one.applies) for one in found.outcomes] == [
+    evaluation = evaluate(resolve_chain("src", contexts), contexts, {}, NoJudge(""))
+    assert [(item.rule.name, item.path, item.applies) for item in evaluation.outcomes] == [
         ("shared", "src/near.context.md", False),
         ("kept", "base.context.md", True),
     ]
@@ -155,8 +160,8 @@ def test_rules_come_by_priority_then_by_nearness_then_as_written() -> None:
             rule("low", priority=-1),
         ),
     )
-    found = evaluate(resolve_chain("src", contexts), contexts, {}, NoJudge(""))
-    assert applied(found) == ["far high", "one", "two", "far", "low"]
+    evaluation = evaluate(resolve_chain("src", contexts), contexts, {}, NoJudge(""))
+    assert applied(evaluation) == ["far high", "one", "two", "far", "low"]
 
 
 def test_all_sentences_are_asked_at_once_and_each_once() -> None:
@@ -165,13 +170,13 @@ def test_all_sentences_are_asked_at_once_and_each_once() -> None:
         file("a.context.md", rule("a", when=says("x")), rule("b", when=says("y"))),
         file("b.context.md", rule("c", when=says("x")), rule("d", when=expr("true"))),
     )
-    assert len(applied(ruled(contexts, {"tool": "t"}, judge))) == 4
+    assert len(applied(evaluate_root(contexts, {"tool": "t"}, judge))) == 4
     assert judge.asked == [(["x", "y"], {"tool": "t"})]
 
 
 def test_without_sentences_nobody_is_asked() -> None:
     judge = Scripted()
-    ruled(files(file("a.context.md", rule("a"), rule("b", when=expr("true")))), {}, judge)
+    evaluate_root(files(file("a.context.md", rule("a"), rule("b", when=expr("true")))), {}, judge)
     assert judge.asked == []
 
 
@@ -181,9 +186,9 @@ def test_a_judge_that_fails_leaves_it_to_on_error(judge: Any, on_error: str) -> 
     contexts = files(
         file("a.context.md", *(rule(n, when=says(n), on_error=on_error) for n in ("x", "y")))
     )
-    found = ruled(contexts, {}, judge)
-    assert all(one.failed and one.applies is (on_error == APPLY) for one in found.outcomes)
-    assert found.verdicts == {}, "a failure is never kept"
+    evaluation = evaluate_root(contexts, {}, judge)
+    assert all(item.failed and item.applies is (on_error == APPLY) for item in evaluation.outcomes)
+    assert evaluation.verdicts == {}, "a failure is never kept"
 
 
 # --- what was judged before --------------------------------------------------------------------
@@ -192,10 +197,10 @@ def test_a_judge_that_fails_leaves_it_to_on_error(judge: Any, on_error: str) -> 
 def test_a_verdict_is_not_asked_for_again_whatever_the_time() -> None:
     contexts = files(file("a.context.md", rule("a", when=says("x"))))
     judge = Scripted({"x": True})
-    first = ruled(contexts, {"tool": "t", "time": 1, "timestamp": 2}, judge)
+    first = evaluate_root(contexts, {"tool": "t", "time": 1, "timestamp": 2}, judge)
     assert judge.asked == [(["x"], {"tool": "t"})], "a judge is not told the time"
     silent = Broken()
-    again = ruled(contexts, {"time": 99, "tool": "t"}, silent, known=first.verdicts)
+    again = evaluate_root(contexts, {"time": 99, "tool": "t"}, silent, known=first.verdicts)
     assert again == first
 
 
@@ -214,20 +219,20 @@ def test_another_sentence_situation_or_judge_is_another_verdict() -> None:
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([True, False, None]), min_size=1))
-def test_only_what_succeeded_is_kept(script: dict[str, bool | None]) -> None:
+def test_only_successful_verdicts_are_cacheable(script: dict[str, bool | None]) -> None:
     judge = Scripted(script)
-    verdicts, kept = judge_sentences([*script], {"tool": "t"}, judge, {})
-    assert {one: verdict.applies for one, verdict in verdicts.items()} == script
-    assert len(kept) == sum(value is not None for value in script.values())
-    judge_sentences([*script], {"tool": "t"}, judge, kept)
-    still_open = [one for one, value in script.items() if value is None]
+    verdicts, cacheable = judge_sentences([*script], {"tool": "t"}, judge, {})
+    assert {item: verdict.applies for item, verdict in verdicts.items()} == script
+    assert len(cacheable) == sum(value is not None for value in script.values())
+    judge_sentences([*script], {"tool": "t"}, judge, cacheable)
+    still_open = [item for item, value in script.items() if value is None]
     assert [asked for asked, _ in judge.asked[1:]] == ([still_open] if still_open else [])
 
 
-# --- gathering ---------------------------------------------------------------------------------
+# --- collecting ---------------------------------------------------------------------------------
 
 
-def test_all_that_applies_is_gathered_with_what_it_extends_and_each_once() -> None:
+def test_everything_that_applies_is_collected_once_with_what_it_extends() -> None:
     contexts = files(
         file("base.context.md", rule("a", "x", "y"), rule("b", "y", "x.context.yaml")),
         file("x.context.yaml", extends="lib/z", text="x"),
@@ -235,8 +240,8 @@ def test_all_that_applies_is_gathered_with_what_it_extends_and_each_once() -> No
         file("y.context.md", text="y of rules"),
         file("lib/z.context.md", text="z"),
     )
-    found = evaluate(resolve_chain("base.context.md", contexts), contexts, {}, NoJudge(""))
-    assert [(one.context.path, one.distance, one.rules) for one in found.contexts] == [
+    evaluation = evaluate(resolve_chain("base.context.md", contexts), contexts, {}, NoJudge(""))
+    assert [(item.context.path, item.distance, item.rules) for item in evaluation.contexts] == [
         ("base.context.md", 0, ()),
         ("lib/z.context.md", None, ("a", "b")),
         ("x.context.yaml", None, ("a", "b")),
@@ -244,15 +249,15 @@ def test_all_that_applies_is_gathered_with_what_it_extends_and_each_once() -> No
     ]
 
 
-def test_what_is_brought_in_brings_no_rules() -> None:
+def test_an_injected_context_adds_no_rules() -> None:
     contexts = files(
         file("base.context.md", rule("a", "lib/x")),
         file("lib/x.context.md", rule("b", "lib/y"), text="x"),
         file("lib/y.context.md", text="y"),
     )
-    found = ruled(contexts, {})
-    assert applied(found) == ["a"]
-    assert len(found.contexts) == 2
+    evaluation = evaluate_root(contexts, {})
+    assert applied(evaluation) == ["a"]
+    assert len(evaluation.contexts) == 2
 
 
 def test_a_reference_that_leads_nowhere_is_listed() -> None:
@@ -264,11 +269,14 @@ def test_a_reference_that_leads_nowhere_is_listed() -> None:
         ),
         file("lib/x.context.md", extends="gone"),
     )
-    found = ruled(contexts, {})
-    assert [(one.reference, one.rule, one.path, one.line) for one in found.missing] == [
+    evaluation = evaluate_root(contexts, {})
+    assert [(item.reference, item.rule, item.path, item.line) for item in evaluation.missing] == [
         ("gone", "a", "base.context.md", 4)
     ]
-    assert [one.context.path for one in found.contexts] == ["base.context.md", "lib/x.context.md"]
+    assert [item.context.path for item in evaluation.contexts] == [
+        "base.context.md",
+        "lib/x.context.md",
+    ]
 
 
 def test_a_context_that_says_the_same_as_another_is_left_out() -> None:
@@ -278,13 +286,13 @@ def test_a_context_that_says_the_same_as_another_is_left_out() -> None:
         file("empty.context.md"),
         file("other.context.md"),
     )
-    found = ruled(contexts, {})
-    assert [one.context.path for one in found.contexts] == [
+    evaluation = evaluate_root(contexts, {})
+    assert [item.context.path for item in evaluation.contexts] == [
         "AGENTS.md",
         "empty.context.md",
         "other.context.md",
     ]
-    assert found.notes == ("CLAUDE.md says the same as AGENTS.md: left out",)
+    assert evaluation.notes == ("CLAUDE.md says the same as AGENTS.md: left out",)
 
 
 # --- priorities --------------------------------------------------------------------------------
@@ -309,7 +317,7 @@ HOUR = 3600
         (0, True, 12 * HOUR, 4000),
     ],
 )
-def test_how_much_a_context_counts(
+def test_the_priority_of_a_context(
     distance: int | None, behaves: bool, age: int | None, expected: int
 ) -> None:
     rules = (BehaviorRule("a", "b"),) if behaves else ()
@@ -330,10 +338,10 @@ def test_the_most_important_context_comes_first() -> None:
         file("lib/old.context.md", text="old"),
     )
     times = {"lib/new.context.md": 10**9 - 60, "lib/old.context.md": 0}
-    found = evaluate(
+    evaluation = evaluate(
         resolve_chain("src/a", contexts), contexts, {}, NoJudge(""), times=times, as_of=10**9
     )
-    assert [(one.context.text, one.priority) for one in found.contexts] == [
+    assert [(item.context.text, item.priority) for item in evaluation.contexts] == [
         ("current", 3000),
         ("parent", 2000),
         ("new", 2000),
@@ -343,9 +351,9 @@ def test_the_most_important_context_comes_first() -> None:
 
 
 @given(st.permutations(["a", "b", "c", "d"]), st.randoms(use_true_random=False))
-def test_the_same_files_give_the_same_ruling_in_any_order(names: list[str], random: Any) -> None:
-    made = [file(f"{n}.context.md", rule(n, f"lib/{n}"), text=n) for n in names]
-    made += [file(f"lib/{n}.context.md", text=f"lib {n}") for n in names]
-    random.shuffle(made)
-    ordered = sorted(made, key=lambda one: one.path)
-    assert ruled(files(*made), {}) == ruled(files(*ordered), {})
+def test_the_order_of_files_does_not_matter(names: list[str], random: Any) -> None:
+    contexts = [file(f"{n}.context.md", rule(n, f"lib/{n}"), text=n) for n in names]
+    contexts += [file(f"lib/{n}.context.md", text=f"lib {n}") for n in names]
+    random.shuffle(contexts)
+    ordered = sorted(contexts, key=lambda item: item.path)
+    assert evaluate_root(files(*contexts), {}) == evaluate_root(files(*ordered), {})

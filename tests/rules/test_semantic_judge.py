@@ -10,13 +10,13 @@ from quire.core.types import EmbedSettings, JudgeSettings
 from quire.embed.local import LocalEmbedder
 from quire.errors import ConfigError
 from quire.rules.semantic_judge import ORDINARY_SENTENCES, SemanticJudge, similarity
-from tests.rules.calibrate import Pair, best, measured, pairs, scores
+from tests.rules.calibrate import Pair, best_threshold, measure, pairs, scores
 
 THRESHOLD = round(JudgeSettings().threshold * 1000)
 
 
-class Counting:
-    """An embedder of two dimensions that remembers what it was given."""
+class RecordingEmbedder:
+    """An embedder of two dimensions that records the texts it embeds."""
 
     model = "counting"
     dims = 2
@@ -36,7 +36,7 @@ class Counting:
 
 
 def test_a_sentence_holds_if_it_is_nearer_than_ordinary_ones() -> None:
-    judge = SemanticJudge(Counting(), 0.3)
+    judge = SemanticJudge(RecordingEmbedder(), 0.3)
     near, far = judge.judge(["it rains", "a plan"], {"intent": "take the umbrella, rain is near"})
     assert (near.applies, far.applies) == (True, False)
     assert near.reason == "semantic: 0.400 >= 0.300"
@@ -44,7 +44,7 @@ def test_a_sentence_holds_if_it_is_nearer_than_ordinary_ones() -> None:
 
 
 def test_sentences_are_embedded_once() -> None:
-    embedder = Counting()
+    embedder = RecordingEmbedder()
     judge = SemanticJudge(embedder, 0.3)
     judge.judge(["it rains"], {"intent": "a"})
     judge.judge(["it rains", "it snows"], {"intent": "b"})
@@ -52,14 +52,14 @@ def test_sentences_are_embedded_once() -> None:
 
 
 def test_of_a_situation_that_says_nothing_nothing_holds() -> None:
-    embedder = Counting()
+    embedder = RecordingEmbedder()
     verdicts = SemanticJudge(embedder, 0).judge(["x", "y"], {"time": 5, "params": {}})
-    assert [one.applies for one in verdicts] == [False, False]
+    assert [item.applies for item in verdicts] == [False, False]
     assert embedder.texts == []
 
 
 def test_the_name_stands_for_model_and_threshold() -> None:
-    names = {SemanticJudge(Counting(), at).name for at in (0.1, 0.2)}
+    names = {SemanticJudge(RecordingEmbedder(), at).name for at in (0.1, 0.2)}
     assert len(names) == 2
     assert all("counting" in name for name in names)
 
@@ -67,7 +67,7 @@ def test_the_name_stands_for_model_and_threshold() -> None:
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -0.1, 3])
 def test_a_threshold_that_cannot_be(threshold: float) -> None:
     with pytest.raises(ConfigError, match=r"judge\.threshold"):
-        SemanticJudge(Counting(), threshold)
+        SemanticJudge(RecordingEmbedder(), threshold)
 
 
 def test_similarity_is_a_cosine() -> None:
@@ -84,9 +84,9 @@ def shipped() -> Iterator[LocalEmbedder]:
     embedder.close()
 
 
-def _wrong(embedder: LocalEmbedder, cases: list[list[Pair]]) -> tuple[int, int]:
-    """Count the wrong yes; the last pair of each condition is on its topic, and does not apply."""
-    far = scores(embedder, [[one for one in case[:-1] if not one.applies] for case in cases])
+def _false_positives(embedder: LocalEmbedder, cases: list[list[Pair]]) -> tuple[int, int]:
+    """Count false positives; the last pair of each condition is on its topic and does not apply."""
+    far = scores(embedder, [[item for item in case[:-1] if not item.applies] for case in cases])
     near = scores(embedder, [case[-1:] for case in cases])
     return sum(at >= THRESHOLD for at, _ in far), sum(at >= THRESHOLD for at, _ in near)
 
@@ -97,10 +97,10 @@ def test_the_threshold_is_the_best_of_one_half_and_holds_on_the_rest(
 ) -> None:
     cases, unseen = pairs("judged.json"), pairs("unseen.json")
     assert sum(map(len, cases)) == 280
-    assert best(scores(shipped, cases[::2])) == THRESHOLD
-    other = measured(scores(shipped, cases[1::2]), THRESHOLD)
+    assert best_threshold(scores(shipped, cases[::2])) == THRESHOLD
+    other = measure(scores(shipped, cases[1::2]), THRESHOLD)
     assert (round(other.precision, 2), round(other.recall, 2)) == (0.84, 0.93)
-    assert _wrong(shipped, cases[1::2]) == (1, 10), "on other topics, and on the same one"
-    assert _wrong(shipped, unseen) == (0, 8)
-    new = measured(scores(shipped, unseen), THRESHOLD)
+    assert _false_positives(shipped, cases[1::2]) == (1, 10), "on other topics, and on the same one"
+    assert _false_positives(shipped, unseen) == (0, 8)
+    new = measure(scores(shipped, unseen), THRESHOLD)
     assert (new.pairs, round(new.precision, 2), round(new.recall, 2)) == (60, 0.75, 1.0)

@@ -86,26 +86,31 @@ OTHERS = [
 
 @pytest.mark.parametrize(("command", "output", "tool"), PRINTED)
 def test_by_what_it_prints(command: str, output: str, tool: str) -> None:
-    assert failures.failed(command, output, code=None, told=False) == tool
-    assert failures.failed(command, output, code=0, told=False) == tool, "a pipe loses the code"
+    assert failures.failed_tool(command, output, exit_code=None, reported=False) == tool
+    assert failures.failed_tool(command, output, exit_code=0, reported=False) == tool, (
+        "a pipe loses the code"
+    )
 
 
 @pytest.mark.parametrize(("command", "output", "tool"), PRINTED)
 def test_by_its_code_and_by_what_the_client_says(command: str, output: str, tool: str) -> None:
-    assert failures.failed(command, "", code=1, told=False) == tool
-    assert failures.failed(command, "", code=None, told=True) == tool
-    assert failures.failed(command, output, code=130, told=True, interrupted=True) is None
+    assert failures.failed_tool(command, "", exit_code=1, reported=False) == tool
+    assert failures.failed_tool(command, "", exit_code=None, reported=True) == tool
+    assert (
+        failures.failed_tool(command, output, exit_code=130, reported=True, interrupted=True)
+        is None
+    )
 
 
 @pytest.mark.parametrize(("command", "output"), PASSED)
 def test_what_passed_did_not_fail(command: str, output: str) -> None:
-    assert failures.tools_of(command)
-    assert failures.failed(command, output, code=None, told=False) is None
+    assert failures.find_tools(command)
+    assert failures.failed_tool(command, output, exit_code=None, reported=False) is None
 
 
 @pytest.mark.parametrize("command", OTHERS)
 def test_other_commands_may_fail(command: str) -> None:
-    assert failures.failed(command, "1 failed in 0.1s", code=1, told=True) is None
+    assert failures.failed_tool(command, "1 failed in 0.1s", exit_code=1, reported=True) is None
 
 
 @pytest.mark.parametrize(
@@ -124,7 +129,7 @@ def test_other_commands_may_fail(command: str) -> None:
     ],
 )  # fmt: skip
 def test_what_it_is_about(output: str, domain: str) -> None:
-    assert failures.domain_of("pytest", output) == domain
+    assert failures.guess_domain("pytest", output) == domain
 
 
 def test_there_are_such_domains() -> None:
@@ -136,8 +141,8 @@ def test_there_are_such_domains() -> None:
     output=st.text("=F 1failed\n.:x", max_size=400),
 )
 def test_anything_is_judged(command: str, output: str) -> None:
-    failures.failed(command, output, code=None, told=False)
-    assert failures.domain_of(command, output) in {*failures.DOMAINS, failures.DEFAULT_DOMAIN}
+    failures.failed_tool(command, output, exit_code=None, reported=False)
+    assert failures.guess_domain(command, output) in {*failures.DOMAINS, failures.DEFAULT_DOMAIN}
 
 
 @pytest.mark.parametrize(
@@ -148,6 +153,6 @@ def test_nothing_takes_long(piece: str) -> None:
     many = piece * (1_000_000 // len(piece))
     start = time.process_time()
     for command in (many, f"pytest {many}"):
-        failures.failed(command, many, code=None, told=False)
-        failures.domain_of(command, many)
+        failures.failed_tool(command, many, exit_code=None, reported=False)
+        failures.guess_domain(command, many)
     assert time.process_time() - start < 2

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.errors import InputError
-from quire.integrations.clients import CLIENTS, EVENTS, HOOKED, POST_TOOL, SESSION_START
+from quire.integrations.clients import CLIENTS, EVENTS, HOOK_CLIENTS, POST_TOOL, SESSION_START
 from quire.integrations.hooks import payloads
-from quire.integrations.hooks.pages import CUT, MOST, shortened
+from quire.integrations.hooks.pages import CUT_NOTE, MAX_LENGTH, shorten
 from quire.integrations.hooks.payloads import HookEvent
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
@@ -41,9 +41,9 @@ def test_claude_code() -> None:
         }
     )
     assert failed == HookEvent(
-        event="PostToolUseFailure",
+        name="PostToolUseFailure",
         session="abc123",
-        place="/home/ann/p",
+        folder="/home/ann/p",
         command="npm test",
         output="Command exited with non-zero status code 1",
         failed=True,
@@ -56,7 +56,7 @@ def test_claude_code() -> None:
             "tool_response": {"stdout": "1 failed", "stderr": "w", "interrupted": True},
         }
     )
-    assert (passed.output, passed.code, passed.failed) == ("1 failed\nw", None, False)
+    assert (passed.output, passed.exit_code, passed.failed) == ("1 failed\nw", None, False)
     assert passed.interrupted
 
 
@@ -91,7 +91,12 @@ def test_cursor() -> None:
             "tool_output": '{"exitCode": 1, "stdout": "FAIL", "stderr": ""}',
         }
     )
-    assert (said.session, said.place, said.code, said.output) == ("c-1", "/home/ann/p", 1, "FAIL")
+    assert (said.session, said.folder, said.exit_code, said.output) == (
+        "c-1",
+        "/home/ann/p",
+        1,
+        "FAIL",
+    )
 
 
 def test_vscode() -> None:
@@ -106,7 +111,7 @@ def test_vscode() -> None:
             "tool_response": "npm ERR! Test failed.",
         }
     )
-    assert (said.event, said.session, said.command) == ("PostToolUse", "v-1", "npm test")
+    assert (said.name, said.session, said.command) == ("PostToolUse", "v-1", "npm test")
 
 
 @given(
@@ -117,7 +122,7 @@ def test_vscode() -> None:
 )  # fmt: skip
 def test_any_object_is_understood(said: dict[str, Any]) -> None:
     result = told(said)
-    for text in (result.session, result.place, result.prompt, result.command, result.output):
+    for text in (result.session, result.folder, result.prompt, result.command, result.output):
         assert isinstance(text, str)
         text.encode()
 
@@ -128,15 +133,15 @@ def test_what_is_no_object_is_refused(data: bytes) -> None:
         payloads.parse(data)
 
 
-@pytest.mark.parametrize("name", HOOKED)
+@pytest.mark.parametrize("name", HOOK_CLIENTS)
 def test_answers(name: str) -> None:
     hooks = CLIENTS[name].hooks
     assert hooks is not None
     for event in EVENTS:
         if event not in hooks.names:
             continue
-        assert payloads.answer(hooks, event, HookEvent(), "") == {}
-        said = payloads.answer(hooks, event, HookEvent(event="made up"), "page")
+        assert payloads.format_answer(hooks, event, HookEvent(), "") == {}
+        said = payloads.format_answer(hooks, event, HookEvent(name="made up"), "page")
         if name == "cursor":
             assert said == {"additional_context": "page"}
         else:
@@ -148,7 +153,7 @@ def test_the_answer_names_the_event_that_was_told() -> None:
     hooks = CLIENTS["claude-code"].hooks
     assert hooks is not None
     for event, name in ((POST_TOOL, "PostToolUseFailure"), (SESSION_START, "SessionStart")):
-        said = payloads.answer(hooks, event, HookEvent(event=name), "page")
+        said = payloads.format_answer(hooks, event, HookEvent(name=name), "page")
         assert said["hookSpecificOutput"]["hookEventName"] == name
 
 
@@ -158,18 +163,18 @@ def units(text: str) -> int:
 
 @given(st.text("ab \n😀é\u0301", max_size=300), st.integers(100, 200))
 def test_a_page_is_cut_and_says_so(text: str, most: int) -> None:
-    short = shortened(text, most)
+    short = shorten(text, most)
     assert units(short) <= most
     assert (short == text) is (units(text) <= most)
     if short != text:
-        assert short.endswith(CUT)
-        assert text.startswith(short.removesuffix(CUT))
+        assert short.endswith(CUT_NOTE)
+        assert text.startswith(short.removesuffix(CUT_NOTE))
 
 
 def test_a_page_is_cut_between_paragraphs() -> None:
     page = "\n\n".join(["word " * 99 + "word"] * 40)
-    short = shortened(page)
-    assert len(short) <= MOST
-    kept = short.removesuffix(CUT)
+    short = shorten(page)
+    assert len(short) <= MAX_LENGTH
+    kept = short.removesuffix(CUT_NOTE)
     assert page.startswith(f"{kept}\n\n")
-    assert len(short) > MOST - 600
+    assert len(short) > MAX_LENGTH - 600

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quire.integrations.hooks import sessions
-from quire.integrations.hooks.command import LONGEST
-from quire.integrations.hooks.pages import CUT, MOST
+from quire.integrations.hooks.command import MAX_INPUT_BYTES
+from quire.integrations.hooks.pages import CUT_NOTE, MAX_LENGTH
 from tests.serving import VARIABLE, Reply, served
 
 if TYPE_CHECKING:
@@ -187,8 +187,8 @@ def test_much_is_cut(plant: Forest) -> None:
         for number in range(25):
             quire.memories.add(f"{number:02} " + "😀" * 400, at=number + 1, importance=0.5)
     text = page(asked(tree, "session-start", payload(tree, "SessionStart"), *PATIENT))
-    assert MOST - 700 < len(text.encode("utf-16-le")) // 2 <= MOST
-    assert text.endswith(f"… (fact){CUT}"), "cut between two memories"
+    assert MAX_LENGTH - 700 < len(text.encode("utf-16-le")) // 2 <= MAX_LENGTH
+    assert text.endswith(f"… (fact){CUT_NOTE}"), "cut between two memories"
 
 
 def test_the_first_failure_of_a_session(plant: Forest, filled: Tree) -> None:
@@ -238,13 +238,13 @@ def test_at_the_same_time_one_is_the_first(filled: Tree) -> None:
 
 
 def test_sessions_are_forgotten(tmp_path: Path) -> None:
-    for number in range(sessions.KEPT + 10):
-        assert sessions.is_first(tmp_path, str(number))
+    for number in range(sessions.MAX_SESSIONS + 10):
+        assert sessions.mark_first_failure(tmp_path, str(number))
         file = max((tmp_path / sessions.FOLDER).iterdir(), key=lambda one: one.stat().st_mtime_ns)
         os.utime(file, (number, number))
-    assert len(list((tmp_path / sessions.FOLDER).iterdir())) == sessions.KEPT
-    assert not sessions.is_first(tmp_path, str(sessions.KEPT + 9))
-    assert sessions.is_first(tmp_path, "0")
+    assert len(list((tmp_path / sessions.FOLDER).iterdir())) == sessions.MAX_SESSIONS
+    assert not sessions.mark_first_failure(tmp_path, str(sessions.MAX_SESSIONS + 9))
+    assert sessions.mark_first_failure(tmp_path, "0")
 
 
 def test_nothing_of_a_prompt_or_command_is_kept(plant: Forest) -> None:
@@ -312,11 +312,11 @@ def nothing(done: subprocess.CompletedProcess[str], reason: str) -> None:
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        (b"", "standard input is no JSON"),
-        (b'{"prompt": "x', "standard input is no JSON"),
-        (b"\xff\xfe", "standard input is no JSON"),
+        (b"", "standard input is not JSON"),
+        (b'{"prompt": "x', "standard input is not JSON"),
+        (b"\xff\xfe", "standard input is not JSON"),
         (b"[1]", "not an object"),
-        (b"{}" + b" " * LONGEST, "more than"),
+        (b"{}" + b" " * MAX_INPUT_BYTES, "more than"),
     ],
 )
 def test_bad_input(filled: Tree, said: bytes, reason: str) -> None:
@@ -376,7 +376,7 @@ def test_a_hanging_endpoint(plant: Forest) -> None:
         endpoint.usual = Reply({}, held=True)
         said = payload(tree, "UserPromptSubmit", prompt="total of the cents in the ledger")
         done = run(tree, "prompt", said, "--embed", "--timeout", "3")
-        nothing(done, "nothing within 3 seconds")
+        nothing(done, "no answer within 3 seconds")
         count = len(endpoint.questions)
         assert "total" in page(asked(tree, "prompt", said, *PATIENT))
         assert len(endpoint.questions) == count, "by words alone nobody is asked"
@@ -395,7 +395,7 @@ def test_input_that_never_ends(filled: Tree) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.read() == b"{}\n"
-        assert process.stderr.read() == b"quire hook: nothing within 0.5 seconds\n"
+        assert process.stderr.read() == b"quire hook: no answer within 0.5 seconds\n"
 
 
 @pytest.mark.usefixtures("clock")
@@ -425,7 +425,7 @@ def test_an_event_without_a_place_for_a_context(filled: Tree) -> None:
 
 
 def test_a_failure_without_a_session(filled: Tree) -> None:
-    nothing(run(filled, "post-tool", failing(filled, session_id=None)), "names no session")
+    nothing(run(filled, "post-tool", failing(filled, session_id=None)), "sent no session")
 
 
 def test_broken_settings(plant: Forest) -> None:

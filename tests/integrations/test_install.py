@@ -394,18 +394,18 @@ def test_several_clients_do_not_meet(tree: Tree) -> None:
 
 
 BROKEN = [
-    ("claude-code", ".mcp.json", '{\n  "mcpServers": {},\n}\n', ":3: there is a comma behind"),
-    ("claude-code", ".mcp.json", "{\n  // no\n}\n", ":2: there are no comments in this file"),
-    ("claude-code", ".mcp.json", "[]", "it holds no object"),
-    ("claude-code", ".mcp.json", '{"mcpServers": []}', ":1: mcpServers is no object"),
-    ("claude-code", ".claude/settings.json", '{"hooks": {\n"PostToolUse": {}}}', ":2: hooks.PostToolUse is no array"),
-    ("claude-code", ".claude/settings.json", '{"a": 1}\n}', ":2: something stands behind the end"),
-    ("cursor", ".cursor/hooks.json", '{"a" 1}', ":1: expected a colon, met '1'"),
+    ("claude-code", ".mcp.json", '{\n  "mcpServers": {},\n}\n', ":3: a comma after the last entry is not allowed"),
+    ("claude-code", ".mcp.json", "{\n  // no\n}\n", ":2: comments are not allowed in this file"),
+    ("claude-code", ".mcp.json", "[]", "expected an object, not an array"),
+    ("claude-code", ".mcp.json", '{"mcpServers": []}', ":1: mcpServers: expected an object"),
+    ("claude-code", ".claude/settings.json", '{"hooks": {\n"PostToolUse": {}}}', ":2: hooks.PostToolUse: expected an array"),
+    ("claude-code", ".claude/settings.json", '{"a": 1}\n}', ":2: unexpected text after the end"),
+    ("cursor", ".cursor/hooks.json", '{"a" 1}', ":1: expected a colon, not '1'"),
     ("vscode", ".vscode/mcp.json", '{\n"a": 1\n"b": 2}', ":3: expected a comma or }"),
-    ("vscode", ".vscode/mcp.json", '{\n"a": tru}', ":2: expected a value, met 't'"),
+    ("vscode", ".vscode/mcp.json", '{\n"a": tru}', ":2: expected a value, not 't'"),
     ("zed", ".zed/settings.json", '{"a": "\n"}', ":1: expected a value"),
-    ("zed", ".zed/settings.json", '{"a": 01}', ":1: 01 is no value"),
-    ("zed", ".zed/settings.json", '{"a": /* never closed', ":1: expected a value, met '/'"),
+    ("zed", ".zed/settings.json", '{"a": 01}', ":1: 01 is not a value"),
+    ("zed", ".zed/settings.json", '{"a": /* never closed', ":1: expected a value, not '/'"),
     ("zed", ".zed/settings.json", "[" * 5000, "nested more than 100 levels"),
     ("codex", ".codex/config.toml", "a = 1\nb = = 2\n", ":2: "),
     ("codex", ".codex/config.toml", 'mcp_servers = { a = { command = "x" } }\n', "add it by hand"),
@@ -432,7 +432,7 @@ def test_bytes_that_are_no_text_are_refused(tree: Tree) -> None:
     tree.write(".mcp.json", b'{"a": "\xff"}')
     done = tree.call("install", "claude-code", *OPTIONS, "--yes")
     assert done.returncode == 2
-    assert "no UTF-8 text" in done.stderr
+    assert "not UTF-8 text" in done.stderr
 
 
 def test_a_viewer_that_is_none_is_refused(tree: Tree) -> None:

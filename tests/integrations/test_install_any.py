@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from quire.integrations.clients import CLIENTS, Client
 from quire.integrations.install import plan
-from quire.integrations.install.entries import Calling, is_own, server
+from quire.integrations.install.entries import LaunchOptions, is_own, server_entry
 from quire.integrations.install.json_nodes import parse
 from tests.integrations import random_settings
 
-CALLING = Calling(("quire",), viewer="ann", own=".quire/store.db")
-OTHER = Calling(("/opt/a b/quire",), viewer="bob", embed=True)
+LAUNCH = LaunchOptions(("quire",), viewer="ann", project_store=".quire/store.db")
+OTHER = LaunchOptions(("/opt/a b/quire",), viewer="bob", embed=True)
 COMMENT = re.compile(r"// own \{ line|/\* in, between \*/|/\* over\r?\n two \*/")
 JSON = [name for name, client in CLIENTS.items() if not client.servers.toml]
 
@@ -36,19 +36,21 @@ class Place:
         self.client: Client = CLIENTS[name]
         self.scope = plan.Scope(root, root / "home", {})
 
-    def install(self, calling: Calling = CALLING) -> bool:
-        return self._run(plan.install, calling, keep=True)
+    def install(self, launch: LaunchOptions = LAUNCH) -> bool:
+        return self._run(plan.plan_install, launch, keep=True)
 
     def uninstall(self) -> bool:
-        return self._run(plan.uninstall, CALLING, keep=False)
+        return self._run(plan.plan_uninstall, LAUNCH, keep=False)
 
-    def _run(self, flow: Callable[..., list[plan.Change]], calling: Calling, *, keep: bool) -> bool:
-        wanted = plan.files(self.name, self.client, calling, self.scope)
-        record = plan.load_record(self.scope.record)
-        changes = flow(wanted, record.done(self.name))
-        plan.carry_out(changes)
-        done = [change.done for change in changes if change.done is not None] if keep else []
-        plan.keep_record(self.scope.record, record, self.name, done)
+    def _run(
+        self, flow: Callable[..., list[plan.FileChange]], launch: LaunchOptions, *, keep: bool
+    ) -> bool:
+        files = plan.client_files(self.name, self.client, launch, self.scope)
+        record = plan.load_record(self.scope.record_file)
+        changes = flow(files, record.files(self.name))
+        plan.apply_changes(changes)
+        installed = [change.installed for change in changes if keep and change.installed]
+        plan.save_record(self.scope.record_file, record, self.name, installed)
         return any(change.needed for change in changes)
 
     def write(self, path: str, text: str) -> None:
@@ -121,7 +123,7 @@ def test_json(name: str, data: st.DataObject) -> None:
                     part.project, place, texts.get(part.project, ""), comments=part.comments
                 )
         entry = said(place.read(client.servers.project), comments=client.servers.comments)
-        assert entry[client.servers.key]["quire"] == server(client.servers, CALLING)
+        assert entry[client.servers.key]["quire"] == server_entry(client.servers, LAUNCH)
         installed = place.state()
 
         assert not place.install()

@@ -11,7 +11,7 @@ import pytest
 
 import quire
 from quire.errors import InputError
-from quire.integrations.tool_context import LONGEST_QUESTION, question
+from quire.integrations.tool_context import MAX_QUERY_LENGTH, query_for
 from tests.conftest import Forest, Tree
 
 from .conftest import fill
@@ -140,12 +140,12 @@ def test_what_is_no_tool_is_refused(engine: quire.Quire) -> None:
 
 def test_a_situation_becomes_a_question() -> None:
     params = {"a": ["x", 1, True, None, {"b": 2.5}], "_meta": {"token": "t"}, "long": "y" * 5000}
-    asked = question({"tool": "lift_the-load", "params": params, "intent": "for the ship"})
+    asked = query_for({"tool": "lift_the-load", "params": params, "intent": "for the ship"})
     assert asked.splitlines()[:5] == ["for the ship", "lift the load", "x", "1", "2.5"]
     assert "t" not in asked.splitlines()
-    assert len(asked) < LONGEST_QUESTION
-    assert question({"tool": "x", "params": {}}) == "x"
-    assert len(question({"tool": "x", "params": ["z" * 300] * 50})) == LONGEST_QUESTION
+    assert len(asked) < MAX_QUERY_LENGTH
+    assert query_for({"tool": "x", "params": {}}) == "x"
+    assert len(query_for({"tool": "x", "params": ["z" * 300] * 50})) == MAX_QUERY_LENGTH
 
 
 def test_each_call_gets_the_rules_of_its_place(harbour: Tree) -> None:

@@ -1,4 +1,4 @@
-"""How does one command bring Quire into an assistant?"""
+"""The command that installs Quire into a coding assistant."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from quire.cli import output
 from quire.cli.options import stored
 from quire.core import serialize
 from quire.errors import InputError
-from quire.integrations.clients import CLIENTS, NAME
+from quire.integrations.clients import CLIENTS, SERVER_NAME
 
 if TYPE_CHECKING:
-    from quire.integrations.install.entries import Calling
-    from quire.integrations.install.plan import Change, Scope
+    from quire.integrations.install.entries import LaunchOptions
+    from quire.integrations.install.plan import FileChange, Scope
 
 TAB = 4
 
 
 @click.command()
 @click.argument("client", type=click.Choice(tuple(CLIENTS)))
-@click.option("--user", is_flag=True, help="The user's own settings, in place of the project's.")
-@click.option("--viewer", metavar="NAME", help="The assistant reads as this user (default: owner).")
-@click.option("--embed", is_flag=True, help="Let hooks search by meaning too, which takes longer.")
+@click.option("--user", is_flag=True, help="Change the user's settings, not the project's.")
+@click.option("--viewer", metavar="NAME", help="Let the assistant read as this user.")
+@click.option("--embed", is_flag=True, help="Let hooks search by meaning too, which is slower.")
 @click.option(
     "--command",
     metavar="COMMAND",
-    help="How Quire is started (default: quire, or this very Python if quire is not on the path).",
+    help="How to start Quire (default: quire, or this Python if quire is not on the path).",
 )
-@click.option("--uninstall", is_flag=True, help="Take everything out again.")
+@click.option("--uninstall", is_flag=True, help="Remove Quire from the settings.")
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; needs --yes or --dry-run.")
@@ -49,39 +49,46 @@ def install(
     dry_run: bool,
     yes: bool,
     as_json: bool,
-    **calling: Any,
+    **options: Any,
 ) -> None:
-    """Write Quire into the settings of a coding assistant: its server, and hooks if it has some.
+    """Add Quire to the settings of a coding assistant.
 
-    Shows what changes and asks first. All else in the files stays as it is, comments included;
-    --uninstall gives back what was there, to the byte if nobody else changed it.
+    Adds its MCP server, and hooks if the assistant has them. Shows the changes and asks first.
+    Everything else in the files stays as it is, comments included. --uninstall restores the files,
+    to the byte if nobody else has changed them.
     """
     from quire.integrations.install import plan
 
     if as_json and not (yes or dry_run):
-        raise InputError("--json cannot ask: give --yes, or --dry-run to see what would change")
-    if calling["viewer"] is not None:  # hooks would only ever say so on standard error
+        raise InputError(
+            "--json cannot ask for confirmation",
+            hint="add --yes to write, or --dry-run to see what would change",
+        )
+    if options["viewer"] is not None:  # a hook would report a bad name on standard error only
         from quire.indexing.project import viewer_name
 
-        viewer_name(calling["viewer"])
+        viewer_name(options["viewer"])
     scope = _scope(user=user)
-    wanted = plan.files(client, CLIENTS[client], _calling(scope.root, **calling), scope)
-    record = plan.load_record(scope.record)
-    changes = (plan.uninstall if uninstall else plan.install)(wanted, record.done(client))
+    files = plan.client_files(
+        client, CLIENTS[client], _launch_options(scope.root, **options), scope
+    )
+    record = plan.load_record(scope.record_file)
+    make_plan = plan.plan_uninstall if uninstall else plan.plan_install
+    changes = make_plan(files, record.files(client))
     needed = [change for change in changes if change.needed]
     if not as_json:
         for change in needed:
-            for line in _diff(change.path, change.before, change.after):
+            for line in _diff(change):
                 output.say(line.expandtabs(TAB))
-    write = bool(needed) and not dry_run and (yes or _agreed())
+    write = bool(needed) and not dry_run and (yes or _confirm())
     if write:
         if not uninstall:
-            done = [change.done for change in changes if change.done is not None]
-            plan.keep_record(scope.record, record, client, done)
-        plan.carry_out(changes)
+            installed = [change.installed for change in changes if change.installed is not None]
+            plan.save_record(scope.record_file, record, client, installed)
+        plan.apply_changes(changes)
     if uninstall and not dry_run and (write or not needed):
-        plan.keep_record(scope.record, record, client, ())
-    _told(client, changes, written=write, as_json=as_json)
+        plan.save_record(scope.record_file, record, client, ())
+    _show(client, changes, written=write, as_json=as_json)
     if needed and not write and not dry_run:
         raise click.exceptions.Exit(1)
 
@@ -94,69 +101,71 @@ def _scope(*, user: bool) -> Scope:
     return Scope(root, Path.home(), os.environ)
 
 
-def _calling(root: Path | None, *, command: str | None, store: str | None, **more: Any) -> Calling:
+def _launch_options(
+    root: Path | None, *, command: str | None, store: str | None, **more: Any
+) -> LaunchOptions:
     from quire import config
-    from quire.integrations.install.entries import Calling
+    from quire.integrations.install.entries import LaunchOptions
 
     try:
-        words = _usual() if command is None else shlex.split(command)
+        words = _default_command() if command is None else shlex.split(command)
     except ValueError as error:
-        raise InputError(f"--command is {command!r}: {error}") from error
+        raise InputError(str(error), field="command", value=command) from error
     if not words:
-        raise InputError("--command is empty: say how Quire is started")
-    own = ""
+        raise InputError("is empty", field="command", value=command, hint="say how to start Quire")
+    project_store = ""
     if root is not None:
-        place = config.load(root).store
-        own = place.relative_to(root).as_posix() if place.is_relative_to(root) else ""
-    named = None if store is None else str(Path(store).absolute())
-    return Calling(tuple(words), store=named, own=own, **more)
+        path = config.load(root).store
+        project_store = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+    return LaunchOptions(
+        tuple(words),
+        store=None if store is None else str(Path(store).absolute()),
+        project_store=project_store,
+        **more,
+    )
 
 
-def _usual() -> list[str]:
-    return [NAME] if shutil.which(NAME) else [sys.executable, "-m", NAME]
+def _default_command() -> list[str]:
+    return [SERVER_NAME] if shutil.which(SERVER_NAME) else [sys.executable, "-m", SERVER_NAME]
 
 
-def _agreed() -> bool:
+def _confirm() -> bool:
     try:
         return click.confirm("Write this?", err=True)
-    except click.Abort:  # the end of the input is no yes
+    except click.Abort:  # the end of the input means no
         click.echo(err=True)
         return False
 
 
-def _diff(path: Path, before: str | None, after: str | None) -> list[str]:
+def _diff(change: FileChange) -> list[str]:
     lines = difflib.unified_diff(
-        (before or "").splitlines(),
-        (after or "").splitlines(),
-        os.devnull if before is None else str(path),
-        os.devnull if after is None else str(path),
+        (change.before or "").splitlines(),
+        (change.after or "").splitlines(),
+        os.devnull if change.before is None else str(change.path),
+        os.devnull if change.after is None else str(change.path),
         lineterm="",
     )
     return list(lines)
 
 
-def _told(client: str, changes: Sequence[Change], *, written: bool, as_json: bool) -> None:
+def _show(client: str, changes: Sequence[FileChange], *, written: bool, as_json: bool) -> None:
     if as_json:
-        told = [
-            {
-                "path": str(change.path),
-                "change": _what(change),
-                "diff": _diff(change.path, change.before, change.after),
-            }
+        files = [
+            {"path": str(change.path), "change": _kind(change), "diff": _diff(change)}
             for change in changes
         ]
-        click.echo(serialize.json_text({"client": client, "written": written, "files": told}))
+        click.echo(serialize.json_text({"client": client, "written": written, "files": files}))
         return
     for change in changes:
         if not change.needed:
             output.note(f"{change.path}: nothing to change")
         elif written:
-            output.note(f"{change.path}: {_what(change)}")
+            output.note(f"{change.path}: {_kind(change)}")
     if not written and any(change.needed for change in changes):
         output.note("nothing was written")
 
 
-def _what(change: Change) -> str:
+def _kind(change: FileChange) -> str:
     if not change.needed:
         return "unchanged"
     if change.before is None:

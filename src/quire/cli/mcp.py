@@ -8,7 +8,7 @@ import click
 
 from quire.cli.options import stored, viewed
 from quire.errors import MissingExtraError
-from quire.integrations.tool_context import CAP
+from quire.integrations.tool_context import DEFAULT_BUDGET
 
 TIMEOUT = 1000
 
@@ -52,7 +52,7 @@ def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str |
 @click.option(
     "--cap",
     type=click.IntRange(1),
-    default=CAP,
+    default=DEFAULT_BUDGET,
     show_default=True,
     help="At most so many tokens are added.",
 )

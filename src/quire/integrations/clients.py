@@ -1,7 +1,7 @@
-"""Which coding assistants are there, and what does each of them want?
+"""The coding assistants that Quire installs into, and what each of them expects.
 
-One table. What is not documented for a client is not in it: an event that has no place for a
-context is not asked for. Where each row was found stands in the guide.
+One table. It holds only what a client documents: an event without a place for a context is not
+used. The guide says where each row comes from.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ PROMPT = "prompt"
 POST_TOOL = "post-tool"
 EVENTS = (SESSION_START, PROMPT, POST_TOOL)
 
-NAME = "quire"
-"""What the server is called in a client's settings."""
-PATIENCE = 10
-"""Seconds after which a client gives a hook up; by then it has long given itself up."""
+SERVER_NAME = "quire"
+"""The name of the server in a client's settings."""
+HOOK_TIMEOUT = 10
+"""Seconds after which a client gives up on a hook; a hook gives up long before that."""
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """Where a user's own file is: in the folder that a variable names, else below the home."""
+class UserFile:
+    """Where a user's own settings are: in a folder that a variable names, else below the home."""
 
-    usual: str
+    default: str
     variable: str = ""
-    named: str = ""
-    """The file's place in the folder that the variable names."""
+    below_variable: str = ""
+    """The path of the file in the folder that the variable names."""
     mac: str = ""
     windows: str = ""
 
@@ -38,33 +38,33 @@ class Servers:
     """The file in which a client lists its servers."""
 
     project: str
-    user: Home
+    user: UserFile
     key: str
-    more: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
     """What an entry holds beside `command` and `args`."""
     toml: bool = False
     comments: bool = False
-    """Whether the client reads comments and trailing commas."""
-    root: str = ""
+    """Whether the client accepts comments and trailing commas."""
+    root_variable: str = ""
     """How the client writes the project's root, if it does not start servers there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """The file in which a client lists its hooks, and how it speaks with them."""
+    """The file in which a client lists its hooks, and the form in which it talks to them."""
 
     project: str
-    user: Home
+    user: UserFile
     names: Mapping[str, tuple[str, ...]]
-    """What the client calls each event; an event that is not in it cannot be given a context."""
+    """The client's names of each event; an event that is missing cannot be given a context."""
     matcher: str = ""
-    """Which of the client's tools run commands."""
+    """The client's tools that run commands."""
     grouped: bool = False
-    """Hooks stand in groups that share a matcher."""
+    """Whether hooks stand in groups that share a matcher."""
     typed: bool = True
-    """An entry says that it is a command."""
+    """Whether an entry says that it is a command."""
     version: bool = False
-    """The file says which version of the format it is in."""
+    """Whether the file says which version of the format it is in."""
     comments: bool = False
     answer: Literal["nested", "flat"] = "nested"
     """`hookSpecificOutput.additionalContext`, or `additional_context` alone."""
@@ -72,12 +72,12 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An assistant: its files, its events, and which pages it reads by itself."""
+    """An assistant: its files, its events, and the context files that it loads by itself."""
 
     title: str
     servers: Servers
     hooks: Hooks | None = None
-    reads: tuple[str, ...] = ()
+    context_files: tuple[str, ...] = ()
 
 
 CLIENTS: Mapping[str, Client] = {
@@ -85,13 +85,13 @@ CLIENTS: Mapping[str, Client] = {
         "Claude Code",
         Servers(
             ".mcp.json",
-            Home(".claude.json", "CLAUDE_CONFIG_DIR", ".claude.json"),
+            UserFile(".claude.json", "CLAUDE_CONFIG_DIR", ".claude.json"),
             "mcpServers",
             {"type": "stdio"},
         ),
         Hooks(
             ".claude/settings.json",
-            Home(".claude/settings.json", "CLAUDE_CONFIG_DIR", "settings.json"),
+            UserFile(".claude/settings.json", "CLAUDE_CONFIG_DIR", "settings.json"),
             {
                 SESSION_START: ("SessionStart",),
                 PROMPT: ("UserPromptSubmit",),
@@ -106,14 +106,14 @@ CLIENTS: Mapping[str, Client] = {
         "Cursor",
         Servers(
             ".cursor/mcp.json",
-            Home(".cursor/mcp.json"),
+            UserFile(".cursor/mcp.json"),
             "mcpServers",
             comments=True,
-            root="${workspaceFolder}",
+            root_variable="${workspaceFolder}",
         ),
         Hooks(
             ".cursor/hooks.json",
-            Home(".cursor/hooks.json"),
+            UserFile(".cursor/hooks.json"),
             {SESSION_START: ("sessionStart",), POST_TOOL: ("postToolUse",)},
             matcher="Shell",
             typed=False,
@@ -127,13 +127,13 @@ CLIENTS: Mapping[str, Client] = {
         "Codex",
         Servers(
             ".codex/config.toml",
-            Home(".codex/config.toml", "CODEX_HOME", "config.toml"),
+            UserFile(".codex/config.toml", "CODEX_HOME", "config.toml"),
             "mcp_servers",
             toml=True,
         ),
         Hooks(
             ".codex/hooks.json",
-            Home(".codex/hooks.json", "CODEX_HOME", "hooks.json"),
+            UserFile(".codex/hooks.json", "CODEX_HOME", "hooks.json"),
             {
                 SESSION_START: ("SessionStart",),
                 PROMPT: ("UserPromptSubmit",),
@@ -148,7 +148,7 @@ CLIENTS: Mapping[str, Client] = {
         "Visual Studio Code",
         Servers(
             ".vscode/mcp.json",
-            Home(
+            UserFile(
                 ".config/Code/User/mcp.json",
                 "XDG_CONFIG_HOME",
                 "Code/User/mcp.json",
@@ -161,7 +161,7 @@ CLIENTS: Mapping[str, Client] = {
         ),
         Hooks(
             ".github/hooks/quire.json",
-            Home(".copilot/hooks/quire.json", "COPILOT_HOME", "hooks/quire.json"),
+            UserFile(".copilot/hooks/quire.json", "COPILOT_HOME", "hooks/quire.json"),
             {SESSION_START: ("SessionStart",), POST_TOOL: ("PostToolUse",)},
             version=True,
         ),
@@ -171,7 +171,7 @@ CLIENTS: Mapping[str, Client] = {
         "Zed",
         Servers(
             ".zed/settings.json",
-            Home(
+            UserFile(
                 ".config/zed/settings.json",
                 "XDG_CONFIG_HOME",
                 "zed/settings.json",
@@ -184,4 +184,4 @@ CLIENTS: Mapping[str, Client] = {
         ),
     ),
 }
-HOOKED = tuple(name for name, client in CLIENTS.items() if client.hooks is not None)
+HOOK_CLIENTS = tuple(name for name, client in CLIENTS.items() if client.hooks is not None)

@@ -1,6 +1,6 @@
-"""What is known that helps with a call of a tool?
+"""Contexts for calls of tools.
 
-The one place where a situation becomes a context: the wrapper of tools and the proxy both ask here.
+The one place that turns a call into a context: the wrapper of tools and the proxy both use it.
 """
 
 from __future__ import annotations
@@ -15,48 +15,57 @@ if TYPE_CHECKING:
     from quire.engine import Quire
 
 RECIPE = "agent"
-RULES = "situation"
-PLACES = ("context", "path", "file_path", "file")
-"""What a call may say of where it works, the most telling first."""
+RULES_RECIPE = "situation"
+PLACE_PARAMS = ("context", "path", "file_path", "file")
+"""Parameters that may name the place that a call works on, the most specific first."""
 TITLE = "What is known (from Quire, not from the tool)"
-CAP = 1000
-"""Tokens that a context for a call may have, unless it is said otherwise."""
-ITEMS = 5
-"""Of each section: more would seldom fit, and each call waits for all of them."""
-DEPTH = 8
-"""So many candidates are asked of each search, for the same reason."""
-LONGEST_VALUE = 300
-LONGEST_QUESTION = 2000
-"""Characters: what a tool is given may be a whole file, and the question is what it begins with."""
+DEFAULT_BUDGET = 1000
+"""Tokens of a context for a call."""
+ITEMS_PER_SECTION = 5
+"""More would seldom fit, and each call waits for all of them."""
+CANDIDATES_PER_SEARCH = 8
+"""Small for the same reason."""
+MAX_VALUE_LENGTH = 300
+MAX_QUERY_LENGTH = 2000
+"""Characters: a parameter may be a whole file, and the query is only its beginning."""
 
 
-def context_for(quire: Quire, situation: Situation, *, budget: int = CAP) -> Context:
+def context_for(quire: Quire, situation: Situation, *, budget: int = DEFAULT_BUDGET) -> Context:
     """Assemble what is known of a situation: the `tool`, its `params`, the `intent`."""
     from quire.pipeline import recipe as recipes
 
     recipe = recipes.load(RECIPE)
     recipe = replace(
         recipe,
-        sources={name: replace(source, k=DEPTH) for name, source in recipe.sources.items()},
+        sources={
+            name: replace(source, k=CANDIDATES_PER_SEARCH)
+            for name, source in recipe.sources.items()
+        },
         render=replace(recipe.render, title=TITLE),
     )
     return quire.assemble(
-        question(situation), recipe=recipe, budget=budget, limit=ITEMS, allow_empty=True
+        query_for(situation),
+        recipe=recipe,
+        budget=budget,
+        limit=ITEMS_PER_SECTION,
+        allow_empty=True,
     )
 
 
-def ruled_context_for(quire: Quire, situation: Situation, *, budget: int = CAP) -> Context:
-    """Assemble the rules that hold for a call, and what was learned in others like it.
+def rules_context_for(
+    quire: Quire, situation: Situation, *, budget: int = DEFAULT_BUDGET
+) -> Context:
+    """Assemble the rules that apply to a call, and what was learned in similar calls.
 
-    The place is the first of `context`, `path`, `file_path` and `file` that the call is given.
+    The place is the first of the parameters `context`, `path`, `file_path` and `file`.
     """
-    given = situation.get("params")
-    params = given if isinstance(given, Mapping) else {}
-    base = next((params[name] for name in PLACES if isinstance(params.get(name), str)), "")
+    value = situation.get("params")
+    params = value if isinstance(value, Mapping) else {}
+    base = next((params[name] for name in PLACE_PARAMS if isinstance(params.get(name), str)), "")
     return quire.assemble(
-        question(situation),
-        recipe=RULES,
-        # What a program passes need not be plain data; what is judged must be.
+        query_for(situation),
+        recipe=RULES_RECIPE,
+        # A program may pass any value; rules are evaluated on plain data.
         situation=json.loads(json.dumps(situation, default=str)),
         base=str(base),
         budget=budget,
@@ -64,25 +73,25 @@ def ruled_context_for(quire: Quire, situation: Situation, *, budget: int = CAP) 
     )
 
 
-def question(situation: Situation) -> str:
-    """Say a situation as a question: what is meant, the tool's name, what it is given."""
+def query_for(situation: Situation) -> str:
+    """Word a situation as a query: the intent, the tool's name, its parameters."""
     name = str(situation.get("tool", ""))
     parts = (
         str(situation.get("intent") or ""),
         name.replace("_", " ").replace("-", " "),
-        *_said(situation.get("params")),
+        *_texts(situation.get("params")),
     )
-    return "\n".join(part for part in parts if part.strip())[:LONGEST_QUESTION] or name
+    return "\n".join(part for part in parts if part.strip())[:MAX_QUERY_LENGTH] or name
 
 
-def _said(value: Any) -> Iterator[str]:
-    """Give the texts and numbers in what a tool is given; what begins with `_` is not meant."""
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers in a parameter; names that begin with `_` are internal."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if not str(key).startswith("_"):
-                yield from _said(item)
+                yield from _texts(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _said(item)
+            yield from _texts(item)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)[:LONGEST_VALUE]
+        yield str(value)[:MAX_VALUE_LENGTH]

@@ -1,8 +1,8 @@
-"""How does a tool learn what is known before it runs?
+"""Wrap tools so that each call receives a context.
 
-A tool is a function, or a mapping with one under `handler`. It is called as it was before, with one
-mapping or with keywords, and finds `_context` among them. It runs even where there is no context:
-what went wrong is told in `_meta` of its result.
+A tool is a function, or a mapping with one under `handler`. It is called as before, with one
+mapping or with keywords, and finds `_context` among them. It runs even if no context could be
+assembled: `_meta` of its result says what failed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from quire.core.types import Context
 from quire.engine import Quire
 from quire.errors import InputError
-from quire.integrations.tool_context import CAP, ruled_context_for
+from quire.integrations.tool_context import DEFAULT_BUDGET, rules_context_for
 
 HANDLER = "handler"
 CONTEXT = "_context"
@@ -28,96 +28,110 @@ Tool = Handler | Mapping[str, Any]
 
 
 def context_aware(
-    tools: Mapping[str, Tool], engine: Quire, *, intent: str = "", max_tokens: int = CAP
+    tools: Mapping[str, Tool], engine: Quire, *, intent: str = "", max_tokens: int = DEFAULT_BUDGET
 ) -> dict[str, Tool]:
-    """Give tools, by name, that know the context of each call.
+    """Return tools, by name, that receive a context with each call.
 
-    Each call gets `_context`: the rules that hold for the tool, what it is given and the intent (a
-    parameter `intent`, or the one given here), and what was learned in calls like it; None where
-    that failed. A result that is a mapping,
-    or a model with a field `meta`, names the receipt in `_meta.contextUsed`, or what failed.
+    `_context` holds the rules that apply to the tool, its parameters and the intent (a parameter
+    `intent`, or the one given here), and what was learned in similar calls; it is None if
+    assembling failed. A result that is a mapping, or a model with a field `meta`, names the
+    receipt, or the failure, in `_meta.contextUsed`.
     """
-    return {name: _aware(name, tool, engine, intent, max_tokens) for name, tool in tools.items()}
+    return {
+        name: _wrap_tool(name, tool, engine, intent, max_tokens) for name, tool in tools.items()
+    }
 
 
-def _aware(name: str, tool: Tool, engine: Quire, intent: str, most: int) -> Tool:
+def _wrap_tool(name: str, tool: Tool, engine: Quire, intent: str, max_tokens: int) -> Tool:
     if isinstance(tool, Mapping):
         handler = tool.get(HANDLER)
         if not callable(handler):
-            raise InputError(f"tool {name!r} has no {HANDLER!r} that can be called: give it one")
-        return {**tool, HANDLER: _wrapped(name, handler, engine, intent, most)}
+            raise InputError(
+                f"tool {name!r} has no callable {HANDLER!r}", field="tools", value=handler
+            )
+        return {**tool, HANDLER: _wrap_handler(name, handler, engine, intent, max_tokens)}
     if not callable(tool):
         raise InputError(
-            f"tool {name!r} is neither a function nor a mapping with a {HANDLER!r}: give one"
+            f"tool {name!r} is not callable",
+            field="tools",
+            value=tool,
+            hint=f"pass a function, or a mapping with a {HANDLER!r}",
         )
-    return _wrapped(name, tool, engine, intent, most)
+    return _wrap_handler(name, tool, engine, intent, max_tokens)
 
 
-def _wrapped(name: str, handler: Handler, engine: Quire, intent: str, most: int) -> Handler:
-    takes = _takes_context(handler)
+def _wrap_handler(
+    name: str, handler: Handler, engine: Quire, intent: str, max_tokens: int
+) -> Handler:
+    takes_context = _takes_context(handler)
 
-    def known(given: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Context | None, Any]:
-        params = given[0] if given and isinstance(given[0], Mapping) else named
-        meant = params.get("intent") or intent
+    def assemble(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Context | None, Any]:
+        params = args[0] if args and isinstance(args[0], Mapping) else kwargs
         try:
-            situation = {"tool": name, "params": dict(params), "intent": meant}
-            context = ruled_context_for(engine, situation, budget=most)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the tool is to run
+            situation = {
+                "tool": name,
+                "params": dict(params),
+                "intent": params.get("intent") or intent,
+            }
+            context = rules_context_for(engine, situation, budget=max_tokens)
+        except Exception as error:  # noqa: BLE001 - the tool runs whatever went wrong here
             return None, {"receipt": None, "failed": f"{error or type(error).__name__}"}
-        return context, _used(context)
+        return context, _usage(context)
 
-    def told(given: tuple[Any, ...], named: dict[str, Any], context: Context | None) -> Any:
-        if given and isinstance(given[0], Mapping):
-            return handler({**given[0], CONTEXT: context}, *given[1:], **named)
-        return handler(*given, **named, **({CONTEXT: context} if takes else {}))
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None) -> Any:
+        if args and isinstance(args[0], Mapping):
+            return handler({**args[0], CONTEXT: context}, *args[1:], **kwargs)
+        return handler(*args, **kwargs, **({CONTEXT: context} if takes_context else {}))
 
     if iscoroutinefunction(handler):
 
         @wraps(handler)
-        async def waiting(*given: Any, **named: Any) -> Any:
-            context, used = await asyncio.to_thread(known, given, named)
-            return _marked(await told(given, named, context), used)
+        async def async_wrapper(*args: Any, **kwargs: Any) -> Any:
+            context, usage = await asyncio.to_thread(assemble, args, kwargs)
+            return _mark(await call(args, kwargs, context), usage)
 
-        return waiting
+        return async_wrapper
 
     @wraps(handler)
-    def running(*given: Any, **named: Any) -> Any:
-        context, used = known(given, named)
-        result = told(given, named, context)
-        # A function that is not declared as one may still give something to wait for.
-        return _awaited(result, used) if isawaitable(result) else _marked(result, used)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        context, usage = assemble(args, kwargs)
+        result = call(args, kwargs, context)
+        # A plain function may still return an awaitable.
+        return _mark_awaited(result, usage) if isawaitable(result) else _mark(result, usage)
 
-    return running
+    return wrapper
 
 
-async def _awaited(result: Awaitable[Any], used: dict[str, Any]) -> Any:
-    return _marked(await result, used)
+async def _mark_awaited(result: Awaitable[Any], usage: dict[str, Any]) -> Any:
+    return _mark(await result, usage)
 
 
 def _takes_context(handler: Handler) -> bool:
     try:
-        named = signature(handler).parameters
-    except ValueError:  # written in C: it has no parameter of that name
+        parameters = signature(handler).parameters
+    except ValueError:  # a builtin without a signature has no parameter of that name
         return False
-    return CONTEXT in named or any(one.kind is Parameter.VAR_KEYWORD for one in named.values())
+    return CONTEXT in parameters or any(
+        parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
 
 
-def _used(context: Context) -> dict[str, Any]:
-    used: dict[str, Any] = {
+def _usage(context: Context) -> dict[str, Any]:
+    usage: dict[str, Any] = {
         "receipt": context.receipt["hash"],
         "tokens": context.tokens,
         "sources": sorted({source.path for source in context.sources}),
     }
     if context.failed:
-        used["failed"] = "; ".join(f"{one.source}: {one.reason}" for one in context.failed)
-    return used
+        usage["failed"] = "; ".join(f"{item.source}: {item.reason}" for item in context.failed)
+    return usage
 
 
-def _marked(result: Any, used: dict[str, Any]) -> Any:
-    """Say in a result which context was used; a result without a place for that stays as it is."""
+def _mark(result: Any, usage: dict[str, Any]) -> Any:
+    """Add to a result which context was used; a result without a place for it is unchanged."""
     if isinstance(result, Mapping):
-        held = result.get(META) or {}
-        return {**result, META: {**held, USED: used}} if isinstance(held, Mapping) else result
+        meta = result.get(META) or {}
+        return {**result, META: {**meta, USED: usage}} if isinstance(meta, Mapping) else result
     if "meta" in getattr(type(result), "model_fields", ()):
-        return result.model_copy(update={"meta": {**(result.meta or {}), USED: used}})
+        return result.model_copy(update={"meta": {**(result.meta or {}), USED: usage}})
     return result

@@ -1,1 +1,1 @@
-"""How does an assistant get what it should know, at the moment when it should know it?"""
+"""Hooks: give a coding assistant context at the right moment."""

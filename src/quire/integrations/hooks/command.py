@@ -1,8 +1,8 @@
-"""How does a hook answer, whatever happens?
+"""The command `quire hook`, which always answers in time.
 
-A hook stands between a person and their assistant, so it never blocks: whatever goes wrong, it ends
-with 0 and an answer that changes nothing, and says why in one line on standard error. A watch in a
-thread of its own sees to it that this is so in time. Standard output gets the answer alone.
+A hook stands between a person and their assistant, so it never blocks: whatever goes wrong, it
+exits with 0 and an answer that changes nothing, and writes one line to standard error. A timer in
+a thread of its own enforces the deadline. Standard output carries the answer alone.
 """
 
 from __future__ import annotations
@@ -19,27 +19,26 @@ from typing import IO, Any, NoReturn, Self
 
 import click
 
-from quire.integrations.clients import CLIENTS, EVENTS, HOOKED
+from quire.integrations.clients import CLIENTS, EVENTS, HOOK_CLIENTS
 from quire.integrations.hooks import payloads
 
 TIMEOUT = 2.0
-LONGEST = 16 * 1024 * 1024
-"""Bytes that a client may say."""
+MAX_INPUT_BYTES = 16 * 1024 * 1024
 
 
 class Answer:
-    """One answer, given once and in time: by whoever is first, the hook or the watch."""
+    """An answer that is sent once: by the hook, or by the timer if the hook is too slow."""
 
     def __init__(self, seconds: float, out: IO[str]) -> None:
         self._seconds = seconds
         self._out = out
-        self._given = False
+        self._sent = False
         self._lock = threading.Lock()
-        self._watch = threading.Timer(seconds, self._give_up)
-        self._watch.daemon = True
+        self._timer = threading.Timer(seconds, self._time_out)
+        self._timer.daemon = True
 
     def __enter__(self) -> Self:
-        self._watch.start()
+        self._timer.start()
         return self
 
     def __exit__(
@@ -48,27 +47,27 @@ class Answer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._watch.cancel()
+        self._timer.cancel()
 
-    def give(self, said: Mapping[str, Any], note: str = "") -> None:
-        """Say it, unless something has been said."""
+    def send(self, answer: Mapping[str, Any], note: str = "") -> None:
+        """Write the answer, unless one was written already."""
         with self._lock:
-            if self._given:
+            if self._sent:
                 return
-            self._given = True
-            self._out.write(json.dumps(said) + "\n")
+            self._sent = True
+            self._out.write(json.dumps(answer) + "\n")
             self._out.flush()
             if note:
                 _note(note)
 
-    def _give_up(self) -> NoReturn:
-        self.give(payloads.EMPTY, f"nothing within {self._seconds:g} seconds")
-        # At once: what is still waited for may never come.
+    def _time_out(self) -> NoReturn:
+        self.send(payloads.EMPTY, f"no answer within {self._seconds:g} seconds")
+        # At once: what the hook waits for may never come.
         os._exit(0)
 
 
 class FailOpen(click.Command):
-    """A command that is never in the way: also what was typed wrongly ends with 0."""
+    """A command that exits with 0 even if it was typed wrongly."""
 
     def make_context(
         self,
@@ -77,7 +76,7 @@ class FailOpen(click.Command):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """Read the options; a mistake in them is told, and answered with nothing."""
+        """Parse the options; a mistake is reported, and answered with nothing."""
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
@@ -90,10 +89,10 @@ class FailOpen(click.Command):
 @click.argument("event", type=click.Choice(EVENTS))
 @click.option(
     "--client",
-    type=click.Choice(HOOKED),
-    default=HOOKED[0],
+    type=click.Choice(HOOK_CLIENTS),
+    default=HOOK_CLIENTS[0],
     show_default=True,
-    help="Whose hook it is.",
+    help="The assistant that runs the hook.",
 )
 @click.option(
     "--timeout",
@@ -101,62 +100,57 @@ class FailOpen(click.Command):
     default=TIMEOUT,
     show_default=True,
     metavar="SECONDS",
-    help="Answer with nothing after so many seconds.",
+    help="Answer with nothing after this many seconds.",
 )
 @click.option(
-    "--embed", is_flag=True, help="Also search by meaning; loading a model takes a second."
+    "--embed", is_flag=True, help="Also search by meaning; loading the model takes a second."
 )
 @click.option("--viewer", metavar="NAME", help="Read as this user (default: the owner).")
-@click.option("--space", metavar="NAME", help="The space in the store (default: main).")
-@click.option("--store", metavar="FILE", help="The store (default: .quire/store.db).")
-def hook(*, event: str, client: str, timeout: float, **asked: Any) -> None:
-    """Tell a coding assistant what it should know at an EVENT; `quire install` sets it up.
+@click.option("--space", metavar="NAME", help="Space in the store (default: main).")
+@click.option("--store", metavar="FILE", help="Store file (default: .quire/store.db).")
+def hook(*, event: str, client: str, timeout: float, **options: Any) -> None:
+    """Give a coding assistant context at an EVENT (see `quire install`).
 
-    Reads what the assistant says (JSON) from standard input, and answers in its own form, with at
-    most 10,000 characters of context. session-start: the contexts that hold here and the most
-    important memories. prompt: a page for the prompt. post-tool: at the first test or build of a
-    session that fails, what went wrong before. Never blocks: on any error it answers with nothing.
+    Reads the assistant's JSON from standard input and answers in its format, with at most 10,000
+    characters of context. session-start: the context files that apply and the most important
+    memories. prompt: a context for the prompt. post-tool: after the first failing test or build
+    of a session, what went wrong before. Never blocks: on any error the answer is empty.
     """
     with Answer(timeout, sys.stdout) as answer, redirect_stdout(io.StringIO()):
         try:
-            said = _answered(event, client, asked)
-        except Exception as error:  # noqa: BLE001  # the assistant goes on, whatever it was
-            answer.give(payloads.EMPTY, str(error) or type(error).__name__)
+            content = _answer(event, client, options)
+        except Exception as error:  # noqa: BLE001  # no error may stop the assistant
+            answer.send(payloads.EMPTY, str(error) or type(error).__name__)
         else:
-            answer.give(said)
+            answer.send(content)
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    """Answer as a process of its own, which ends as soon as the answer is given."""
+    """Run the hook as a process of its own, which exits as soon as it has answered."""
     code = hook.main([*arguments], prog_name="quire hook", standalone_mode=False)
     sys.stdout.flush()
     sys.stderr.flush()
-    # No farewell to threads and modules: the assistant waits for the end of this process.
+    # Without the interpreter's cleanup: the assistant waits for the end of this process.
     os._exit(code or 0)
 
 
-def _answered(event: str, name: str, asked: MutableMapping[str, Any]) -> Mapping[str, Any]:
+def _answer(event: str, name: str, options: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    from quire.errors import InputError
     from quire.integrations.hooks import pages
 
-    data = sys.stdin.buffer.read(LONGEST + 1)
-    if len(data) > LONGEST:
-        return _refused(f"standard input has more than {LONGEST} bytes")
-    told = payloads.parse(data)
+    data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    if len(data) > MAX_INPUT_BYTES:
+        raise InputError(f"standard input has more than {MAX_INPUT_BYTES} bytes")
+    payload = payloads.parse(data)
     client = CLIENTS[name]
     assert client.hooks is not None, "a client with hooks"
     if event not in client.hooks.names:
-        return _refused(f"{client.title} takes no context at {event}")
-    page = pages.page(client, event, told, pages.Asking(**asked))
-    return payloads.answer(client.hooks, event, told, page)
-
-
-def _refused(reason: str) -> NoReturn:
-    from quire.errors import InputError
-
-    raise InputError(reason)
+        raise InputError(f"{client.title} takes no context at {event}")
+    page = pages.build(client, event, payload, pages.HookOptions(**options))
+    return payloads.format_answer(client.hooks, event, payload, page)
 
 
 def _note(text: str) -> None:
-    """Say one line, whatever stands in it."""
+    """Write a note to standard error as one line."""
     line = " ".join(text.split())
     click.echo(f"quire hook: {line}", err=True)

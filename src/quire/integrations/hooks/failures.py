@@ -1,11 +1,11 @@
-"""Did a test or a build fail, and what is it about?
+"""Recognize a failed test or build, and guess its domain.
 
-Tables and nothing else. A command is one of a tool if one of its parts (between `&&`, `|`, `;`)
-begins with it, whatever stands before it to run it (`uv run`, `npx`, `python -m`). It failed if it
-ended with a code other than 0, if the client says so, or if it printed a line that this tool prints
-when it fails: a code is lost where output goes through a pipe. The domain is the one whose words
-stand in the output most often; if several are, the first of them. A pattern is compiled when it is
-needed: this is asked after every command of an assistant.
+Tables and nothing else. A command runs a tool if one of its parts (between `&&`, `|`, `;`) begins
+with the tool, whatever stands before it to run it (`uv run`, `npx`, `python -m`). It failed if its
+exit code is not 0, if the client says so, or if it printed a line that this tool prints on failure:
+an exit code is lost when output goes through a pipe. The domain is the one whose words occur most
+often in the output; ties go to the first. Patterns are compiled when they are needed, because this
+runs after every command of an assistant.
 """
 
 from __future__ import annotations
@@ -15,22 +15,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 
-LOOKED_AT = 20_000
-"""Characters of the output that are looked at, at its beginning and at its end."""
-LONGEST_COMMAND = 10_000
-LONGEST_LINE = 400
+EXCERPT_LENGTH = 20_000
+"""Characters of the output that are searched, at its start and at its end."""
+MAX_COMMAND_LENGTH = 10_000
+MAX_LINE_LENGTH = 400
 DEFAULT_DOMAIN = "debugging"
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that tests or builds: its programs, what follows them, what it prints on failure."""
+    """A tool that tests or builds."""
 
     name: str
     programs: str
-    asked: str
-    """A pattern of the words that follow; empty: whatever follows."""
-    prints: str
+    """The names of its programs, separated by blanks."""
+    arguments: str
+    """A pattern for the words that follow the program; empty: any words."""
+    failure: str
+    """A pattern for a line that it prints on failure."""
 
 
 _SCRIPTS = r"(?:run |workspace \S+ )*(?:t|tst|test|build|check|typecheck|compile)(?:[:.]\S+)?( |$)"
@@ -132,7 +134,7 @@ TOOLS = (
     Tool("terraform", "terraform tofu", r"(?:validate|plan|apply|test)\b", r"^[│╷]?\s*Error: "),
 )
 
-# What it takes to run a tool, and is not the tool itself.
+# Programs that only run another program.
 _RUNNERS = frozenset(
     ["sudo", "time", "env", "exec", "nice", "command", "xvfb-run", "npx", "bunx", "pnpx", "winpty"]
 )
@@ -155,11 +157,13 @@ _MANAGERS = frozenset(
         "composer",
     ]
 )
-_RUN = frozenset({"run", "exec", "x", "dlx"})
-_VALUED = frozenset({"-w", "--workspace", "--filter", "-F", "-C", "--prefix", "--dir", "--cwd"})
+_RUN_COMMANDS = frozenset({"run", "exec", "x", "dlx"})
+_OPTIONS_WITH_VALUE = frozenset(
+    {"-w", "--workspace", "--filter", "-F", "-C", "--prefix", "--dir", "--cwd"}
+)
 _PYTHON = re.compile(r"python[\d.]*(?:\.exe)?")
 
-# The first of those that are named equally often; what names none is plain debugging.
+# In the order in which ties are broken; without any match the domain is the default one.
 DOMAINS: Mapping[str, str] = {
     "security": r"certificate|ssl|tls|unauthori[sz]ed|forbidden|permission denied|access denied"
     r"|csrf|cve-\d+|vulnerabilit\w+|secret|signature mismatch|authentication",
@@ -177,101 +181,116 @@ DOMAINS: Mapping[str, str] = {
     "testing": r"fixtures?|mock\w*|snapshots?|flaky|conftest|stub\w*|test doubles?|teardown",
 }
 
-_PARTS = re.compile(r"&&|\|\||[;|&\n(){}`]")
+_SEPARATORS = re.compile(r"&&|\|\||[;|&\n(){}`]")
+_MAX_RUNNERS = 16
+"""Programs that run each other, before a command is given up."""
 
 
-MOST_RUNNERS = 16
-"""Nobody starts a test by more programs, one through the other."""
-
-
-def failed(
-    command: str, output: str, *, code: int | None, told: bool, interrupted: bool = False
+def failed_tool(
+    command: str,
+    output: str,
+    *,
+    exit_code: int | None,
+    reported: bool,
+    interrupted: bool = False,
 ) -> str | None:
-    """Name the tool that tested or built and failed; None: nothing of that kind happened."""
-    tools = tools_of(command)
+    """Return the name of the tool that tested or built and failed, or None.
+
+    Args:
+        command: The command line.
+        output: What it printed.
+        exit_code: Its exit code, if known.
+        reported: Whether the client says that it failed.
+        interrupted: Whether the user stopped it.
+    """
+    tools = find_tools(command)
     if not tools or interrupted:
         return None
-    if told or code not in {None, 0}:
+    if reported or exit_code not in {None, 0}:
         return tools[0].name
-    looked = _looked_at(output)
+    excerpt = _excerpt(output)
     for tool in tools:
-        if re.search(tool.prints, looked, re.MULTILINE):
+        if re.search(tool.failure, excerpt, re.MULTILINE):
             return tool.name
     return None
 
 
-def tools_of(command: str) -> list[Tool]:
-    """Tell which tools that test or build a command runs."""
-    called = [
-        (_base(words[0]), _rest(words))
-        for part in _PARTS.split(command[:LONGEST_COMMAND])
-        for words in _beginnings(part.split())
+def find_tools(command: str) -> list[Tool]:
+    """Return the tools that test or build and that a command runs."""
+    calls = [
+        (_program(words[0]), _arguments(words))
+        for part in _SEPARATORS.split(command[:MAX_COMMAND_LENGTH])
+        for words in _without_runners(part.split())
     ]
     return [
         tool
         for tool in TOOLS
         if any(
-            name in tool.programs.split() and re.match(tool.asked, rest) for name, rest in called
+            program in tool.programs.split() and re.match(tool.arguments, arguments)
+            for program, arguments in calls
         )
     ]
 
 
-def domain_of(command: str, output: str) -> str:
-    """Tell what a failure is about."""
-    looked = f"{command[:LONGEST_COMMAND]}\n{_looked_at(output)}"
+def guess_domain(command: str, output: str) -> str:
+    """Return the domain that a failure belongs to."""
+    excerpt = f"{command[:MAX_COMMAND_LENGTH]}\n{_excerpt(output)}"
     best, most = DEFAULT_DOMAIN, 0
     for name, words in DOMAINS.items():
-        count = sum(1 for _ in re.finditer(rf"(?i)(?<!\w)(?:{words})(?!\w)", looked))
+        count = sum(1 for _ in re.finditer(rf"(?i)(?<!\w)(?:{words})(?!\w)", excerpt))
         if count > most:
             best, most = name, count
     return best
 
 
-def _beginnings(words: list[str]) -> Iterator[list[str]]:
-    """Give the words of a command, then without each thing that only runs the rest."""
-    for _ in range(MOST_RUNNERS):
+def _without_runners(words: list[str]) -> Iterator[list[str]]:
+    """Yield the words of a command, then again without each program that only runs the rest."""
+    for _ in range(_MAX_RUNNERS):
         if not words:
             return
         yield words
-        skipped = _skipped(words)
-        if not skipped:
+        count = _runner_words(words)
+        if not count:
             return
-        words = words[skipped:]
+        words = words[count:]
 
 
-def _skipped(words: list[str]) -> int:
-    """Count the words at the beginning that only run what follows."""
-    first, second = _base(words[0]), words[1] if len(words) > 1 else ""
+def _runner_words(words: list[str]) -> int:
+    """Count the words at the start that only run what follows."""
+    first, second = _program(words[0]), words[1] if len(words) > 1 else ""
     if first in _RUNNERS or ("=" in words[0] and not words[0].startswith("-")):
         return 1
-    if first in _MANAGERS and second in _RUN:
+    if first in _MANAGERS and second in _RUN_COMMANDS:
         return 2
     if first == "timeout" or (first == "coverage" and second == "run"):
-        begun = 1 + (first == "coverage")
-        options = takewhile(lambda word: word[0] in "-0123456789", words[begun:])
-        return begun + sum(1 for _ in options)
+        start = 1 + (first == "coverage")
+        options = takewhile(lambda word: word[0] in "-0123456789", words[start:])
+        return start + sum(1 for _ in options)
     if _PYTHON.fullmatch(first) and "-m" in words:
         return words.index("-m") + 1
     return 0
 
 
-def _base(word: str) -> str:
+def _program(word: str) -> str:
     return word.rsplit("/", 1)[-1]
 
 
-def _rest(words: list[str]) -> str:
-    """Give what follows a program, without options."""
-    kept = []
-    valued = False
+def _arguments(words: list[str]) -> str:
+    """Return the words that follow a program, without options and their values."""
+    arguments = []
+    is_value = False
     for word in words[1:]:
-        if not valued and word[0] not in "-+":
-            kept.append(word)
-        valued = word in _VALUED
-    return " ".join(kept)
+        if not is_value and word[0] not in "-+":
+            arguments.append(word)
+        is_value = word in _OPTIONS_WITH_VALUE
+    return " ".join(arguments)
 
 
-def _looked_at(output: str) -> str:
-    """Give what is looked at: lines of a sensible length, so that no pattern takes long."""
-    if len(output) > 2 * LOOKED_AT:
-        output = f"{output[:LOOKED_AT]}\n{output[-LOOKED_AT:]}"
-    return "\n".join(line[:LONGEST_LINE] for line in output.splitlines())
+def _excerpt(output: str) -> str:
+    """Return the start and the end of an output in lines of limited length.
+
+    No pattern takes long on it.
+    """
+    if len(output) > 2 * EXCERPT_LENGTH:
+        output = f"{output[:EXCERPT_LENGTH]}\n{output[-EXCERPT_LENGTH:]}"
+    return "\n".join(line[:MAX_LINE_LENGTH] for line in output.splitlines())

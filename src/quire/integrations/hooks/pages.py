@@ -1,7 +1,7 @@
-"""What is an assistant told, and how much of it?
+"""The pages that hooks inject into an assistant.
 
-Whatever is told comes from the store, as the viewer may read it. By words alone unless it is asked
-otherwise: a process for each prompt has no time to load a model.
+A page holds only what the viewer may read. Hooks search by words alone unless told otherwise: a
+process for each prompt has no time to load a model.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from quire.core.types import Recipe
     from quire.engine import Quire
 
-MOST = 10_000
-"""Characters, as clients count them: a sign beyond the first plane counts twice."""
-CUT = "\n\n[cut here: an assistant is told at most 10,000 characters at a time]"
+MAX_LENGTH = 10_000
+"""UTF-16 code units, which is how clients count characters."""
+CUT_NOTE = "\n\n[cut here: an assistant is told at most 10,000 characters at a time]"
 COUNTER = "approx"
-"""Four bytes a token: what counts here is length, and a vocabulary takes longer to load."""
+"""Four bytes a token: only the length matters here, and a vocabulary takes longer to load."""
 BUDGET = 2400
-QUESTION = 2000
-"""Characters that are looked at of a prompt, at its beginning and at its end."""
-MEMORIES = 20
-MEMORY = 300
+PROMPT_EXCERPT = 2000
+"""Characters of a long prompt that are searched for, at its start and at its end."""
+MAX_MEMORIES = 20
+MEMORY_LENGTH = 300
 """Characters of a memory at the start of a session."""
-HEADS: Mapping[str, str] = {
+HEADINGS: Mapping[str, str] = {
     SESSION_START: "From this project's Quire store: what holds here, and what is remembered.",
     PROMPT: "From this project's Quire store, found for this prompt; check before relying on it.",
     POST_TOOL: "From this project's Quire store, since a test or build has just failed: what went "
@@ -41,8 +41,8 @@ HEADS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """Whose store is asked, as whom, and how."""
+class HookOptions:
+    """Which store a hook reads, as whom, and whether it searches by meaning."""
 
     store: str | None = None
     space: str | None = None
@@ -50,95 +50,94 @@ class Asking:
     embed: bool = False
 
 
-def page(client: Client, event: str, told: HookEvent, asking: Asking) -> str:
-    """Give what an assistant is told at an event; mostly nothing after a tool."""
-    failed = event == POST_TOOL and failures.failed(
-        told.command,
-        told.output,
-        code=told.code,
-        told=told.failed,
-        interrupted=told.interrupted,
+def build(client: Client, event: str, payload: HookEvent, options: HookOptions) -> str:
+    """Build the page for an event; it is empty if there is nothing to say."""
+    failed = event == POST_TOOL and failures.failed_tool(
+        payload.command,
+        payload.output,
+        exit_code=payload.exit_code,
+        reported=payload.failed,
+        interrupted=payload.interrupted,
     )
     if event == POST_TOOL and not failed:
         return ""
-    settings = _settings(told.place, asking)
+    settings = _settings(payload.folder, options)
     if event == POST_TOOL:
-        if not told.session:
-            raise InputError("the client names no session, so which failure is the first?")
-        if not sessions.is_first(settings.root, told.session):
+        if not payload.session:
+            raise InputError("the client sent no session id, so the first failure is unknown")
+        if not sessions.mark_first_failure(settings.root, payload.session):
             return ""
-    with _opened(told.place, asking) as quire:
-        made = _PAGES[event](quire, client, told, asking)
-    return shortened(f"{HEADS[event]}\n\n{made}") if made.strip() else ""
+    with _open(payload.folder, options) as quire:
+        body = _PAGES[event](quire, client, payload, options)
+    return shorten(f"{HEADINGS[event]}\n\n{body}") if body.strip() else ""
 
 
-def shortened(text: str, most: int = MOST) -> str:
-    """Cut a text at the end of a paragraph, a line or a sign, and say so."""
-    if _length(text) <= most:
+def shorten(text: str, limit: int = MAX_LENGTH) -> str:
+    """Cut a text at the end of a paragraph, a line or a character, and append a note."""
+    if _length(text) <= limit:
         return text
     from quire.core.graphemes import last_cut
 
-    room = most - _length(CUT)
+    room = limit - _length(CUT_NOTE)
     end, length = 0, 0
-    for sign in text:
-        length += _length(sign)
+    for char in text:
+        length += _length(char)
         if length > room:
             break
         end += 1
-    for mark in ("\n\n", "\n"):
-        at = text.rfind(mark, end // 2, end)
+    for separator in ("\n\n", "\n"):
+        at = text.rfind(separator, end // 2, end)
         if at > 0:
-            return text[:at].rstrip() + CUT
-    return text[: last_cut(text, end)] + CUT
+            return text[:at].rstrip() + CUT_NOTE
+    return text[: last_cut(text, end)] + CUT_NOTE
 
 
 def _length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "replace")) // 2
 
 
-def _settings(place: str, asking: Asking) -> Config:
-    """Look for a store before the engine is loaded: most folders have none."""
+def _settings(folder: str, options: HookOptions) -> Config:
+    """Load the settings and require a store before the engine is loaded: most folders have none."""
     from quire import config
 
     settings = config.load(
-        Path(place or "."), store=None if asking.store is None else Path(asking.store)
+        Path(folder or "."), store=None if options.store is None else Path(options.store)
     )
     if not settings.store.is_file():
-        raise NoStoreError(f"there is no store at {settings.store}: `quire index` makes one")
+        raise NoStoreError(f"no store at {settings.store}", hint="create one with `quire index`")
     return settings
 
 
-def _opened(place: str, asking: Asking) -> Quire:
+def _open(folder: str, options: HookOptions) -> Quire:
     from quire.engine import open_quire
 
-    quire = open_quire(place or ".", store=asking.store, space=asking.space, create=False)
+    quire = open_quire(folder or ".", store=options.store, space=options.space, create=False)
     judge = quire.config.judge
-    if judge.provider == "semantic" and not asking.embed:  # it would load the model
+    if judge.provider == "semantic" and not options.embed:  # it would load the model
         quire.config = replace(quire.config, judge=replace(judge, provider="none"))
     return quire
 
 
-def _session_start(quire: Quire, client: Client, told: HookEvent, asking: Asking) -> str:
-    """Tell which contexts hold, but for those that the client reads itself, and what matters."""
-    return "\n\n".join(
-        part for part in (_contexts(quire, client, told, asking), _memories(quire, asking)) if part
-    )
+def _session_start(quire: Quire, client: Client, payload: HookEvent, options: HookOptions) -> str:
+    """Return the context files that apply, without those the client reads, and the memories."""
+    parts = (_context_files(quire, client, payload, options), _memories(quire, options))
+    return "\n\n".join(part for part in parts if part)
 
 
-def _contexts(quire: Quire, client: Client, told: HookEvent, asking: Asking) -> str:
+def _context_files(quire: Quire, client: Client, payload: HookEvent, options: HookOptions) -> str:
     from quire.core.types import Filter
 
     known = quire.documents.list(
-        Filter(paths=tuple(f"**/{name}" for name in client.reads)), viewer=asking.viewer
+        Filter(paths=tuple(f"**/{name}" for name in client.context_files)), viewer=options.viewer
     )
     context = quire.assemble(
         SESSION_START,
-        recipe=_recipe("situation", asking),
+        recipe=_recipe("situation", options),
         types=["contexts"],
         situation={"event": SESSION_START},
-        base=_base(quire.root(), told.place),
+        base=_base(quire.root(), payload.folder),
         exclude=[record.id for record in known],
-        viewer=asking.viewer,
+        viewer=options.viewer,
         budget=BUDGET,
         model=COUNTER,
         allow_empty=True,
@@ -146,35 +145,36 @@ def _contexts(quire: Quire, client: Client, told: HookEvent, asking: Asking) -> 
     return context.text if context.sources else ""
 
 
-def _memories(quire: Quire, asking: Asking) -> str:
+def _memories(quire: Quire, options: HookOptions) -> str:
     from quire.core.graphemes import last_cut
 
-    found = sorted(
-        quire.memories.list(viewer=asking.viewer),
-        key=lambda one: (-one.importance, -(one.edited or one.created), one.id),
+    memories = sorted(
+        quire.memories.list(viewer=options.viewer),
+        key=lambda memory: (-memory.importance, -(memory.edited or memory.created), memory.id),
     )
     lines = []
-    for one in found[:MEMORIES]:
-        said = " ".join(one.content.split())
-        short = said if len(said) <= MEMORY else f"{said[: last_cut(said, MEMORY)]} …"
-        lines.append(f"- {short} ({one.category})")
+    for memory in memories[:MAX_MEMORIES]:
+        text = " ".join(memory.content.split())
+        if len(text) > MEMORY_LENGTH:
+            text = f"{text[: last_cut(text, MEMORY_LENGTH)]} …"
+        lines.append(f"- {text} ({memory.category})")
     if not lines:
         return ""
-    if len(found) > MEMORIES:
-        lines.append(f"- … and {len(found) - MEMORIES} more of less importance")
+    if len(memories) > MAX_MEMORIES:
+        lines.append(f"- … and {len(memories) - MAX_MEMORIES} more of less importance")
     return "\n".join(["## Memories", "", *lines])
 
 
-def _prompt(quire: Quire, client: Client, told: HookEvent, asking: Asking) -> str:  # noqa: ARG001  # as all pages
-    question = told.prompt.strip()
-    if len(question) > 2 * QUESTION:
-        question = f"{question[:QUESTION]}\n{question[-QUESTION:]}"
-    if not question:
+def _prompt(quire: Quire, client: Client, payload: HookEvent, options: HookOptions) -> str:  # noqa: ARG001  # the signature of all pages
+    query = payload.prompt.strip()
+    if len(query) > 2 * PROMPT_EXCERPT:
+        query = f"{query[:PROMPT_EXCERPT]}\n{query[-PROMPT_EXCERPT:]}"
+    if not query:
         return ""
     context = quire.assemble(
-        question,
-        recipe=_recipe("agent", asking),
-        viewer=asking.viewer,
+        query,
+        recipe=_recipe("agent", options),
+        viewer=options.viewer,
         budget=BUDGET,
         model=COUNTER,
         allow_empty=True,
@@ -182,32 +182,32 @@ def _prompt(quire: Quire, client: Client, told: HookEvent, asking: Asking) -> st
     return context.text if context.sources else ""
 
 
-def _post_tool(quire: Quire, client: Client, told: HookEvent, asking: Asking) -> str:  # noqa: ARG001  # as all pages
-    """Tell what went wrong before in the domain at hand; if nothing did, whenever one debugged."""
-    at_hand = failures.domain_of(told.command, told.output)
-    for domain in dict.fromkeys((at_hand, failures.DEFAULT_DOMAIN)):
+def _post_tool(quire: Quire, client: Client, payload: HookEvent, options: HookOptions) -> str:  # noqa: ARG001  # the signature of all pages
+    """Return past failures of the domain; if there are none, those of debugging in general."""
+    likely = failures.guess_domain(payload.command, payload.output)
+    for domain in dict.fromkeys((likely, failures.DEFAULT_DOMAIN)):
         context = quire.agent.premortem(
-            domain, budget=BUDGET, model=COUNTER, viewer=asking.viewer, meaning=asking.embed
+            domain, budget=BUDGET, model=COUNTER, viewer=options.viewer, meaning=options.embed
         )
         if context.sources:
             return context.text
     return ""
 
 
-def _recipe(name: str, asking: Asking) -> Recipe:
+def _recipe(name: str, options: HookOptions) -> Recipe:
     from quire.pipeline import recipe as recipes
 
     loaded = recipes.load(name)
-    return loaded if asking.embed else recipes.by_words(loaded)
+    return loaded if options.embed else recipes.by_words(loaded)
 
 
-def _base(root: Path, place: str) -> str:
-    """Name the folder in which the assistant works, as the store names it."""
-    folder = Path(place or ".").resolve()
-    return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else "."
+def _base(root: Path, folder: str) -> str:
+    """Return the folder in which the assistant works, relative to the project's root."""
+    path = Path(folder or ".").resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else "."
 
 
-_PAGES: Mapping[str, Callable[[Quire, Client, HookEvent, Asking], str]] = {
+_PAGES: Mapping[str, Callable[[Quire, Client, HookEvent, HookOptions], str]] = {
     SESSION_START: _session_start,
     PROMPT: _prompt,
     POST_TOOL: _post_tool,

@@ -1,7 +1,7 @@
-"""Was this session told already?
+"""Remember which sessions had a failure reported.
 
-An empty file for each session, in `.quire/hooks` of the project; its name is a hash of the
-session's id. Making a file is atomic: of several hooks at the same time one is the first.
+Each session is an empty file in `.quire/hooks` of the project, named by a hash of the session's id.
+Creating a file is atomic, so of several hooks at the same time exactly one is the first.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from pathlib import Path
 from quire.core import hashing
 
 FOLDER = Path(".quire") / "hooks"
-KEPT = 256
-"""So many sessions are remembered; the oldest are forgotten."""
+MAX_SESSIONS = 256
+"""Sessions that are remembered; the oldest are forgotten."""
 
 
-def is_first(root: Path, session: str) -> bool:
-    """Tell whether this is the first failure of a session, and remember that it was told."""
+def mark_first_failure(root: Path, session: str) -> bool:
+    """Record a failure of a session; return whether it is the first one."""
     folder = root / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     try:
         (folder / hashing.identifier("session", session)).touch(exist_ok=False)
     except FileExistsError:
         return False
-    _forget(folder)
+    _remove_oldest(folder)
     return True
 
 
-def _forget(folder: Path) -> None:
-    """Delete the oldest files, by their times, then by their names."""
+def _remove_oldest(folder: Path) -> None:
+    """Delete the oldest files, by time and then by name."""
     dated = []
     for file in folder.iterdir():
         try:
             dated.append((file.stat().st_mtime_ns, file.name))
         except FileNotFoundError:  # another hook was faster
             continue
-    for _, name in sorted(dated)[: max(0, len(dated) - KEPT)]:
+    for _, name in sorted(dated)[: max(0, len(dated) - MAX_SESSIONS)]:
         (folder / name).unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""How does Quire get into an assistant's settings, and out of them again?"""
+"""Write Quire into an assistant's settings, and take it out again."""

@@ -1,7 +1,7 @@
-"""What was changed in a text, and how is it undone?
+"""Edits of a text, and how to revert them.
 
-A change is a list of edits, each made to what the one before it left. Only what was taken out is
-kept, never the rest of a file: settings may hold secrets.
+Each edit applies to the text that the one before it left. Only what was removed is kept, never the
+rest of a file: settings may hold secrets.
 """
 
 from __future__ import annotations
@@ -9,52 +9,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-Path = tuple[str, ...]
+Keys = tuple[str, ...]
+"""The path of a value in a settings file: the keys that lead to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """At a place, a text was taken out and another was put in."""
+    """The replacement of one piece of a text by another."""
 
     at: int
     removed: str
-    put: str
+    inserted: str
 
-    def done(self, text: str) -> str:
-        """Make it."""
-        return text[: self.at] + self.put + text[self.at + len(self.removed) :]
+    def apply(self, text: str) -> str:
+        """Return the text with this edit."""
+        return text[: self.at] + self.inserted + text[self.at + len(self.removed) :]
 
-    def undone(self, text: str) -> str:
-        """Take it back."""
-        return text[: self.at] + self.removed + text[self.at + len(self.put) :]
+    def revert(self, text: str) -> str:
+        """Return the text without this edit."""
+        return text[: self.at] + self.removed + text[self.at + len(self.inserted) :]
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """A text with its edits, and the containers that had to be made."""
+class EditedText:
+    """A text, the edits that led to it, and the containers that they created."""
 
     text: str
     edits: tuple[Edit, ...] = ()
-    made: tuple[Path, ...] = ()
+    created: tuple[Keys, ...] = ()
 
-    def then(self, edit: Edit) -> Changed:
-        """Make one more edit; one that changes nothing is left out."""
-        if edit.removed == edit.put:
+    def apply(self, edit: Edit) -> EditedText:
+        """Apply one more edit; one that changes nothing is left out."""
+        if edit.removed == edit.inserted:
             return self
-        return Changed(edit.done(self.text), (*self.edits, edit), self.made)
+        return EditedText(edit.apply(self.text), (*self.edits, edit), self.created)
 
 
 def difference(before: str, after: str) -> Edit:
-    """Give the one edit that makes a text of another: what is alike at both ends stays."""
-    least = min(len(before), len(after))
-    start = next((at for at in range(least) if before[at] != after[at]), least)
-    rest = least - start
+    """Return the one edit that turns a text into another: common ends are left alone."""
+    shortest = min(len(before), len(after))
+    start = next((at for at in range(shortest) if before[at] != after[at]), shortest)
+    rest = shortest - start
     end = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
     return Edit(start, before[start : len(before) - end], after[start : len(after) - end])
 
 
-def undone(text: str, edits: Sequence[Edit]) -> str:
-    """Take back all edits, the last one first."""
+def revert_all(text: str, edits: Sequence[Edit]) -> str:
+    """Revert all edits, the last one first."""
     for edit in reversed(edits):
-        text = edit.undone(text)
+        text = edit.revert(text)
     return text

@@ -1,8 +1,8 @@
-"""What is to be changed on disk, and what was?
+"""Plan an installation, carry it out, and record it.
 
-Everything is planned before anything is written. What an installation changed is kept in a record,
-so that it can be undone to the byte: as edits, never as a copy. If a file is another one since,
-only what belongs to Quire is taken out of it.
+Everything is planned before anything is written. A record of the edits of an installation, never a
+copy of a file, lets an uninstall restore each file to the byte. If a file was changed since, only
+the entries of Quire are removed from it.
 """
 
 from __future__ import annotations
@@ -11,80 +11,80 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from quire.core import hashing
 from quire.errors import InputError
-from quire.integrations.clients import NAME, Client, Home
+from quire.integrations.clients import SERVER_NAME, Client, UserFile
 from quire.integrations.install import entries
-from quire.integrations.install.edits import Changed, Edit, undone
-from quire.integrations.install.edits import Path as Keys
-from quire.integrations.install.entries import Calling
+from quire.integrations.install.edits import Edit, EditedText, Keys, revert_all
+from quire.integrations.install.entries import LaunchOptions
 from quire.integrations.install.json_text import Entry, JsonText, Member
 from quire.integrations.install.toml_text import TomlText
 
-RECORD = "installed.json"
+RECORD_FILE = "installed.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class InstalledFile:
     """What an installation did to a file."""
 
     path: str
     hash: str
-    """Of the file as it was left."""
+    """The hash of the file after the installation."""
     created: bool
     edits: tuple[Edit, ...]
-    made: tuple[Keys, ...]
+    containers: tuple[Keys, ...]
+    """The objects and lists that were created for the entries."""
     folders: tuple[str, ...] = ()
-    """The folders that were made for it, the outermost first."""
+    """The folders that were created for the file, the outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """What was done for each client, and the folders that were made to keep this record in."""
+class InstallRecord:
+    """What was installed for each client, and the folders that were created for this record."""
 
-    clients: Mapping[str, tuple[Done, ...]] = field(default_factory=dict)
+    clients: Mapping[str, tuple[InstalledFile, ...]] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
 
-    def done(self, client: str) -> tuple[Done, ...]:
-        """Tell what was done for a client."""
+    def files(self, client: str) -> tuple[InstalledFile, ...]:
+        """Return what was installed for a client."""
         return self.clients.get(client, ())
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A file before and after; None: it is not there."""
+class FileChange:
+    """A file before and after; None: it does not exist."""
 
     path: Path
     before: str | None
     after: str | None
-    done: Done | None = None
+    installed: InstalledFile | None = None
     folders: tuple[str, ...] = ()
-    """The folders to be taken away with it, where they are empty then."""
+    """Folders to delete with the file if they are empty then."""
 
     @property
     def needed(self) -> bool:
-        """Tell whether there is anything to write."""
+        """Whether there is anything to write."""
         return self.before != self.after
 
 
-class Format(Protocol):
-    """What a file of a client can be asked, whatever it is written in."""
+class SettingsFormat(Protocol):
+    """The entries of Quire in one settings file, whatever its format."""
 
     def holds(self, text: str) -> bool:
-        """Tell whether all that Quire writes stands in it."""
+        """Return whether the text holds all entries."""
 
-    def with_(self, text: str) -> Changed:
-        """Put it in."""
+    def add(self, text: str) -> EditedText:
+        """Add the entries."""
 
-    def without(self, text: str, made: Sequence[Keys]) -> str:
-        """Take it out."""
+    def remove(self, text: str, containers: Sequence[Keys]) -> str:
+        """Remove the entries, and the containers created for them that are empty then."""
 
-    def is_bare(self, text: str) -> bool:
-        """Tell whether nothing else is in it."""
+    def is_empty(self, text: str) -> bool:
+        """Return whether the text holds nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +99,14 @@ class _Json:
     def holds(self, text: str) -> bool:
         return self._text(text).holds(self.entries)
 
-    def with_(self, text: str) -> Changed:
-        return self._text(text).with_(self.entries)
+    def add(self, text: str) -> EditedText:
+        return self._text(text).add(self.entries)
 
-    def without(self, text: str, made: Sequence[Keys]) -> str:
-        return self._text(text).without(self.entries, made)
+    def remove(self, text: str, containers: Sequence[Keys]) -> str:
+        return self._text(text).remove(self.entries, containers)
 
-    def is_bare(self, text: str) -> bool:
-        return self._text(text).is_bare(self.entries)
+    def is_empty(self, text: str) -> bool:
+        return self._text(text).is_empty(self.entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,14 @@ class _Toml:
     def holds(self, text: str) -> bool:
         return TomlText(text, self.name).holds(self.keys, self.table)
 
-    def with_(self, text: str) -> Changed:
-        return TomlText(text, self.name).with_(self.keys, self.table)
+    def add(self, text: str) -> EditedText:
+        return TomlText(text, self.name).add(self.keys, self.table)
 
-    def without(self, text: str, made: Sequence[Keys]) -> str:  # noqa: ARG002  # a table needs no container
-        return TomlText(text, self.name).without(self.keys)
+    def remove(self, text: str, containers: Sequence[Keys]) -> str:  # noqa: ARG002  # a table needs no container
+        return TomlText(text, self.name).remove(self.keys)
 
-    def is_bare(self, text: str) -> bool:
-        return TomlText(text, self.name).is_bare()
+    def is_empty(self, text: str) -> bool:
+        return TomlText(text, self.name).is_empty()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,102 +133,111 @@ class Scope:
     """Whose settings are changed: a project's, or the user's own."""
 
     root: Path | None
-    """The project; None: the user's own."""
+    """The project; None: the user's own settings."""
     home: Path
     environment: Mapping[str, str]
 
-    def place(self, project: str, home: Home) -> Path:
-        """Tell where a file is."""
+    def path(self, project: str, user: UserFile) -> Path:
+        """Return the path of a settings file."""
         if self.root is not None:
             return self.root / project
-        folder = self.environment.get(home.variable) if home.variable else ""
-        system = {"darwin": home.mac, "win32": home.windows}.get(sys.platform, "")
-        if folder and not (system and home.variable.startswith("XDG_")):
-            return Path(folder) / home.named
-        return self.home / (system or home.usual)
+        folder = self.environment.get(user.variable) if user.variable else ""
+        system = {"darwin": user.mac, "win32": user.windows}.get(sys.platform, "")
+        if folder and not (system and user.variable.startswith("XDG_")):
+            return Path(folder) / user.below_variable
+        return self.home / (system or user.default)
 
     @property
-    def record(self) -> Path:
-        """Tell where it is kept what was done."""
+    def record_file(self) -> Path:
+        """The path of the installation record."""
         if self.root is not None:
-            return self.root / ".quire" / RECORD
+            return self.root / ".quire" / RECORD_FILE
         return Path(
-            self.environment.get("XDG_CONFIG_HOME") or self.home / ".config", "quire", RECORD
+            self.environment.get("XDG_CONFIG_HOME") or self.home / ".config", "quire", RECORD_FILE
         )
 
 
-def files(name: str, client: Client, calling: Calling, scope: Scope) -> list[tuple[Path, Format]]:
-    """Name the files of a client, and what Quire writes into each."""
+def client_files(
+    name: str, client: Client, launch: LaunchOptions, scope: Scope
+) -> list[tuple[Path, SettingsFormat]]:
+    """Return the files of a client, each with the entries of Quire in it."""
     servers, hooks = client.servers, client.hooks
-    place = scope.place(servers.project, servers.user)
-    said = entries.server(servers, calling)
-    keys = (servers.key, NAME)
-    found: list[tuple[Path, Format]] = [
+    path = scope.path(servers.project, servers.user)
+    server = entries.server_entry(servers, launch)
+    keys = (servers.key, SERVER_NAME)
+    files: list[tuple[Path, SettingsFormat]] = [
         (
-            place,
-            _Toml(str(place), keys, said)
+            path,
+            _Toml(str(path), keys, server)
             if servers.toml
-            else _Json(str(place), servers.comments, [Member(keys, said)]),
+            else _Json(str(path), servers.comments, [Member(keys, server)]),
         )
     ]
     if hooks is not None:
-        place = scope.place(hooks.project, hooks.user)
-        wanted = entries.listed(name, client, calling)
-        found.append((place, _Json(str(place), hooks.comments, wanted)))
-    return found
+        path = scope.path(hooks.project, hooks.user)
+        hook_entries = entries.hook_entries(name, client, launch)
+        files.append((path, _Json(str(path), hooks.comments, hook_entries)))
+    return files
 
 
-def install(wanted: Sequence[tuple[Path, Format]], record: Sequence[Done]) -> list[Change]:
-    """Plan what is to be written so that all stands where it should."""
-    return [_installed(path, form, _known(path, record)) for path, form in wanted]
+def plan_install(
+    files: Sequence[tuple[Path, SettingsFormat]], record: Sequence[InstalledFile]
+) -> list[FileChange]:
+    """Plan the changes that add all entries."""
+    return [_install(path, entries, _previous(path, record)) for path, entries in files]
 
 
-def uninstall(wanted: Sequence[tuple[Path, Format]], record: Sequence[Done]) -> list[Change]:
-    """Plan how everything becomes what it was."""
-    return [_uninstalled(path, form, _known(path, record)) for path, form in wanted]
+def plan_uninstall(
+    files: Sequence[tuple[Path, SettingsFormat]], record: Sequence[InstalledFile]
+) -> list[FileChange]:
+    """Plan the changes that restore every file."""
+    return [_uninstall(path, entries, _previous(path, record)) for path, entries in files]
 
 
-def _installed(path: Path, form: Format, known: Done | None) -> Change:
+def _install(path: Path, entries: SettingsFormat, previous: InstalledFile | None) -> FileChange:
     before = read(path)
-    if before is not None and form.holds(before):
-        return Change(path, before, before, known)
-    # What was not put there by an installation that is known of is somebody's own: it comes back.
-    base = Change(path, before, before) if known is None else _uninstalled(path, form, known)
-    created = base.after is None
-    changed = form.with_(base.after or "")
-    done = Done(
-        str(path),
-        _hash(changed.text),
-        created,
-        changed.edits,
-        changed.made,
-        base.folders or _missing(path),
+    if before is not None and entries.holds(before):
+        return FileChange(path, before, before, previous)
+    # Entries without a recorded installation are somebody's own: an uninstall brings them back.
+    base = (
+        FileChange(path, before, before)
+        if previous is None
+        else _uninstall(path, entries, previous)
     )
-    return Change(path, before, changed.text, done)
+    edited = entries.add(base.after or "")
+    installed = InstalledFile(
+        str(path),
+        _hash(edited.text),
+        base.after is None,
+        edited.edits,
+        edited.created,
+        base.folders or _missing_folders(path),
+    )
+    return FileChange(path, before, edited.text, installed)
 
 
-def _uninstalled(path: Path, form: Format, known: Done | None) -> Change:
+def _uninstall(path: Path, entries: SettingsFormat, previous: InstalledFile | None) -> FileChange:
     before = read(path)
-    folders = () if known is None else known.folders
+    folders = () if previous is None else previous.folders
     if before is None:
-        return Change(path, None, None, folders=folders)
-    if known is not None and _hash(before) == known.hash:
-        after = None if known.created else undone(before, known.edits)
-        return Change(path, before, after, folders=folders)
-    left = form.without(before, () if known is None else known.made)
-    if known is not None and known.created and left != before and form.is_bare(left):
-        return Change(path, before, None, folders=folders)
-    return Change(path, before, left, folders=folders)
+        return FileChange(path, None, None, folders=folders)
+    if previous is not None and _hash(before) == previous.hash:
+        after = None if previous.created else revert_all(before, previous.edits)
+        return FileChange(path, before, after, folders=folders)
+    rest = entries.remove(before, () if previous is None else previous.containers)
+    if previous is not None and previous.created and rest != before and entries.is_empty(rest):
+        return FileChange(path, before, None, folders=folders)
+    return FileChange(path, before, rest, folders=folders)
 
 
-def _known(path: Path, record: Sequence[Done]) -> Done | None:
-    return next((one for one in record if one.path == str(path)), None)
+def _previous(path: Path, record: Sequence[InstalledFile]) -> InstalledFile | None:
+    return next((file for file in record if file.path == str(path)), None)
 
 
-def _missing(path: Path) -> tuple[str, ...]:
-    """Name the folders that are to be made for a file, the outermost first."""
-    above = [str(folder) for folder in path.parents if not folder.exists()]
-    return tuple(reversed(above))
+def _missing_folders(path: Path) -> tuple[str, ...]:
+    """Return the folders that must be created for a file, the outermost first."""
+    missing = [str(folder) for folder in path.parents if not folder.exists()]
+    return tuple(reversed(missing))
 
 
 def _hash(text: str) -> str:
@@ -239,84 +248,111 @@ def _hash(text: str) -> str:
 
 
 def read(path: Path) -> str | None:
-    """Read a file as it is to the byte; None: it is not there."""
+    """Read a file to the byte; None: it does not exist."""
     try:
         return path.read_bytes().decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no UTF-8 text ({error}); nothing was written") from error
+        raise InputError(
+            f"not UTF-8 text ({error})", place=str(path), hint="nothing was written"
+        ) from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}; nothing was written") from error
+        raise InputError(
+            f"cannot be read: {error.strerror}", place=str(path), hint="nothing was written"
+        ) from error
 
 
-def carry_out(changes: Sequence[Change]) -> None:
+def apply_changes(changes: Sequence[FileChange]) -> None:
     """Write all files, each whole or not at all."""
     for change in changes:
         if not change.needed:
             continue
         if change.after is None:
             change.path.unlink(missing_ok=True)
-            for folder in reversed(change.folders):
-                _drop(Path(folder))
+            _remove_empty(change.folders)
         else:
             write(change.path, change.after)
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all; a link stays a link, and rights stay as they are."""
+    """Write a file whole or not at all; a link stays a link, and permissions are kept."""
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.with_name(f".{target.name}.quire-new")
+    temporary = target.with_name(f".{target.name}.quire-new")
     try:
-        beside.write_bytes(text.encode())
+        temporary.write_bytes(text.encode())
         if target.exists():
-            beside.chmod(target.stat().st_mode)
-        beside.replace(target)
+            temporary.chmod(target.stat().st_mode)
+        temporary.replace(target)
     except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+        temporary.unlink(missing_ok=True)
+        raise InputError(f"cannot be written: {error.strerror}", place=str(path)) from error
 
 
-def load_record(file: Path) -> Record:
-    """Read what was done before; what cannot be read was not."""
+def _remove_empty(folders: Sequence[str]) -> None:
+    """Delete folders that are empty, the innermost first."""
+    for folder in reversed(folders):
+        try:
+            Path(folder).rmdir()
+        except OSError:  # it is not empty, or it does not exist
+            continue
+
+
+# --- the record, in the form of its file ----------------------------------------------------------
+
+
+def load_record(file: Path) -> InstallRecord:
+    """Read the record; one that cannot be read counts as empty."""
     try:
-        told = json.loads(file.read_bytes())
-        clients = {name: tuple(map(_done, files)) for name, files in told["clients"].items()}
-        return Record(clients, tuple(told["folders"]))
+        data = json.loads(file.read_bytes())
+        clients = {name: tuple(map(_parse_file, files)) for name, files in data["clients"].items()}
+        return InstallRecord(clients, tuple(data["folders"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Record()
+        return InstallRecord()
 
 
-def _done(told: Mapping[str, Any]) -> Done:
-    return Done(
-        told["path"],
-        told["hash"],
-        told["created"],
-        tuple(Edit(**edit) for edit in told["edits"]),
-        tuple(tuple(keys) for keys in told["made"]),
-        tuple(told["folders"]),
-    )
-
-
-def keep_record(file: Path, before: Record, client: str, done: Sequence[Done]) -> None:
-    """Keep what was done for a client; if nothing is for any, forget it with its folders."""
-    clients = {**before.clients, client: tuple(done)}
-    record = Record(
+def save_record(
+    file: Path, before: InstallRecord, client: str, installed: Sequence[InstalledFile]
+) -> None:
+    """Record what is installed for a client; without any client, delete the record."""
+    clients = {**before.clients, client: tuple(installed)}
+    record = InstallRecord(
         {name: clients[name] for name in sorted(clients) if clients[name]},
-        before.folders or _missing(file),
+        before.folders or _missing_folders(file),
     )
     if record.clients:
-        write(file, json.dumps(asdict(record), indent=1) + "\n")
+        data = {
+            "clients": {
+                name: [_file_data(item) for item in files] for name, files in record.clients.items()
+            },
+            "folders": record.folders,
+        }
+        write(file, json.dumps(data, indent=1) + "\n")
         return
     file.unlink(missing_ok=True)
-    for folder in reversed(record.folders):
-        _drop(Path(folder))
+    _remove_empty(record.folders)
 
 
-def _drop(folder: Path) -> None:
-    """Delete a folder if it is empty."""
-    try:
-        folder.rmdir()
-    except OSError:  # it is not, or it is gone
-        return
+def _file_data(file: InstalledFile) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "hash": file.hash,
+        "created": file.created,
+        "edits": [
+            {"at": edit.at, "removed": edit.removed, "put": edit.inserted} for edit in file.edits
+        ],
+        "made": file.containers,
+        "folders": file.folders,
+    }
+
+
+def _parse_file(data: Mapping[str, Any]) -> InstalledFile:
+    return InstalledFile(
+        data["path"],
+        data["hash"],
+        data["created"],
+        tuple(Edit(edit["at"], edit["removed"], edit["put"]) for edit in data["edits"]),
+        tuple(tuple(keys) for keys in data["made"]),
+        tuple(data["folders"]),
+    )

@@ -1,7 +1,7 @@
-"""How is a table put into a TOML text, and taken out, so that all else stays as it is?
+"""Add a table to a TOML text, and remove it, without changing anything else.
 
-A table is added at the end. Whatever is done, the result is read again and must say what was said
-before and the table, or not the table, and nothing else: otherwise nothing is written.
+A table is added at the end. The result is parsed again and must differ from the text before by the
+table alone; otherwise nothing is written.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from quire.errors import InputError
-from quire.integrations.install.edits import Changed, Edit
-from quire.integrations.install.edits import Path as Keys
+from quire.integrations.install.edits import Edit, EditedText, Keys
+from quire.integrations.install.json_nodes import NOT_WRITTEN
 
 _LINE = re.compile(r"at line (\d+)")
 _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
@@ -29,115 +29,114 @@ class TomlText:
     name: str
 
     def holds(self, keys: Keys, table: Mapping[str, Any]) -> bool:
-        """Tell whether the table stands in it as it should."""
-        return bool(_at(self._read(self.text), keys) == table)
+        """Return whether it holds the table as it is."""
+        return bool(_get(self._parse(self.text), keys) == table)
 
-    def with_(self, keys: Keys, table: Mapping[str, Any]) -> Changed:
-        """Put the table in, in place of one of its name."""
-        changed = Changed(self.text)
-        before = self._read(self.text)
-        if _at(before, keys) is not None:
-            start, end = self._found(keys)
-            changed = changed.then(Edit(start, self.text[start:end], ""))
+    def add(self, keys: Keys, table: Mapping[str, Any]) -> EditedText:
+        """Add the table, in place of one with the same name."""
+        edited = EditedText(self.text)
+        before = self._parse(self.text)
+        if _get(before, keys) is not None:
+            start, end = self._find_table(keys)
+            edited = edited.apply(Edit(start, self.text[start:end], ""))
         newline = "\r\n" if "\r\n" in self.text else "\n"
         lines = [
             f"[{'.'.join(keys)}]",
-            *(f"{key} = {_written(value)}" for key, value in table.items()),
+            *(f"{key} = {_format(value)}" for key, value in table.items()),
         ]
-        text = changed.text
+        text = edited.text
         gap = "" if not text.strip() else newline if text.endswith("\n") else newline * 2
-        said = gap + newline.join(lines) + newline
-        changed = changed.then(Edit(len(text), "", said))
-        if self._safely(changed.text) != _changed(before, keys, table):
+        edited = edited.apply(Edit(len(text), "", gap + newline.join(lines) + newline))
+        if self._try_parse(edited.text) != _with_table(before, keys, table):
             raise InputError(
-                f"{self.name}: [{'.'.join(keys)}] cannot be added, because {keys[0]} is written in "
-                "another way there; nothing was written, add it by hand"
+                f"[{'.'.join(keys)}] cannot be added, because {keys[0]} is not written as tables",
+                place=self.name,
+                hint="nothing was written, add it by hand",
             )
-        return changed
+        return edited
 
-    def without(self, keys: Keys) -> str:
-        """Take the table out, with what belongs to it."""
-        if _at(self._read(self.text), keys) is None:
+    def remove(self, keys: Keys) -> str:
+        """Remove the table and its sub-tables."""
+        if _get(self._parse(self.text), keys) is None:
             return self.text
-        start, end = self._found(keys)
+        start, end = self._find_table(keys)
         return self.text[:start] + self.text[end:]
 
-    def is_bare(self) -> bool:
-        """Tell whether nothing is left in it."""
+    def is_empty(self) -> bool:
+        """Return whether nothing is left in it."""
         return not self.text.strip()
 
-    def _found(self, keys: Keys) -> tuple[int, int]:
-        """Find the lines of a table: those without which the text says all but the table."""
-        wanted = _changed(self._read(self.text), keys, None)
+    def _find_table(self, keys: Keys) -> tuple[int, int]:
+        """Return the span of a table: without it, the text says everything but the table."""
+        expected = _with_table(self._parse(self.text), keys, None)
         for start in self._headers(keys):
             for end in self._ends(start):
-                left = self._safely(self.text[:start] + self.text[end:])
+                rest = self._try_parse(self.text[:start] + self.text[end:])
                 if (
-                    left is not None
-                    and _at(left, keys) is None
-                    and _changed(left, keys, None) == wanted
+                    rest is not None
+                    and _get(rest, keys) is None
+                    and _with_table(rest, keys, None) == expected
                 ):
                     return start, end
         raise InputError(
-            f"{self.name}: {'.'.join(keys)} is not a table of its own, so it cannot be changed; "
-            "nothing was written, change it by hand"
+            f"{'.'.join(keys)} is not a table of its own, so it cannot be changed",
+            place=self.name,
+            hint="nothing was written, change it by hand",
         )
 
     def _headers(self, keys: Keys) -> Iterator[int]:
-        for met in _HEADER.finditer(self.text):
-            line = self.text[met.start() :].split("\n", 1)[0]
+        for match in _HEADER.finditer(self.text):
+            line = self.text[match.start() :].split("\n", 1)[0]
             if all(key in line for key in keys):
-                yield met.start()
+                yield match.start()
 
     def _ends(self, start: int) -> Iterator[int]:
-        """Give the places where a table may end: behind its last line, before another header."""
-        following = [met.start() for met in _HEADER.finditer(self.text, start + 1)]
-        for end in (*following, len(self.text)):
-            kept = self.text[start:end].splitlines(keepends=True)
-            while len(kept) > 1 and (not kept[-1].strip() or kept[-1].lstrip().startswith("#")):
-                kept.pop()
-            yield start + sum(map(len, kept))
+        """Yield the places where a table may end: after its last line, before another header."""
+        headers = [match.start() for match in _HEADER.finditer(self.text, start + 1)]
+        for end in (*headers, len(self.text)):
+            lines = self.text[start:end].splitlines(keepends=True)
+            while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+                lines.pop()
+            yield start + sum(map(len, lines))
 
-    def _read(self, text: str) -> dict[str, Any]:
+    def _parse(self, text: str) -> dict[str, Any]:
         try:
             return tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            met = _LINE.search(str(error))
-            line = f":{met[1]}" if met else ""
-            raise InputError(
-                f"{self.name}{line}: {error}; nothing was written, mend the file first"
-            ) from error
+            match = _LINE.search(str(error))
+            line = f":{match[1]}" if match else ""
+            raise InputError(str(error), place=f"{self.name}{line}", hint=NOT_WRITTEN) from error
 
-    def _safely(self, text: str) -> dict[str, Any] | None:
+    def _try_parse(self, text: str) -> dict[str, Any] | None:
         try:
             return tomllib.loads(text)
         except tomllib.TOMLDecodeError:
             return None
 
 
-def _at(data: Mapping[str, Any], keys: Keys) -> Any:
+def _get(data: Mapping[str, Any], keys: Keys) -> Any:
     value: Any = data
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
-def _changed(
+def _with_table(
     data: Mapping[str, Any], keys: Keys, table: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Give what is said once a table is put in, or (None) taken out with what is empty then."""
+    """Return the data with a table; or (None) without it and without parents left empty."""
     first, rest = keys[0], keys[1:]
     if rest:
-        inner = _changed(data.get(first) or {}, rest, table)
-        kept = {**data, first: inner}
+        inner = _with_table(data.get(first) or {}, rest, table)
+        result = {**data, first: inner}
         if not inner and table is None:
-            del kept[first]
-        return kept
+            del result[first]
+        return result
     if table is None:
         return {key: value for key, value in data.items() if key != first}
     return {**data, first: dict(table)}
 
 
-def _written(value: Any) -> str:
-    """Write a text or a list of texts: JSON's strings are strings of TOML too."""
+def _format(value: Any) -> str:
+    """Write a text or a list of texts: strings of JSON are strings of TOML too."""
     return json.dumps(value, ensure_ascii=False)

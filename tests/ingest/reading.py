@@ -1,4 +1,4 @@
-"""Read a text without a disk, for the tests of this package."""
+"""Helpers that read a text without writing it to disk."""
 
 from __future__ import annotations
 
@@ -12,45 +12,47 @@ def read_text(path: str, text: str, settings: IngestSettings = SMALL) -> Documen
     return document_of(path, text.encode(), settings)
 
 
-def chunks(path: str, text: str, settings: IngestSettings = SMALL) -> tuple[Chunk, ...]:
+def read_chunks(path: str, text: str, settings: IngestSettings = SMALL) -> tuple[Chunk, ...]:
     return read_text(path, text, settings).chunks
 
 
-def titles(path: str, text: str, settings: IngestSettings = SMALL) -> list[str]:
-    return [chunk.title for chunk in chunks(path, text, settings)]
+def read_titles(path: str, text: str, settings: IngestSettings = SMALL) -> list[str]:
+    return [chunk.title for chunk in read_chunks(path, text, settings)]
 
 
-def parts(path: str, text: str, settings: IngestSettings = SMALL) -> list[tuple[str, str]]:
-    """Give kind and name of every entity below the whole."""
-    return [(entity.kind, entity.name) for entity in entities(path, text, settings)[1:]]
+def read_entity_names(
+    path: str, text: str, settings: IngestSettings = SMALL
+) -> list[tuple[str, str]]:
+    """Return kind and name of every entity below the root."""
+    return [(entity.kind, entity.name) for entity in read_entities(path, text, settings)[1:]]
 
 
-def entities(path: str, text: str, settings: IngestSettings = SMALL) -> tuple[Entity, ...]:
+def read_entities(path: str, text: str, settings: IngestSettings = SMALL) -> tuple[Entity, ...]:
     outline = read_text(path, text, settings).outline
     assert outline is not None
     return outline.entities
 
 
 def check_outline(document: Document) -> None:
-    """Hold an outline against all that it promises of its entities."""
+    """Assert every invariant of an outline."""
     assert document.outline is not None
-    whole, *others = document.outline.entities
+    root, *others = document.outline.entities
     length = sum(len(chunk.text.encode()) for chunk in document.chunks)
-    assert (whole.start, whole.end, whole.parent) == (0, length, None)
-    before = whole
-    for place, entity in enumerate(others, 1):
+    assert (root.start, root.end, root.parent) == (0, length, None)
+    previous = root
+    for index, entity in enumerate(others, 1):
         assert entity.parent is not None
-        assert entity.parent < place
-        around = document.outline.entities[entity.parent]
-        assert around.start <= entity.start < entity.end <= around.end
-        assert before.start <= entity.start
+        assert entity.parent < index
+        parent = document.outline.entities[entity.parent]
+        assert parent.start <= entity.start < entity.end <= parent.end
+        assert previous.start <= entity.start
         assert entity.name
         assert entity.qualified
         assert "\n" not in entity.name + entity.qualified
         assert entity.lines[0] <= entity.lines[1]
-        before = entity
+        previous = entity
 
 
-def outlined(document: Document) -> Outline:
+def get_outline(document: Document) -> Outline:
     assert document.outline is not None, "every file has an outline"
     return document.outline

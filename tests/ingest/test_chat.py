@@ -1,4 +1,4 @@
-"""Conversations in the shapes that assistants and chat programs write."""
+"""Conversations in the formats that assistants and chat programs write."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOON = "2024-05-01T12:00:00Z"
 AT_NOON = 1714564800
 
 
-def by_line(*values: Any) -> str:
+def json_lines(*values: Any) -> str:
     return "".join(f"{json.dumps(value)}\n" for value in values)
 
 
@@ -37,8 +37,8 @@ def outline(document: Document) -> tuple[Entity, ...]:
     return document.outline.entities
 
 
-def said(document: Document) -> list[tuple[object, ...]]:
-    """Give speaker, turn and time of each message."""
+def list_messages(document: Document) -> list[tuple[object, ...]]:
+    """Return speaker, turn and time of each message."""
     return [
         (entity.attrs["speaker"], entity.attrs["turn"], entity.attrs.get("time"))
         for entity in outline(document)
@@ -56,11 +56,11 @@ def check(document: Document) -> None:
     check_outline(document)
 
 
-# --- the shapes ---------------------------------------------------------------------------------
+# --- formats ------------------------------------------------------------------------------------
 
 
-def test_lines_with_a_role() -> None:
-    text = by_line(
+def test_chat_api_messages_in_json_lines() -> None:
+    text = json_lines(
         {"role": "system", "content": "Be brief."},
         {
             "role": "user",
@@ -104,10 +104,10 @@ def test_lines_with_a_role() -> None:
         "assistant, turn 3",
     ]
     assert [message.lines for message in messages] == [(n, n) for n in range(1, 6)]
-    assert said(document)[1] == ("user", 2, AT_NOON)
+    assert list_messages(document)[1] == ("user", 2, AT_NOON)
 
 
-def test_messages_in_one_object() -> None:
+def test_message_list_in_one_object() -> None:
     talk = {
         "model": "m",
         "title": "Numbers",
@@ -126,7 +126,7 @@ def test_messages_in_one_object() -> None:
 def test_many_conversations_in_a_file() -> None:
     one = {"messages": [{"role": "user", "content": f"{'One' * 20}?"}]}
     two = {"messages": [{"role": "user", "content": "Two?"}, {"role": "assistant", "content": "2"}]}
-    document = read_text("tune.jsonl", by_line(one, two) + "{broken\n")
+    document = read_text("tune.jsonl", json_lines(one, two) + "{broken\n")
     check(document)
     assert (document.record.kind, document.record.title) == ("conversation", "tune.jsonl")
     assert [(e.kind, e.qualified, e.parent, e.lines) for e in outline(document)] == [
@@ -151,7 +151,7 @@ def node(parent: str | None, role: str, *parts: Any, time: float | None = None) 
     return {"message": message, "parent": parent, "children": []}
 
 
-def test_an_export_of_chatgpt_follows_the_branch_shown_last() -> None:
+def test_chatgpt_export_follows_the_branch_shown_last() -> None:
     trip = {
         "title": "Trip",
         "mapping": {
@@ -175,14 +175,14 @@ def test_an_export_of_chatgpt_follows_the_branch_shown_last() -> None:
     assert sessions == ["Trip", "Hi"]
 
 
-def test_a_ring_of_nodes_ends() -> None:
+def test_a_cycle_of_nodes_terminates() -> None:
     ring = {"mapping": {"a": node("b", "user", "A"), "b": node("a", "user", "B")}}
     for current in ("a", "nowhere", None, 3):
         document = read_text("a.json", json.dumps({**ring, "current_node": current}))
         check(document)
 
 
-def test_an_export_of_claude() -> None:
+def test_claude_export() -> None:
     talk = {
         "uuid": "1",
         "name": "Plan",
@@ -208,17 +208,17 @@ def test_an_export_of_claude() -> None:
         "Plan\n\nuser (2024-05-01 12:00 UTC):\nRead this\n\n[attachment n.txt]\nNotes\n\n"
         "[attachment p.png]\n\nassistant (2024-05-01 12:01 UTC):\nDone.\n\n"
     )
-    assert said(document) == [("user", 1, AT_NOON), ("assistant", 2, AT_NOON + 60)]
+    assert list_messages(document) == [("user", 1, AT_NOON), ("assistant", 2, AT_NOON + 60)]
     assert document.record.modified == AT_NOON + 60
 
 
-def test_a_session_of_claude_code() -> None:
+def test_claude_code_session() -> None:
     common = {"sessionId": "s", "timestamp": NOON, "isSidechain": False}
 
     def line(kind: str, content: Any, **more: Any) -> dict[str, Any]:
         return {"type": kind, "message": {"role": kind, "content": content}, **common, **more}
 
-    text = by_line(
+    text = json_lines(
         {"type": "summary", "summary": "Fix the bug", "leafUuid": "u"},
         {"type": "file-history-snapshot", "messageId": "m"},
         line("user", "Fix it."),
@@ -243,7 +243,7 @@ def test_a_session_of_claude_code() -> None:
         f"tool ({time}):\n[tool result]\na.py\n\nassistant (side chain, {time}):\nThere.\n\n"
         f"system ({time}):\nCompacted\n\n[left out: 1 file-history-snapshot]\n\n"
     )
-    assert [message[:2] for message in said(document)] == [
+    assert [message[:2] for message in list_messages(document)] == [
         ("user", 1),
         ("assistant", 2),
         ("tool", 2),
@@ -254,16 +254,16 @@ def test_a_session_of_claude_code() -> None:
     assert outline(document)[0].lines == (3, 7)
 
 
-def test_another_session_id_is_another_session() -> None:
+def test_another_session_id_starts_another_session() -> None:
     lines = [
         {"type": "user", "message": {"role": "user", "content": name}, "sessionId": name}
         for name in ("one", "one", "two")
     ]
-    document = read_text("s.jsonl", by_line(*lines))
+    document = read_text("s.jsonl", json_lines(*lines))
     assert [e.name for e in outline(document) if e.kind == "session"] == ["one", "two"]
 
 
-def test_a_session_of_codex() -> None:
+def test_codex_session() -> None:
     def line(kind: str, **payload: Any) -> dict[str, Any]:
         return {"timestamp": NOON, "type": kind, "payload": payload}
 
@@ -271,7 +271,7 @@ def test_a_session_of_codex() -> None:
         content = [{"type": "input_text", "text": text}]
         return line("response_item", type="message", role=role, content=content)
 
-    text = by_line(
+    text = json_lines(
         line("session_meta", id="x"),
         words("user", "<environment_context>x</environment_context>"),
         words("user", "Add it up"),
@@ -301,7 +301,7 @@ def test_sharegpt() -> None:
     assert text_of(document) == "user:\nHello\n\nassistant:\nHi\n\n"
 
 
-def test_an_export_of_slack() -> None:
+def test_slack_export() -> None:
     talk = [
         {"type": "message", "user": "U1", "user_profile": {"real_name": "Ada"}, "text": "a &lt; b", "ts": "1714564800.000100"},
         {"type": "message", "user": "U1", "user_profile": {"real_name": "Ada"}, "text": "ok?", "ts": "1714564801.000100"},
@@ -312,20 +312,24 @@ def test_an_export_of_slack() -> None:
     assert text_of(document).replace(" (2024-05-01 12:00 UTC)", "") == (
         "Ada:\na < b\n\nAda:\nok?\n\nU2:\n[file x.png]\n\n"
     )
-    assert said(document) == [("Ada", 1, AT_NOON), ("Ada", 1, AT_NOON + 1), ("U2", 2, AT_NOON + 2)]
+    assert list_messages(document) == [
+        ("Ada", 1, AT_NOON),
+        ("Ada", 1, AT_NOON + 1),
+        ("U2", 2, AT_NOON + 2),
+    ]
 
 
-def test_lines_under_the_name_of_a_document() -> None:
-    document = read_text("talk.json", by_line(*[{"role": "user", "content": "Hi"}] * 2))
+def test_json_lines_in_a_json_file() -> None:
+    document = read_text("talk.json", json_lines(*[{"role": "user", "content": "Hi"}] * 2))
     assert document.record.kind == "conversation"
     assert [message.lines for message in outline(document)[1:]] == [(1, 1), (2, 2)]
 
 
-# --- what is left out is said -------------------------------------------------------------------
+# --- placeholders -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("content", "shown"),
+    ("content", "rendered"),
     [
         ([{"type": "tool_result", "content": "a b " * 3000}], "[tool result, 11,999 characters]"),
         ("see data:image/png;base64," + "QUJD" * 50, "see [data, 222 characters]"),
@@ -339,15 +343,15 @@ def test_lines_under_the_name_of_a_document() -> None:
         ("a\r\nb\rc\0d\ud83d", "a\nb\ncd\ufffd"),
     ],
 )
-def test_what_is_no_text_is_named(content: Any, shown: str) -> None:
+def test_content_that_is_not_text_becomes_a_placeholder(content: Any, rendered: str) -> None:
     line = json.dumps({"role": "user", "content": content})
     document = read_text("a.jsonl", line)
     check(document)
-    assert text_of(document) == f"user:\n{shown}\n\n"
+    assert text_of(document) == f"user:\n{rendered}\n\n"
 
 
-def test_broken_lines_are_said_once_for_those_in_a_row() -> None:
-    good = by_line({"role": "user", "content": "Hi"})
+def test_a_run_of_broken_lines_becomes_one_note() -> None:
+    good = json_lines({"role": "user", "content": "Hi"})
     document = read_text("a.jsonl", good * 3 + "{oops\n" + good + "x\n\n[1]\n" + good)
     check(document)
     assert text_of(document) == (
@@ -365,7 +369,7 @@ def test_decisions_in_a_conversation() -> None:
         "Well.\n\n**Decision:** use SQLite\nfor all of it.\n\n- DECISION: ship it\n- more\n\n"
         "```\nDecision: not this\n```\n\nI think We decided nothing.\nADR-3: kept\n\nREQ-1: no"
     )
-    talk = by_line(
+    talk = json_lines(
         {"role": "user", "content": "We decided to go."},
         {"role": "tool", "content": "Decision: not mine"},
         {"role": "assistant", "content": content},
@@ -387,12 +391,12 @@ def test_decisions_in_a_conversation() -> None:
     )
 
 
-# --- how it is cut ------------------------------------------------------------------------------
+# --- splitting ----------------------------------------------------------------------------------
 
 
-def test_short_messages_are_joined_and_long_ones_cut() -> None:
+def test_short_messages_are_merged_and_long_ones_split() -> None:
     words = "Some words about this very subject are here. "
-    talk = by_line(
+    talk = json_lines(
         *[{"role": role, "content": "Yes."} for role in ("user", "assistant") * 3],
         {"role": "user", "content": words * 6 + "\n\n" + words * 2},
     )
@@ -402,18 +406,18 @@ def test_short_messages_are_joined_and_long_ones_cut() -> None:
     assert max(map(len, texts)) <= 2 * SMALL.target
     assert texts[0].count("Yes.") > 2
     assert document.chunks[0].title == "Yes. > user, assistant"
-    cut = [chunk for chunk in document.chunks if words.strip() in chunk.text]
-    assert len(cut) > 2
-    assert {(chunk.title, chunk.lines) for chunk in cut[1:-1]} == {("Yes. > user", (7, 7))}
+    from_long = [chunk for chunk in document.chunks if words.strip() in chunk.text]
+    assert len(from_long) > 2
+    assert {(chunk.title, chunk.lines) for chunk in from_long[1:-1]} == {("Yes. > user", (7, 7))}
 
 
-def test_many_speakers_are_not_all_named() -> None:
+def test_a_title_names_at_most_three_speakers() -> None:
     talk = [{"user": f"U{n}", "text": "ok", "ts": "1714564800.1"} for n in range(5)]
     (chunk,) = read_text("a.json", json.dumps(talk), DEFAULT).chunks
     assert chunk.title == "ok > U0, U1, U2, others"
 
 
-# --- what is none -------------------------------------------------------------------------------
+# --- files without conversations ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -433,7 +437,7 @@ def test_many_speakers_are_not_all_named() -> None:
         ("a.geojson", '[{"role": "user", "content": "x"}]'),
     ],
 )
-def test_other_files_stay_what_they_are(path: str, text: str) -> None:
+def test_other_json_files_are_read_as_lines(path: str, text: str) -> None:
     document = read_text(path, text)
     assert document.record.kind == "document"
     assert text_of(document) == text
@@ -448,7 +452,7 @@ def test_other_files_stay_what_they_are(path: str, text: str) -> None:
         '{"thinking": {"text": ' * 400 + "}}" * 400,
     ],
 )
-def test_content_within_content_within_content(content: str) -> None:
+def test_deeply_nested_content(content: str) -> None:
     document = read_text("a.json", f'[{{"role": "user", "content": ["Hi", {content}]}}]')
     check(document)
     assert "Hi" in text_of(document)
@@ -477,11 +481,11 @@ def test_content_within_content_within_content(content: str) -> None:
         ([], None),
     ],
 )
-def test_times(value: Any, seconds: int | None) -> None:
+def test_time_formats(value: Any, seconds: int | None) -> None:
     assert normalize_time(value) == seconds
 
 
-# --- promises -----------------------------------------------------------------------------------
+# --- properties ---------------------------------------------------------------------------------
 
 WORDS = st.sampled_from(
     ["user", "assistant", "tool", "message", "text", "response_item", "tool_result", "thinking", "summary",
@@ -525,7 +529,7 @@ SIZES = st.builds(IngestSettings, whole=st.integers(0, 60), target=st.integers(0
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.one_of(LIKELY, LIKELY, VALUES), max_size=6), st.booleans(), SIZES)
 def test_any_json_is_read(values: list[Any], as_lines: bool, sizes: IngestSettings) -> None:
-    text = by_line(*values) if as_lines else json.dumps(values)
+    text = json_lines(*values) if as_lines else json.dumps(values)
     path = "a.jsonl" if as_lines else "a.json"
     document = document_of(path, text.encode(), sizes)
     check(document)
@@ -538,8 +542,8 @@ def test_any_json_is_read(values: list[Any], as_lines: bool, sizes: IngestSettin
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=40), st.integers(0, 60))
-def test_any_damage_is_survived(damage: str, at: int) -> None:
-    text = by_line(*[{"role": "user", "content": "Hi"}] * 3)
+def test_damaged_lines_do_not_fail(damage: str, at: int) -> None:
+    text = json_lines(*[{"role": "user", "content": "Hi"}] * 3)
     damaged = (text[:at] + damage + text[at:]).encode("utf-8", "replace")
     try:
         document = document_of("a.jsonl", damaged, SMALL)
@@ -551,14 +555,14 @@ def test_any_damage_is_survived(damage: str, at: int) -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        by_line({"role": "user", "content": "Hi"}),
-        by_line({"role": "user", "content": "Decision: a\n\n- Decision: b\n" * 3}),
-        by_line({"messages": [{"role": "user", "content": "Hi"}] * 3}),
-        by_line({"user": "U", "text": "QUJD" * 30, "ts": "1714564800.1"}),
-        by_line({"role": "user", "content": "x"}) + "{\n",
+        json_lines({"role": "user", "content": "Hi"}),
+        json_lines({"role": "user", "content": "Decision: a\n\n- Decision: b\n" * 3}),
+        json_lines({"messages": [{"role": "user", "content": "Hi"}] * 3}),
+        json_lines({"user": "U", "text": "QUJD" * 30, "ts": "1714564800.1"}),
+        json_lines({"role": "user", "content": "x"}) + "{\n",
     ],
 )
-def test_the_work_grows_no_faster_than_the_file(unit: str) -> None:
+def test_work_is_linear_in_the_length_of_a_transcript(unit: str) -> None:
     def run(times: int) -> int:
         return work(lambda: document_of("a.jsonl", (unit * times).encode(), DEFAULT))
 

@@ -6,7 +6,7 @@ from quire.core.types import IngestSettings
 from quire.ingest.code_splitter import Definition
 from quire.ingest.languages import get_family
 
-from .reading import SMALL, chunks, titles
+from .reading import SMALL, read_chunks, read_titles
 
 DEFAULT = IngestSettings()
 
@@ -53,7 +53,7 @@ def last():
 
 
 def test_python_is_cut_before_its_definitions() -> None:
-    found = chunks("a.py", PYTHON, IngestSettings(code_max=300))
+    found = read_chunks("a.py", PYTHON, IngestSettings(code_max=300))
     assert [chunk.title for chunk in found] == [
         "",
         "class Engine",
@@ -72,24 +72,24 @@ def test_python_is_cut_before_its_definitions() -> None:
 def test_a_decorator_may_go_over_several_lines() -> None:
     decorator = "# why\n@cases(\n    1,\n    # a comment\n    2,\n)\n"
     text = "def one():\n" + body(8) + f"\n\n{decorator}def two():\n" + body(5)
-    assert [chunk.text[:6] for chunk in chunks("a.py", text)] == ["def on", "# why\n"]
+    assert [chunk.text[:6] for chunk in read_chunks("a.py", text)] == ["def on", "# why\n"]
 
 
 def test_small_definitions_are_joined_and_a_fitting_one_stays_whole() -> None:
     small = "def f{}():\n    return {}\n\n\n"
     text = "import os\n\n\n" + "".join(small.format(n, n) for n in range(12))
-    found = chunks("a.py", text)
+    found = read_chunks("a.py", text)
     assert all(len(chunk.text) <= SMALL.code_max for chunk in found)
     assert len(found) == 3
     assert all(chunk.text.startswith(("import os", "def ")) for chunk in found)
     large = "def g():\n" + body(8)
-    assert large in [chunk.text for chunk in chunks("a.py", text + large)]
+    assert large in [chunk.text for chunk in read_chunks("a.py", text + large)]
 
 
 def test_a_long_function_is_cut_at_its_outermost_statements() -> None:
     step = "    if step_{0}:\n        do({0})\n    else:\n        undo({0})\n"
     text = "def long():\n" + "".join(step.format(n) for n in range(20))
-    for chunk in chunks("a.py", text)[1:]:
+    for chunk in read_chunks("a.py", text)[1:]:
         assert chunk.text.startswith("    if step_")
         assert chunk.title == "def long()"
 
@@ -104,7 +104,7 @@ def test_statements_are_told_by_the_grammar_not_by_indentation() -> None:
         + "".join(f"            item_{n},\n" for n in range(20))
         + "        ]\n    )\n"
     )
-    found = chunks("a.py", text)
+    found = read_chunks("a.py", text)
     assert {chunk.title for chunk in found} == {"def long()"}
     assert "".join(chunk.text for chunk in found) == text
     starts = [chunk.text.split("\n")[0].strip() for chunk in found]
@@ -115,14 +115,14 @@ def test_statements_are_told_by_the_grammar_not_by_indentation() -> None:
 def test_a_comment_stays_with_the_statement_below_it() -> None:
     step = "    # Why {0}.\n    do_something({0})\n"
     text = "def long():\n" + "".join(step.format(n) for n in range(30))
-    for chunk in chunks("a.py", text)[1:]:
+    for chunk in read_chunks("a.py", text)[1:]:
         assert chunk.text.startswith("    # Why")
 
 
 def test_without_a_grammar_a_long_function_is_cut_at_its_least_indented_lines() -> None:
     step = "  if step_{0} then\n    go({0})\n  else\n    back({0})\n  end\n"
     text = "function long()\n" + "".join(step.format(n) for n in range(20)) + "end\n"
-    for chunk in chunks("a.lua", text)[1:]:
+    for chunk in read_chunks("a.lua", text)[1:]:
         assert chunk.text.startswith("  if step_")
         assert chunk.title == "function long"
 
@@ -434,7 +434,7 @@ def test_what_leads_up_to_a_definition_belongs_to_it() -> None:
 def test_a_closing_brace_is_never_alone() -> None:
     method = "    public void method{0}() {{\n" + "        call({0});\n" * 6 + "    }}\n\n"
     text = "public class A {\n" + "".join(method.format(n) for n in range(6)) + "}\n"
-    found = chunks("A.java", text)
+    found = read_chunks("A.java", text)
     assert found[-1].text.endswith("    }\n\n}\n")
     assert found[0].text.startswith("public class A {\n    public void method0")
     assert {chunk.title for chunk in found} <= {"public class A"} | {
@@ -455,15 +455,15 @@ def test_a_script_without_ending_is_read_by_its_first_line() -> None:
 
 def test_nesting_without_end_is_cut_like_any_text() -> None:
     text = "".join(" " * depth + f"def f{depth}():\n" for depth in range(400))
-    assert "".join(chunk.text for chunk in chunks("a.py", text)) == text
+    assert "".join(chunk.text for chunk in read_chunks("a.py", text)) == text
 
 
 def test_a_file_without_definitions() -> None:
     text = "\n".join(f".rule-{n} {{ color: red }}" for n in range(40))
-    assert set(titles("a.css", text)) == {""}
+    assert set(read_titles("a.css", text)) == {""}
 
 
 def test_default_sizes() -> None:
     text = "".join(f"def f{n}():\n" + body(60) + "\n\n" for n in range(4))
-    for chunk in chunks("a.py", text, DEFAULT):
+    for chunk in read_chunks("a.py", text, DEFAULT):
         assert len(chunk.text) <= DEFAULT.code_max

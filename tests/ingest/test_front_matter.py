@@ -40,7 +40,7 @@ def test_front_matter_describes_the_record_and_stays_in_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "moment"),
+    ("value", "seconds"),
     [
         ("1970-01-02", 86400),
         ("2024-05-06T07:08:09Z", 1714979289),
@@ -55,18 +55,18 @@ def test_front_matter_describes_the_record_and_stays_in_the_text() -> None:
         ("", None),
     ],
 )
-def test_dates_are_seconds_utc(value: str, moment: int | None) -> None:
-    assert parse_timestamp(value) == moment
+def test_dates_are_seconds_utc(value: str, seconds: int | None) -> None:
+    assert parse_timestamp(value) == seconds
 
 
-def test_a_rule_at_the_top_is_no_front_matter() -> None:
+def test_a_rule_at_the_top_is_not_front_matter() -> None:
     assert read_text("a.md", "---\n\n# Real title\n").record.title == "Real title"
     assert read_text("a.md", "---\n").record.title == "a.md"
     assert read_text("a.md", "--- \ntitle: x\n--- \n").record.title == "x"
     assert front_matter.parse("text\n---\ntitle: x\n---\n") == front_matter.EMPTY
 
 
-def test_a_header_of_fields_describes_a_restructured_text() -> None:
+def test_header_fields_of_restructured_text() -> None:
     text = "PEP: 8\nTitle: Style Guide\nAuthor: Guido,\n        Barry\nStatus: Active\n\nIntro\n=====\n\nx\n"
     record = read_text("pep.rst", text).record
     assert (record.title, record.author) == ("Style Guide", "Guido, Barry")
@@ -78,7 +78,7 @@ def test_a_header_of_fields_describes_a_restructured_text() -> None:
 
 
 @given(st.text(max_size=300))
-def test_anything_may_stand_in_front_matter(text: str) -> None:
-    found = front_matter.parse(f"---\n{text}\n---\n")
-    assert 0 <= found.end <= len(text) + 10
+def test_any_text_may_be_front_matter(text: str) -> None:
+    matter = front_matter.parse(f"---\n{text}\n---\n")
+    assert 0 <= matter.end <= len(text) + 10
     front_matter.parse_header(text)

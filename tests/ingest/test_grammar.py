@@ -13,7 +13,7 @@ from quire.ingest.grammar.languages import GRAMMARS
 from quire.ingest.grammar.parse import load_grammar
 
 from .defined import DEFINED
-from .reading import outlined, read_text
+from .reading import get_outline, read_text
 
 SOURCES = Path(__file__).parent / "sources"
 ENTITIES = IngestSettings(code_max=300)
@@ -28,11 +28,11 @@ def sample(name: str) -> Document:
 
 
 def by_name(document: Document) -> dict[str, Entity]:
-    return {entity.qualified: entity for entity in reversed(outlined(document).entities)}
+    return {entity.qualified: entity for entity in reversed(get_outline(document).entities)}
 
 
 def used(document: Document, kind: str, within: str = "") -> set[str]:
-    outline = outlined(document)
+    outline = get_outline(document)
     return {
         reference.name
         for reference in outline.references
@@ -56,7 +56,7 @@ def test_what_a_real_file_defines(name: str, tmp_path: Path) -> None:
     document = found[0]
     told = [
         f"{entity.kind} {entity.qualified} {entity.lines[0]}-{entity.lines[1]}"
-        for entity in outlined(document).entities
+        for entity in get_outline(document).entities
     ]
     assert told == [line.strip() for line in DEFINED[name].strip().split("\n")]
     assert "".join(chunk.text for chunk in document.chunks) == source(name)
@@ -67,7 +67,7 @@ def test_a_definition_is_where_its_lines_say_and_says_its_name(name: str) -> Non
     document = sample(name)
     text = source(name)
     lines, data = text.split("\n"), text.encode()
-    for entity in outlined(document).entities[1:]:
+    for entity in get_outline(document).entities[1:]:
         first, last = entity.lines
         inside = "\n".join(lines[first - 1 : last])
         assert data[entity.start : entity.end].decode().rstrip("\n") in inside
@@ -172,7 +172,7 @@ def test_a_function_inside_a_decorator_is_no_definition() -> None:
         "@Component({\n  factory: function make() {\n    return 1;\n  },\n})\n"
         "export class Panel {\n  @on({ then: () => { go(); } })\n  open() {}\n}\n"
     )
-    entities = outlined(read_text("a.ts", text)).entities
+    entities = get_outline(read_text("a.ts", text)).entities
     assert [(e.qualified, e.lines) for e in entities[1:]] == [
         ("Panel", (1, 9)),
         ("Panel.open", (7, 8)),
@@ -181,7 +181,7 @@ def test_a_function_inside_a_decorator_is_no_definition() -> None:
 
 
 def test_what_a_file_says_of_itself() -> None:
-    told = {name: outlined(sample(name)).entities[0].summary for name in DEFINED}
+    told = {name: get_outline(sample(name)).entities[0].summary for name in DEFINED}
     assert told["shop.py"] == "Carts and what they cost."
     assert told["shop.go"] == "Package shop sells things."  # not the licence above it
     assert told["shop.rs"] == "Carts, borrowed and owned."
@@ -299,32 +299,32 @@ def test_a_header_of_cpp_is_read_as_cpp_and_one_of_c_as_c() -> None:
     cpp = read_text(
         "a.h", "#ifndef A\n#define A\nclass Box {\n public:\n  int size();\n};\n#endif\n"
     )
-    assert [e.qualified for e in outlined(cpp).entities[1:]] == ["Box", "Box.size"]
+    assert [e.qualified for e in get_outline(cpp).entities[1:]] == ["Box", "Box.size"]
     c = read_text(
         "b.h", "#ifndef B\n#define B\nstruct class { int new; };\nint *size(void);\n#endif\n"
     )
-    assert [e.qualified for e in outlined(c).entities[1:]] == ["class", "size"]
+    assert [e.qualified for e in get_outline(c).entities[1:]] == ["class", "size"]
 
 
 def test_broken_syntax_still_gives_what_can_be_had() -> None:
     text = source("Shop.java").replace("super(owner);", "super(owner;").removesuffix("}\n")
-    names = {entity.name for entity in outlined(read_text("Shop.java", text)).entities}
+    names = {entity.name for entity in get_outline(read_text("Shop.java", text)).entities}
     assert {"Cart", "total", "Line", "count", "State", "free"} <= names
     python = "def one():\n    return (\n\nclass Two:\n    def three(self:\n        pass\n\ndef four():\n    pass\n"
-    assert {e.name for e in outlined(read_text("a.py", python)).entities} >= {"one", "four"}
+    assert {e.name for e in get_outline(read_text("a.py", python)).entities} >= {"one", "four"}
 
 
 def test_places_are_right_behind_characters_beyond_ascii() -> None:
     text = 'x = "žluťoučký 👩\u200d🚀"\n\n\ndef größe(größe):\n    """Wie groß."""\n    return größe\u00a0+ 1\n'
     document = read_text("a.py", text)
-    entity = outlined(document).entities[1]
+    entity = get_outline(document).entities[1]
     assert (entity.name, entity.lines, entity.summary) == ("größe", (4, 6), "Wie groß.")
     assert text.encode()[entity.start : entity.end].decode().startswith("def größe(größe):")
 
 
 def test_a_language_without_a_grammar_is_told_by_its_lines() -> None:
     text = "module Shop\n\ntype Cart = int\n\nlocal function total(a)\n  return a\nend\n"
-    entities = outlined(read_text("a.lua", text)).entities
+    entities = get_outline(read_text("a.lua", text)).entities
     assert [(e.kind, e.qualified) for e in entities[1:]] == [
         ("module", "Shop"),
         ("type", "Cart"),

@@ -16,7 +16,7 @@ from quire.ingest.grammar.parse import MAX_LENGTH, MAX_STEP, load_grammar, parse
 from quire.ingest.read import document_of
 from quire.ingest.types import SourceFile
 
-from .reading import check_outline, outlined
+from .reading import check_outline, get_outline
 
 SOURCES = sorted((Path(__file__).parent / "sources").glob("*.txt"))
 CUT = IngestSettings(code_max=200, secrets=True)
@@ -43,7 +43,7 @@ def check(document: Document, text: str) -> None:
     """The chunks are the text, each entity lies in the one around it, in reading order."""
     assert "".join(chunk.text for chunk in document.chunks) == text
     check_outline(document)
-    outline = outlined(document)
+    outline = get_outline(document)
     assert all(reference.within < len(outline.entities) for reference in outline.references)
 
 
@@ -111,7 +111,7 @@ def test_a_file_that_is_too_long_is_left_to_its_lines() -> None:
     text = "def f():\n    return 1\n\n\n" * (MAX_LENGTH // 23 + 1)
     assert grammar.read(SourceFile(text, b"", "python", "a.py"), CUT) is None
     document = document_of("a.py", text.encode(), IngestSettings())
-    assert len(outlined(document).entities) == 1 + text.count("def ")
+    assert len(get_outline(document).entities) == 1 + text.count("def ")
     assert "".join(chunk.text for chunk in document.chunks) == text
 
 
@@ -121,7 +121,7 @@ def test_definitions_nested_without_end() -> None:
     )
     document = document_of("a.py", text.encode(), CUT)
     check(document, text)
-    assert max(entity.qualified.count(".") for entity in outlined(document).entities) < 20
+    assert max(entity.qualified.count(".") for entity in get_outline(document).entities) < 20
 
 
 def test_names_without_end_are_shortened() -> None:
@@ -129,5 +129,5 @@ def test_names_without_end_are_shortened() -> None:
     text = f"class {name}:\n    def {name}(self):\n        return {name}()\n"
     document = document_of("a.py", text.encode(), CUT)
     check(document, text)
-    assert max(len(entity.qualified) for entity in outlined(document).entities) < 300
-    assert outlined(document).references == ()
+    assert max(len(entity.qualified) for entity in get_outline(document).entities) < 300
+    assert get_outline(document).references == ()

@@ -8,7 +8,7 @@ from quire.core import hashing
 from quire.core.types import IngestSettings
 from quire.ingest.types import UnreadableFile
 
-from .reading import SMALL, chunks, read_text
+from .reading import SMALL, read_chunks, read_text
 
 WHOLE = IngestSettings(whole=100_000)
 PAGE = """<!doctype html>
@@ -52,20 +52,20 @@ break
 last web code"""
 
 
-def test_the_text_as_a_reader_sees_it() -> None:
+def test_visible_text() -> None:
     document = read_text("docs/page.html", PAGE, WHOLE)
     assert document.chunks[0].text == TEXT
     assert document.record.title == "The & title"
     assert document.record.attrs == {"language": "html"}
 
 
-def test_headings_give_the_path_and_blocks_their_source_lines() -> None:
-    found = chunks("docs/page.html", PAGE)
-    assert "".join(chunk.text for chunk in found) == TEXT
-    assert [chunk.title for chunk in found] == ["Heading one", "Heading one", "Heading one > Sub"]
-    assert found[0].text.startswith("Heading one\n\nFirst")
-    assert [chunk.lines for chunk in found] == [(6, 10), (11, 12), (15, 16)]
-    assert found[-1].end == len(TEXT.encode())
+def test_heading_paths_and_source_lines() -> None:
+    chunks = read_chunks("docs/page.html", PAGE)
+    assert "".join(chunk.text for chunk in chunks) == TEXT
+    assert [chunk.title for chunk in chunks] == ["Heading one", "Heading one", "Heading one > Sub"]
+    assert chunks[0].text.startswith("Heading one\n\nFirst")
+    assert [chunk.lines for chunk in chunks] == [(6, 10), (11, 12), (15, 16)]
+    assert chunks[-1].end == len(TEXT.encode())
 
 
 def test_links_to_other_files() -> None:
@@ -82,12 +82,12 @@ def test_a_page_without_text_has_a_record_and_no_chunks() -> None:
 def test_a_heading_in_a_layout_table_is_a_heading() -> None:
     body = "<p>Some words about this very subject are here, and more of them.</p>" * 3
     page = f"<table><tr><td><h1>One</h1>{body}<h2>Two</h2>{body}</td></tr></table>"
-    assert {chunk.title for chunk in chunks("a.html", page)} == {"One", "One > Two"}
+    assert {chunk.title for chunk in read_chunks("a.html", page)} == {"One", "One > Two"}
 
 
-def test_a_page_that_is_nested_too_deeply_is_refused_before_it_is_parsed() -> None:
-    assert chunks("a.html", "<div>" * 900 + "text")[0].text == "text"
-    assert chunks("a.html", "<p>text<br>" * 5000)[0].text.startswith("text\n\ntext")
+def test_a_page_that_is_nested_too_deeply_is_refused() -> None:
+    assert read_chunks("a.html", "<div>" * 900 + "text")[0].text == "text"
+    assert read_chunks("a.html", "<p>text<br>" * 5000)[0].text.startswith("text\n\ntext")
     with pytest.raises(UnreadableFile, match="more than 1000 elements"):
         read_text("a.html", "<div>" * 1100 + "text")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from quire.core import hashing
 from quire.core.types import IngestSettings
 
-from .reading import SMALL, chunks, read_text, titles
+from .reading import SMALL, read_chunks, read_text, read_titles
 
 SENTENCE = "Some words about this very subject are here. "
 DEFAULT = IngestSettings()
@@ -15,14 +15,14 @@ def section(heading: str, sentences: int = 1) -> str:
 
 def test_a_short_document_stays_whole_under_its_first_heading() -> None:
     text = "Intro.\n\n# Title\n\ntext\n\n## Sub\n\nmore\n"
-    (chunk,) = chunks("a.md", text)
+    (chunk,) = read_chunks("a.md", text)
     assert (chunk.title, chunk.text, chunk.lines) == ("Title", text, (1, 9))
-    assert titles("a.md", "no heading") == [""]
+    assert read_titles("a.md", "no heading") == [""]
 
 
-def test_headings_give_the_path() -> None:
+def test_titles_are_heading_paths() -> None:
     text = section("# Guide") + section("## Setup") + section("### Linux") + section("## Use")
-    assert titles("a.md", text) == [
+    assert read_titles("a.md", text) == [
         "Guide",
         "Guide > Setup",
         "Guide > Setup > Linux",
@@ -30,21 +30,21 @@ def test_headings_give_the_path() -> None:
     ]
 
 
-def test_underlined_headings_and_marks_in_headings() -> None:
+def test_underlined_headings_and_markup_in_headings() -> None:
     text = (
         f"The *real* `title`\n==================\n\n{SENTENCE}\n\n"
         f"[A link](x.md) &amp; more\n-----\n\n{SENTENCE}\n"
     )
-    assert titles("a.md", text) == ["The real title", "The real title > A link & more"]
+    assert read_titles("a.md", text) == ["The real title", "The real title > A link & more"]
 
 
-def test_a_heading_in_a_code_fence_or_comment_is_none() -> None:
+def test_headings_in_code_fences_and_comments_are_ignored() -> None:
     text = (
         section("# Real")
         + "```\n# not\n## real\n```\n\n<!--\n# neither\n-->\n\n"
         + section("## Sub")
     )
-    assert set(titles("a.md", text)) == {"Real", "Real > Sub"}
+    assert set(read_titles("a.md", text)) == {"Real", "Real > Sub"}
 
 
 def test_a_fence_a_table_and_a_list_stay_whole_up_to_twice_the_target() -> None:
@@ -54,26 +54,26 @@ def test_a_fence_a_table_and_a_list_stay_whole_up_to_twice_the_target() -> None:
     for block in (fence, table, items):
         assert SMALL.target < len(block) <= 2 * SMALL.target
         text = section("# T", 3) + block + "\n" + section("# U", 3)
-        assert any(block in chunk.text for chunk in chunks("a.md", text))
+        assert any(block in chunk.text for chunk in read_chunks("a.md", text))
 
 
-def test_a_long_list_is_cut_before_an_item() -> None:
+def test_a_long_list_is_split_before_an_item() -> None:
     text = "# List\n\n" + "".join(f"- item {number}\n  goes on here\n" for number in range(30))
-    first, *rest = chunks("a.md", text)
+    first, *rest = read_chunks("a.md", text)
     assert first.text.startswith("# List\n\n- item 0")
     assert all(chunk.text.startswith("- item") for chunk in rest)
 
 
 def test_a_heading_stays_with_the_text_below_it() -> None:
     text = section("# One", 5) + "## Two\n\n" + SENTENCE * 5
-    assert all(not chunk.text.rstrip().endswith("## Two") for chunk in chunks("a.md", text))
+    assert all(not chunk.text.rstrip().endswith("## Two") for chunk in read_chunks("a.md", text))
 
 
-def test_headings_without_text_go_down_with_the_next() -> None:
+def test_headings_without_text_join_the_next_section() -> None:
     text = "# Top\n\n## Middle\n\n" + section("### Low") + section("### Other")
-    found = chunks("a.md", text)
-    assert found[0].text.startswith("# Top\n\n## Middle\n\n### Low")
-    assert [chunk.title for chunk in found] == ["Top > Middle > Low", "Top > Middle > Other"]
+    chunks = read_chunks("a.md", text)
+    assert chunks[0].text.startswith("# Top\n\n## Middle\n\n### Low")
+    assert [chunk.title for chunk in chunks] == ["Top > Middle > Low", "Top > Middle > Other"]
 
 
 def test_very_short_sections_join_their_siblings_only() -> None:
@@ -84,18 +84,18 @@ def test_very_short_sections_join_their_siblings_only() -> None:
         + "### D\n\nx\n\n"
         + section("## E")
     )
-    found = {chunk.title: chunk.text for chunk in chunks("a.md", text)}
+    texts = {chunk.title: chunk.text for chunk in read_chunks("a.md", text)}
     assert (
-        found["Doc"].startswith("## A\n\ntiny\n\n## B\n\nsmall\n\n## C") or "## A" in found["Doc"]
+        texts["Doc"].startswith("## A\n\ntiny\n\n## B\n\nsmall\n\n## C") or "## A" in texts["Doc"]
     )
-    assert "Doc > C > D" in found  # its next section has another parent
-    assert "Doc > E" in found
+    assert "Doc > C > D" in texts  # its next section has another parent
+    assert "Doc > E" in texts
 
 
 def test_a_line_that_introduces_a_list_stays_with_it() -> None:
     items = "- first point of them\n- second point of them\n- third point\n"
     text = section("# T", 2) + "In short:\n\n" + items + "\n" + SENTENCE * 2
-    assert any("In short:\n\n" + items in chunk.text for chunk in chunks("a.md", text))
+    assert any("In short:\n\n" + items in chunk.text for chunk in read_chunks("a.md", text))
 
 
 def test_links_to_other_files() -> None:
@@ -132,6 +132,6 @@ def test_links_to_other_files() -> None:
 
 def test_the_default_sizes_on_a_real_page() -> None:
     text = "".join(section(f"## Part {number}", 30) for number in range(5))
-    for chunk in chunks("a.md", text, DEFAULT):
+    for chunk in read_chunks("a.md", text, DEFAULT):
         assert len(chunk.text) <= DEFAULT.target * 5 // 4
         assert chunk.title.startswith("Part ")

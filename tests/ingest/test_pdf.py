@@ -15,13 +15,13 @@ PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE645
 
 
 def pdf(*pages: list[str], title: str = "", encrypt: bool = False) -> bytes:
-    """Write a PDF by hand: one line of text below the other."""
+    """Build a minimal PDF, one list of text lines per page."""
     objects = ["<< /Type /Catalog /Pages 2 0 R >>", ""]
     kids = []
     objects.append("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
     for lines in pages:
-        shown = " T* ".join(f"({line}) Tj" for line in lines)
-        stream = f"BT /F1 12 Tf 14 TL 50 750 Td {shown} ET" if lines else ""
+        operators = " T* ".join(f"({line}) Tj" for line in lines)
+        stream = f"BT /F1 12 Tf 14 TL 50 750 Td {operators} ET" if lines else ""
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
         kids.append(len(objects) + 1)
         objects.append(
@@ -42,11 +42,11 @@ def pdf(*pages: list[str], title: str = "", encrypt: bool = False) -> bytes:
         )
         trailer += f" /Encrypt {len(objects)} 0 R /ID [<{PAD[:16].hex()}> <{PAD[:16].hex()}>]"
     out = b"%PDF-1.4\n"
-    places = []
+    offsets = []
     for number, content in enumerate(objects, 1):
-        places.append(len(out))
+        offsets.append(len(out))
         out += f"{number} 0 obj\n{content}\nendobj\n".encode()
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     size = len(objects) + 1
     end = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} {trailer} >>\n"
     return out + end.encode() + f"startxref\n{len(out)}\n%%EOF\n".encode()
@@ -79,7 +79,7 @@ def read_pdf(data: bytes, settings: IngestSettings = SMALL) -> Document:
     return document_of("paper.pdf", data, settings)
 
 
-def test_pages_are_headings_and_lines_mean_nothing() -> None:
+def test_pages_are_headings_without_line_numbers() -> None:
     sentence = "This page speaks about a subject of its own."
     data = pdf([f"{sentence} One.", sentence], [f"{sentence} Two.", sentence], title="A paper")
     document = read_pdf(data)
@@ -92,7 +92,7 @@ def test_pages_are_headings_and_lines_mean_nothing() -> None:
     assert document.chunks[-1].end == len(text.encode())
 
 
-def test_words_that_were_hyphenated_at_a_lines_end_are_joined() -> None:
+def test_words_hyphenated_at_a_line_end_are_joined() -> None:
     (chunk,) = read_pdf(
         pdf(["An exam-", "ple with a well-known", "word, Anglo-", "Saxon, 3-", "4 numbers"])
     ).chunks
@@ -103,7 +103,7 @@ def test_words_that_were_hyphenated_at_a_lines_end_are_joined() -> None:
     assert chunk.title == "Page 1"
 
 
-def test_a_title_that_is_not_there_is_the_files_name() -> None:
+def test_without_a_title_the_file_name_is_used() -> None:
     assert read_pdf(pdf(["text"])).record.title == "paper.pdf"
 
 
@@ -123,7 +123,7 @@ def test_a_pdf_that_cannot_be_read_says_why(data: bytes, reason: str) -> None:
         read_pdf(data)
 
 
-def test_a_pdf_that_unfolds_beyond_the_limit_is_refused() -> None:
+def test_a_pdf_with_too_much_text_is_refused() -> None:
     with pytest.raises(UnreadableFile, match=r"over the limit of 50 \(\[ingest\] max_bytes\)"):
         read_pdf(pdf(["word " * 20]), IngestSettings(max_bytes=50))
 

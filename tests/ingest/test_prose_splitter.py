@@ -9,7 +9,7 @@ from quire.core.types import IngestSettings
 from quire.ingest import prose_splitter
 from quire.ingest.line_splitter import split_lines
 
-from .reading import chunks
+from .reading import read_chunks
 
 ANY_TEXT = st.text(
     st.one_of(
@@ -22,7 +22,7 @@ SIZES = st.integers(1, 60)
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 FLAG = "\U0001f1e9\U0001f1ea"
-SIGNS = {
+GRAPHEMES = {
     "family": FAMILY,
     "flag": FLAG,
     "skin tone": "\U0001f44b\U0001f3fd",
@@ -41,7 +41,7 @@ def covers(spans: list[tuple[int, int]], length: int) -> bool:
 
 
 @given(ANY_TEXT, SIZES)
-def test_cuts_lose_nothing_and_respect_the_sizes(text: str, size: int) -> None:
+def test_spans_cover_the_text_and_respect_the_sizes(text: str, size: int) -> None:
     if not text:
         return
     for parts in (
@@ -57,18 +57,18 @@ def test_cuts_lose_nothing_and_respect_the_sizes(text: str, size: int) -> None:
     )
 
 
-@pytest.mark.parametrize("sign", SIGNS.values(), ids=SIGNS.keys())
+@pytest.mark.parametrize("grapheme", GRAPHEMES.values(), ids=GRAPHEMES.keys())
 @pytest.mark.parametrize("size", [7, 8, 9, 10, 11])
-def test_what_a_reader_sees_as_one_sign_is_never_cut(sign: str, size: int) -> None:
-    text = sign * 30
-    edges = {number * len(sign) for number in range(31)}
+def test_graphemes_are_never_split(grapheme: str, size: int) -> None:
+    text = grapheme * 30
+    edges = {number * len(grapheme) for number in range(31)}
     for start, end in prose_splitter.split(text, 0, len(text), size):
         assert {start, end} <= edges
     for start, end in split_lines(text, 0, len(text), size):
         assert {start, end} <= edges
 
 
-def test_between_signs_a_cut_is_allowed() -> None:
+def test_text_may_be_split_between_graphemes() -> None:
     for text, at in (
         ("ab", 1),
         ("é\n", 1),
@@ -79,7 +79,7 @@ def test_between_signs_a_cut_is_allowed() -> None:
         assert may_cut(text, at, 0)
 
 
-def test_a_paragraph_is_cut_behind_its_sentences() -> None:
+def test_a_paragraph_is_split_after_its_sentences() -> None:
     first = "The engine was built in 1837 by Mr. Babbage, e.g. in London."
     second = 'He asked: "Does it work?" '
     text = f"{first} {second}It did."
@@ -99,7 +99,7 @@ def test_a_sentence_stays_whole_up_to_twice_the_target() -> None:
     assert all(part.endswith(" ") for part in parts[:-1])
 
 
-def test_an_overlong_sentence_is_cut_at_a_clause_if_there_is_one() -> None:
+def test_an_overlong_sentence_is_split_after_a_clause() -> None:
     text = (
         "aaaa bbbb cccc dddd eeee ffff gggg, hhhh iiii jjjj kkkk llll mmmm nnnn oooo pppp qqqq rrrr"
     )
@@ -107,42 +107,42 @@ def test_an_overlong_sentence_is_cut_at_a_clause_if_there_is_one() -> None:
     assert first.endswith("gggg, ")
 
 
-def test_chinese_sentences_have_no_spaces_behind_them() -> None:
+def test_chinese_sentences_need_no_space_after_them() -> None:
     sentence = "今天天气很好我们去公园散步吧。"
     text = sentence * 40
     parts = [text[slice(*part)] for part in prose_splitter.split(text, 0, len(text), 50)]
     assert set(parts[:-1]) == {sentence * 3}
 
 
-def test_plain_text_is_joined_from_paragraphs_up_to_the_target() -> None:
+def test_paragraphs_are_merged_up_to_the_target() -> None:
     text = "".join(f"Paragraph number {number:02} says this.\n\n" for number in range(12))
-    pieces = [chunk.text for chunk in chunks("notes.txt", text)]
-    assert pieces == [text[at : at + 64] for at in range(0, len(text), 64)]
+    texts = [chunk.text for chunk in read_chunks("notes.txt", text)]
+    assert texts == [text[at : at + 64] for at in range(0, len(text), 64)]
 
 
-def test_data_is_cut_before_the_least_indented_line() -> None:
+def test_data_is_split_before_the_least_indented_line() -> None:
     entry = 'key-{}:\n  first: "value"\n  second:\n    - deep\n    - deeper\n'
     text = "".join(entry.format(number) for number in range(8))
-    for chunk in chunks("data.yaml", text):
+    for chunk in read_chunks("data.yaml", text):
         assert chunk.text.startswith("key-")
 
 
 def test_a_document_of_one_paragraph_stays_whole_for_longer() -> None:
     settings = IngestSettings(whole=100, paragraph=300, target=80, join=80)
     text = "This is one of many sentences. " * 8
-    assert len(chunks("a.txt", text, settings)) == 1
-    assert len(chunks("a.txt", text * 2, settings)) > 1  # too long even for one paragraph
-    parted = text[:124].rstrip() + "\n\n" + text[124:]
-    assert len(chunks("a.txt", parted, settings)) > 1
+    assert len(read_chunks("a.txt", text, settings)) == 1
+    assert len(read_chunks("a.txt", text * 2, settings)) > 1  # too long even for one paragraph
+    two_paragraphs = text[:124].rstrip() + "\n\n" + text[124:]
+    assert len(read_chunks("a.txt", two_paragraphs, settings)) > 1
     heading = "# Sentences\n\n" + text
-    assert len(chunks("a.md", heading, settings)) > 1
+    assert len(read_chunks("a.md", heading, settings)) > 1
 
 
-def test_short_paragraphs_are_joined_and_longer_ones_stand_alone() -> None:
+def test_short_paragraphs_are_merged_and_longer_ones_are_not() -> None:
     settings = IngestSettings(whole=50, paragraph=50, target=400, join=60)
     turns = [f"Ann: turn {number} says a little something here." for number in range(6)]
-    found = [chunk.text.strip() for chunk in chunks("chat.txt", "\n\n".join(turns), settings)]
-    assert found == turns
-    joined = chunks("chat.txt", "\n\n".join("Bob: yes, I do." for _ in range(6)), settings)
-    assert 1 < len(joined) < 6
-    assert all(len(chunk.text.rstrip()) <= 60 for chunk in joined)
+    texts = [chunk.text.strip() for chunk in read_chunks("chat.txt", "\n\n".join(turns), settings)]
+    assert texts == turns
+    merged = read_chunks("chat.txt", "\n\n".join("Bob: yes, I do." for _ in range(6)), settings)
+    assert 1 < len(merged) < 6
+    assert all(len(chunk.text.rstrip()) <= 60 for chunk in merged)

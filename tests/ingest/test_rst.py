@@ -2,17 +2,17 @@ from __future__ import annotations
 
 from quire.core import hashing
 
-from .reading import chunks, read_text, titles
+from .reading import read_chunks, read_text, read_titles
 
 BODY = "Some words about this very subject are here. And here are some more of them.\n\n"
 
 
-def test_underlined_titles_are_levels_in_order_of_appearance() -> None:
+def test_adornments_are_levels_in_order_of_appearance() -> None:
     text = (
         f"=====\nTitle\n=====\n\n{BODY}One\n===\n\n{BODY}Deep ``code``\n~~~~~~~~~~~~~\n\n{BODY}"
         f"Two\n===\n\n{BODY}"
     )
-    assert titles("a.rst", text) == [
+    assert read_titles("a.rst", text) == [
         "Title",
         "Title > One",
         "Title > One > Deep code",
@@ -21,18 +21,18 @@ def test_underlined_titles_are_levels_in_order_of_appearance() -> None:
     assert read_text("a.rst", text).record.title == "Title"
 
 
-def test_a_line_of_signs_alone_is_no_title() -> None:
+def test_an_adornment_without_a_title_is_not_a_title() -> None:
     text = f"{BODY}----------\n\n{BODY}text\nmore text\n=========\n\n{BODY}    indented\n    ========\n\n"
-    assert set(titles("a.rst", text)) == {""}
+    assert set(read_titles("a.rst", text)) == {""}
 
 
 def test_a_literal_block_stays_with_the_line_that_opens_it() -> None:
     code = "Example::\n\n    first = 1\n\n    second = 2\n\n    third = 3\n\n"
     directive = ".. code-block:: python\n\n    first = 1\n\n    second = 2\n\n"
     text = BODY + code + BODY + directive + BODY
-    found = [chunk.text for chunk in chunks("a.rst", text)]
-    assert any(code in chunk for chunk in found)
-    assert any(directive in chunk for chunk in found)
+    texts = [chunk.text for chunk in read_chunks("a.rst", text)]
+    assert any(code in chunk for chunk in texts)
+    assert any(directive in chunk for chunk in texts)
 
 
 def test_links_to_other_files() -> None:

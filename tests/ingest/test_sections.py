@@ -1,4 +1,4 @@
-"""Sections, and what makes them requirements, features or decisions."""
+"""Sections, and the labels of requirements, features and decisions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quire.ingest.decode import NotText
 from quire.ingest.read import document_of
 from quire.ingest.types import UnreadableFile
 
-from .reading import SMALL, check_outline, entities, parts, read_text
+from .reading import SMALL, check_outline, read_entities, read_entity_names, read_text
 
 GUIDE = """\
 [![Build](badge.svg)](ci.html)
@@ -44,8 +44,8 @@ Use **apt**.
 """
 
 
-def test_each_heading_is_a_section_to_the_next_of_its_level() -> None:
-    whole, guide, setup, linux, use = entities("guide.md", GUIDE)
+def test_a_section_ends_at_the_next_heading_of_its_level() -> None:
+    whole, guide, setup, linux, use = read_entities("guide.md", GUIDE)
     assert (whole.kind, whole.name, whole.summary) == (
         "document",
         "Guide",
@@ -72,46 +72,50 @@ def test_every_reader_with_headings_gives_the_same_sections() -> None:
     markdown = "# One\n\nFirst *words*.\n\n## Two\n\nMore.\n\n# Three\n"
     rst = "One\n===\n\nFirst *words*.\n\nTwo\n---\n\nMore.\n\nThree\n=====\n"
     html = "<h1>One</h1><p>First <em>words</em>.</p><h2>Two</h2><p>More.</p><h1>Three</h1>"
-    seen = [
-        [(entity.kind, entity.qualified, entity.summary, entity.parent) for entity in found[1:]]
-        for found in (entities("a.md", markdown), entities("a.rst", rst), entities("a.html", html))
+    sections = [
+        [(entity.kind, entity.qualified, entity.summary, entity.parent) for entity in entities[1:]]
+        for entities in (
+            read_entities("a.md", markdown),
+            read_entities("a.rst", rst),
+            read_entities("a.html", html),
+        )
     ]
-    assert seen[0] == [
+    assert sections[0] == [
         ("section", "One", "First words.", 0),
         ("section", "One > Two", "More.", 1),
         ("section", "Three", "", 0),
     ]
-    assert seen[0] == seen[1] == seen[2]
+    assert sections[0] == sections[1] == sections[2]
 
 
-def test_a_heading_without_words_ends_a_section_and_is_none() -> None:
-    found = entities("a.md", "# One\n\ntext\n\n#\n\n## Sub\n")
-    assert [(entity.name, entity.parent) for entity in found[1:]] == [("One", 0), ("Sub", 0)]
-    assert found[1].lines == (1, 4)
+def test_an_empty_heading_ends_a_section_but_is_not_one() -> None:
+    entities = read_entities("a.md", "# One\n\ntext\n\n#\n\n## Sub\n")
+    assert [(entity.name, entity.parent) for entity in entities[1:]] == [("One", 0), ("Sub", 0)]
+    assert entities[1].lines == (1, 4)
 
 
-def test_what_the_front_matter_says_is_the_summary() -> None:
-    described = (
+def test_metadata_provides_the_summary() -> None:
+    front_matter = (
         "---\ntitle: T\ndescription: >-\n  Two lines\n  of it.\nsummary: no\n---\n# H\n\nText.\n"
     )
-    assert entities("a.md", described)[0].summary == "Two lines of it."
-    assert entities("a.md", "---\nsummary: In short\n---\n\nText.\n")[0].summary == "In short"
-    assert entities("a.md", "---\ntitle: T\n---\n\nText.\n")[0].summary == "Text."
+    assert read_entities("a.md", front_matter)[0].summary == "Two lines of it."
+    assert read_entities("a.md", "---\nsummary: In short\n---\n\nText.\n")[0].summary == "In short"
+    assert read_entities("a.md", "---\ntitle: T\n---\n\nText.\n")[0].summary == "Text."
     page = '<head><meta name="description" content="In  short"></head><p>Text.'
-    assert entities("a.html", page)[0].summary == "In short"
-    assert entities("a.txt", "First\nlines.\n\nMore.")[0].summary == "First lines."
+    assert read_entities("a.html", page)[0].summary == "In short"
+    assert read_entities("a.txt", "First\nlines.\n\nMore.")[0].summary == "First lines."
     pep = "PEP: 1\nTitle: T\nStatus: Final\n\nAbstract\n========\n\n.. note:: no\n\n:Field: no\n\nYes ``it`` `is <x>`_.\n"
-    whole, abstract = entities("a.rst", pep)
+    whole, abstract = read_entities("a.rst", pep)
     assert whole.summary == abstract.summary == "Yes it is."
 
 
-def test_the_section_under_the_title_speaks_for_the_document() -> None:
-    whole, title, one = entities("a.md", "# T\n\n## One\n\nWords.\n")
+def test_the_title_section_has_the_summary_of_the_document() -> None:
+    whole, title, one = read_entities("a.md", "# T\n\n## One\n\nWords.\n")
     assert whole.summary == title.summary == one.summary == "Words."
 
 
-def test_a_reference_definition_is_no_part_of_a_summary() -> None:
-    (whole, *_) = entities("a.md", "# T\n\nSee [it].\n\n[it]: https://example.org/\n")
+def test_a_reference_definition_is_not_part_of_a_summary() -> None:
+    (whole, *_) = read_entities("a.md", "# T\n\nSee [it].\n\n[it]: https://example.org/\n")
     assert whole.summary == "See it."
 
 
@@ -136,7 +140,7 @@ def test_a_reference_definition_is_no_part_of_a_summary() -> None:
         ("Decision: use SQLite", "decision", ""),
     ],
 )
-def test_headings_that_say_what_their_section_is(heading: str, kind: str, identifier: str) -> None:
+def test_labeled_headings(heading: str, kind: str, identifier: str) -> None:
     assert labels.parse_heading(heading) == labels.Label(kind, identifier)
 
 
@@ -158,7 +162,7 @@ def test_headings_that_say_what_their_section_is(heading: str, kind: str, identi
         "",
     ],
 )
-def test_headings_that_say_no_such_thing(heading: str) -> None:
+def test_headings_without_a_label(heading: str) -> None:
     assert labels.parse_heading(heading) is None
 
 
@@ -200,9 +204,9 @@ requirement: small letters
 """
 
 
-def test_lines_that_say_what_they_are() -> None:
-    found = entities("needs.md", LISTS)
-    assert [(e.kind, e.name, e.attrs.get("id", ""), e.lines) for e in found[1:]] == [
+def test_labeled_lines() -> None:
+    entities = read_entities("needs.md", LISTS)
+    assert [(e.kind, e.name, e.attrs.get("id", ""), e.lines) for e in entities[1:]] == [
         ("section", "Needs", "", (1, 34)),
         ("requirement", "REQ-1: The first. Goes on.", "REQ-1", (3, 4)),
         ("requirement", "REQ-2 — the second.", "REQ-2", (5, 6)),
@@ -215,12 +219,12 @@ def test_lines_that_say_what_they_are() -> None:
         ("decision", "Decision: we do all of it.", "", (27, 29)),
         ("decision", "We decided to stop.", "", (30, 31)),
     ]  # fmt: skip
-    assert [e.parent for e in found[1:]] == [0, 1, 1, 1, 4, 4, 1, 1, 1, 1, 1]
-    assert found[5].qualified == "Needs > FR-1.1"
+    assert [e.parent for e in entities[1:]] == [0, 1, 1, 1, 4, 4, 1, 1, 1, 1, 1]
+    assert entities[5].qualified == "Needs > FR-1.1"
 
 
-def test_plain_text_has_no_sections_but_requirements() -> None:
-    assert parts("a.txt", "Words.\n\nREQ-1: Be fast.\n\nMore.") == [
+def test_plain_text_has_requirements_but_no_sections() -> None:
+    assert read_entity_names("a.txt", "Words.\n\nREQ-1: Be fast.\n\nMore.") == [
         ("requirement", "REQ-1: Be fast.")
     ]
 
@@ -246,7 +250,7 @@ More of it.
 """
 
 
-def test_a_recorded_decision_is_one_as_a_whole() -> None:
+def test_a_decision_record_is_a_decision_as_a_whole() -> None:
     document = read_text("docs/ADR/0012-use-sqlite.md", NYGARD)
     assert document.outline is not None
     whole, *sections = document.outline.entities
@@ -267,13 +271,13 @@ def test_a_recorded_decision_is_one_as_a_whole() -> None:
     assert {section.kind for section in others} == {"section"}
 
 
-def test_elsewhere_only_the_section_is_a_decision() -> None:
-    found = entities("notes/sqlite.md", NYGARD)
-    assert found[0].kind == "document"
-    assert [entity.name for entity in found if entity.kind == "decision"] == ["Decision"]
+def test_outside_a_decision_folder_only_the_section_is_a_decision() -> None:
+    entities = read_entities("notes/sqlite.md", NYGARD)
+    assert entities[0].kind == "document"
+    assert [entity.name for entity in entities if entity.kind == "decision"] == ["Decision"]
 
 
-def test_a_title_with_an_identifier_makes_a_decision_anywhere() -> None:
+def test_a_title_with_an_identifier_makes_a_decision_record_anywhere() -> None:
     madr = "---\nstatus: proposed\n---\n# ADR-7: Use SQLite\n\n* Status: rejected\n\n## Decision Outcome\n\nYes.\n"
     document = read_text("a.md", madr)
     assert document.outline is not None
@@ -311,8 +315,8 @@ Feature: Search
 '''
 
 
-def test_gherkin_files_hold_features_and_scenarios() -> None:
-    whole, feature, background, one, many = entities("a.feature", FEATURE)
+def test_gherkin_features_and_scenarios() -> None:
+    whole, feature, background, one, many = read_entities("a.feature", FEATURE)
     assert (whole.kind, whole.name, whole.summary) == (
         "document",
         "Feature: Search",
@@ -328,7 +332,7 @@ def test_gherkin_files_hold_features_and_scenarios() -> None:
     )
     assert one.summary.startswith('When I search for "a" Then I find it')
     assert many.name == "Scenario Outline: many words"
-    assert entities("b.feature", "no keyword\n")[0].summary == "no keyword"
+    assert read_entities("b.feature", "no keyword\n")[0].summary == "no keyword"
 
 
 LINES = st.sampled_from(
@@ -347,7 +351,7 @@ LINES = st.sampled_from(
     st.one_of(st.lists(LINES, max_size=20).map("\n".join), st.text(max_size=80)),
     st.sampled_from(["a.md", "adr/a.md", "a.rst", "a.html", "a.txt", "a.feature"]),
 )
-def test_outlines_are_sound_whatever_the_text(text: str, path: str) -> None:
+def test_outlines_of_any_text_are_consistent(text: str, path: str) -> None:
     try:
         document = document_of(path, text.encode("utf-8", "replace"), SMALL)
     except (NotText, UnreadableFile):

@@ -1,4 +1,4 @@
-"""The work for a file grows with its length, and with nothing else."""
+"""Reading a file takes time linear in its length, whatever its content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quire.ingest.types import UnreadableFile
 
 DEFAULT = IngestSettings()
 SMALL, LARGE = 5_000, 20_000
-FACTOR = 6  # for four times the text; the longer one may be another reader's
+FACTOR = 6  # for four times the text; the longer text may go to another reader
 
 HOSTILE = {
     "one word": "x",
@@ -29,7 +29,7 @@ HOSTILE = {
     "open tags": "<a ",
     "nested tags": "<p><i>x",
     "open brackets": "[(<",
-    "joined signs": "\U0001f468\u200d",
+    "joined graphemes": "\U0001f468\u200d",
     "marks": "\u0301",
     "flags": "\U0001f1e6",
     "assignments": "api_key=a1",
@@ -53,7 +53,7 @@ HOSTILE = {
 
 
 def work(run: Callable[[], object]) -> int:
-    """Count calls of functions, also of those written in C."""
+    """Count function calls, including those of functions written in C."""
     calls = 0
 
     def count(*_: object) -> None:
@@ -74,7 +74,7 @@ def work(run: Callable[[], object]) -> int:
     "ending", [".txt", ".md", ".rst", ".html", ".json", ".feature", ".py", ".js", ".c", ".sql"]
 )
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE.keys())
-def test_work_grows_no_faster_than_the_text(unit: str, ending: str) -> None:
+def test_work_is_linear_in_the_length(unit: str, ending: str) -> None:
     path = f"a{ending}"
     document_of(path, b"warm up", DEFAULT)
 
@@ -82,7 +82,7 @@ def test_work_grows_no_faster_than_the_text(unit: str, ending: str) -> None:
         data = (unit * (length // len(unit))).encode()
         return work(lambda: document_of(path, data, DEFAULT))
 
-    run(LARGE)  # patterns are compiled when they are first needed
+    run(LARGE)  # compiles the patterns that are compiled lazily
     assert run(LARGE) <= FACTOR * run(SMALL) + 500
 
 

@@ -348,3 +348,16 @@ def test_a_file_that_is_not_text_or_cannot_be_read(project: Path) -> None:
 def test_a_mark_at_the_beginning_of_the_file_does_no_harm(project: Path) -> None:
     (project / "quire.toml").write_bytes(b"\xef\xbb\xbfspace = 'x'\r\n")
     assert load(project).space == "x"
+
+
+def test_an_error_carries_its_facts(project: Path) -> None:
+    write(project, "[ingest]\nwhol = 1\n")
+    with pytest.raises(ConfigError) as caught:
+        load(project)
+    assert (caught.value.value, "whole" in caught.value.allowed) == ("whol", True)
+    assert caught.value.place == f"{project / 'quire.toml'}: [ingest]"
+    write(project, "[ingest]\nwhole = 'x'\n")
+    with pytest.raises(ConfigError) as caught:
+        load(project)
+    assert caught.value.value == "x"
+    assert caught.value.place == f"{project / 'quire.toml'}: [ingest] whole"

@@ -62,8 +62,8 @@ def judge() -> Iterator[Endpoint]:
         yield server
 
 
-def made(folder: Path, *, judge: Endpoint | None = None, access: str = "") -> quire.Quire:
-    """Make a project with rules, and index it by words."""
+def open_shop(folder: Path, *, judge: Endpoint | None = None, access: str = "") -> quire.Quire:
+    """Create a project with rules, and index it without embeddings."""
     files = {
         "shop.context.yaml": ROOT,
         "pay/pay.context.yaml": PAY,
@@ -74,19 +74,19 @@ def made(folder: Path, *, judge: Endpoint | None = None, access: str = "") -> qu
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    judged = '[judge]\nprovider = "none"\n'
+    settings = '[judge]\nprovider = "none"\n'
     if judge is not None:
-        judged = (
+        settings = (
             f'[judge]\nprovider = "llm"\nurl = "{judge.url}"\nmodel = "m"\nkey_env = "{VARIABLE}"\n'
         )
-    (folder / "quire.toml").write_text(f'[embed]\nprovider = "none"\n{judged}{access}')
+    (folder / "quire.toml").write_text(f'[embed]\nprovider = "none"\n{settings}{access}')
     opened = quire.open(folder)
     opened.index()
     return opened
 
 
 def test_rule_evaluation(tmp_path: Path, judge: Endpoint) -> None:
-    with made(tmp_path, judge=judge) as shop:
+    with open_shop(tmp_path, judge=judge) as shop:
         text = shop.rules.situate(REFUND, "pay/refund.py").text
         assert "### Money (guide)\n" in text
         assert "- Adaptations: brought in by money\n" in text
@@ -101,10 +101,10 @@ def test_rule_evaluation(tmp_path: Path, judge: Endpoint) -> None:
 
 
 def test_context_gathering(tmp_path: Path, judge: Endpoint) -> None:
-    with made(tmp_path, judge=judge) as shop:
+    with open_shop(tmp_path, judge=judge) as shop:
         context = shop.rules.situate(REFUND, "pay/refund.py")
     names = [line for line in context.text.splitlines() if line.startswith("### ")]
-    # The current one, its parent with rules, then what was brought in: rules first.
+    # The current context, its parent with rules, then what was injected: rules first.
     assert names == [
         "### Pay (module)",
         "### Shop (project)",
@@ -122,7 +122,7 @@ def test_context_gathering(tmp_path: Path, judge: Endpoint) -> None:
 
 
 def test_deduplication(tmp_path: Path) -> None:
-    with made(tmp_path) as shop:
+    with open_shop(tmp_path) as shop:
         (tmp_path / "pay" / "again.context.yaml").write_text(
             PAY + "extends: /shop\ninjection_rules: [{name: twice, inject: [../guides/money]}]\n"
         )
@@ -136,7 +136,7 @@ def test_deduplication(tmp_path: Path) -> None:
 
 
 def test_token_counting_and_optimisation(tmp_path: Path) -> None:
-    with made(tmp_path) as shop:
+    with open_shop(tmp_path) as shop:
         whole = shop.rules.situate(REFUND, "pay/refund.py")
         assert whole.tokens <= 4000
         for budget in range(110, whole.tokens + 1, 7):
@@ -148,23 +148,23 @@ def test_token_counting_and_optimisation(tmp_path: Path) -> None:
 
 
 def test_essentials_are_kept_when_the_whole_does_not_fit(tmp_path: Path) -> None:
-    with made(tmp_path) as shop:
+    with open_shop(tmp_path) as shop:
         whole = shop.rules.situate(REFUND, "pay/refund.py")
         less = shop.rules.situate(REFUND, "pay/refund.py", budget=whole.tokens - 5)
     assert "Round half to even" in whole.text
     assert "Round half to even" not in less.text
     assert "### Money (guide)\n- Business Goal: N/A\n- Intent Type: N/A" in less.text
-    told = [decision.reason for decision in less.decisions if "money" in decision.path]
-    assert "signature and summary" in told[0]
+    reasons = [decision.reason for decision in less.decisions if "money" in decision.path]
+    assert "signature and summary" in reasons[0]
 
 
 def test_formatting(tmp_path: Path) -> None:
-    with made(tmp_path) as shop:
+    with open_shop(tmp_path) as shop:
         text = shop.rules.situate(REFUND, "pay/refund.py").text
     assert text.startswith('## Current Situation\n```json\n{\n  "intent": "refund a customer"')
     assert '"time"' not in text
     assert "  - on refund: log it in the ledger" in text
-    # What a file says in prose never becomes a heading of the page, nor is anything put in it.
+    # The prose of a file never becomes a heading of the page, and no placeholder in it is filled.
     assert text.count("\n## Active Contexts\n") == 1
     assert "\\## Active Contexts" in text
     assert "{query} stays as it is." in text
@@ -172,7 +172,7 @@ def test_formatting(tmp_path: Path) -> None:
 
 
 def test_a_replay_asks_nobody(tmp_path: Path, judge: Endpoint) -> None:
-    with made(tmp_path, judge=judge) as shop:
+    with open_shop(tmp_path, judge=judge) as shop:
         context = shop.rules.situate(REFUND, "pay/refund.py")
         asked = len(judge.questions)
         assert asked == 1
@@ -190,7 +190,7 @@ def test_a_replay_asks_nobody(tmp_path: Path, judge: Endpoint) -> None:
 
 
 def test_a_verdict_does_not_depend_on_the_time(tmp_path: Path, judge: Endpoint) -> None:
-    with made(tmp_path, judge=judge) as shop:
+    with open_shop(tmp_path, judge=judge) as shop:
         first = shop.rules.situate(REFUND, "pay")
         later = shop.rules.situate({**REFUND, "time": 8}, "pay")
         assert len(judge.questions) == 1
@@ -199,7 +199,7 @@ def test_a_verdict_does_not_depend_on_the_time(tmp_path: Path, judge: Endpoint) 
 
 @pytest.mark.parametrize("reply", [Reply({}, 500), Reply(b"no json"), Reply({"choices": []})])
 def test_a_failed_judge_is_told_and_never_kept(tmp_path: Path, reply: Reply) -> None:
-    with served(reply) as judge, made(tmp_path, judge=judge) as shop:
+    with served(reply) as judge, open_shop(tmp_path, judge=judge) as shop:
         context = shop.rules.situate(REFUND, "pay/refund.py")
         assert "Complexity" not in context.text.replace("Not Judged: complexity", "")
         assert "- Not Judged: complexity (on_error: skip)" in context.text
@@ -214,10 +214,10 @@ def test_a_failed_judge_is_told_and_never_kept(tmp_path: Path, reply: Reply) -> 
         assert len(judge.questions) > before
 
 
-def test_nobody_is_ruled_by_what_they_may_not_read(tmp_path: Path) -> None:
+def test_no_rule_reaches_a_viewer_who_may_not_read_it(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     hidden = '[access]\n"guides/**" = ["bob"]\n'
-    with made(one, access=hidden) as shop, made(other, access=hidden) as without:
+    with open_shop(one, access=hidden) as shop, open_shop(other, access=hidden) as without:
         for name in ("money.context.md", "complexity.context.yaml"):
             (other / "guides" / name).unlink()
         without.index()
@@ -230,8 +230,8 @@ def test_nobody_is_ruled_by_what_they_may_not_read(tmp_path: Path) -> None:
         assert "### Money" in shop.rules.situate(REFUND, "pay/refund.py", viewer="bob").text
 
 
-def test_rules_may_bring_in_any_document(tmp_path: Path) -> None:
-    with made(tmp_path) as shop:
+def test_rules_may_inject_any_document(tmp_path: Path) -> None:
+    with open_shop(tmp_path) as shop:
         (tmp_path / "guides" / "plain.md").write_text("# Plain words\n\nNo rules in here.\n")
         (tmp_path / "pay" / "pay.context.yaml").write_text(
             PAY + "injection_rules: [{name: plain, inject: [/guides/plain.md]}]\n"
@@ -242,31 +242,31 @@ def test_rules_may_bring_in_any_document(tmp_path: Path) -> None:
     assert "No rules in here." in text
 
 
-def test_a_base_that_is_not_there(tmp_path: Path) -> None:
+def test_a_base_that_does_not_exist(tmp_path: Path) -> None:
     with (
-        made(tmp_path) as shop,
+        open_shop(tmp_path) as shop,
         pytest.raises(InputError, match=r"'nope\.context\.yaml' is not a context file"),
     ):
         shop.rules.situate(REFUND, "nope.context.yaml")
 
 
 @pytest.mark.parametrize(
-    ("situation", "said"),
+    ("situation", "message"),
     [
         ({"x": object()}, "plain data"),
         ({1: 2}, "keys must be texts"),
         ({"x": float("nan")}, "not a JSON number"),
     ],
 )
-def test_what_is_no_situation_is_refused(
-    tmp_path: Path, situation: dict[Any, Any], said: str
+def test_a_value_that_is_not_a_situation_is_refused(
+    tmp_path: Path, situation: dict[Any, Any], message: str
 ) -> None:
-    with made(tmp_path) as shop, pytest.raises(InputError, match=said):
+    with open_shop(tmp_path) as shop, pytest.raises(InputError, match=message):
         shop.rules.situate(situation)
 
 
 def test_complex_assembly_is_the_same_in_every_run(tmp_path: Path) -> None:
-    with made(tmp_path) as shop:
+    with open_shop(tmp_path) as shop:
         shop.memories.add("Refunds above 100 need a second pair of eyes", at=5)
         first = shop.rules.situate(REFUND, "pay/refund.py")
     with quire.open(tmp_path) as again:

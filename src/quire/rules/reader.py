@@ -81,11 +81,11 @@ class ContextReader:
             return
         candidates = {path for reference in references for path in candidate_paths(reference)}
         existing = self._source.find_existing(candidates)
-        meant = (
+        targets = (
             next((path for path in candidate_paths(reference) if path in existing), None)
             for reference in references
         )
-        self.load(path for path in meant if path is not None)
+        self.load(path for path in targets if path is not None)
 
 
 def sort_mistakes(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:

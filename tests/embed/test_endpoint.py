@@ -365,20 +365,23 @@ def test_a_key_that_no_header_can_carry_is_refused(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"url": None}, r"embed\.url is missing"),
-        ({"url": ""}, r"embed\.url is missing"),
-        ({"url": "ftp://host/v1"}, r"embed\.url is 'ftp://host/v1'; it must begin with http"),
-        ({"url": "host/v1"}, "it must begin with http"),
-        ({"url": "http://"}, "it must begin with http"),
+        ({"url": None}, r"embed\.url: the address is missing"),
+        ({"url": ""}, r"embed\.url: the address is missing"),
+        (
+            {"url": "ftp://host/v1"},
+            r"embed\.url: must begin with http:// or https://, not 'ftp://host/v1'",
+        ),
+        ({"url": "host/v1"}, "must begin with http"),
+        ({"url": "http://"}, "must begin with http"),
         ({"url": "http://[::1/v1"}, "not an address"),
-        ({"url": "http://host:99999999/v1"}, "no port 99999999"),
+        ({"url": "http://host:99999999/v1"}, "99999999 is not a port"),
         ({"url": "https://host/v1?api-version=1"}, r"before any `\?`"),
         ({"url": "https://host/v1#top"}, r"before any `\?`"),
         ({"model": None}, r"embed\.model is missing"),
         ({"batch": 0}, r"embed\.batch is 0"),
-        ({"retries": -1}, r"embed\.retries is -1"),
-        ({"timeout": 0.0}, r"embed\.timeout is 0"),
-        ({"timeout": float("nan")}, r"embed\.timeout is nan"),
+        ({"retries": -1}, r"embed\.retries: must be at least 0, not -1"),
+        ({"timeout": 0.0}, r"embed\.timeout: must be more than 0, not 0"),
+        ({"timeout": float("nan")}, r"embed\.timeout: must be more than 0, not nan"),
     ],
 )
 def test_wrong_settings_are_named(endpoint: Endpoint, changes: dict[str, Any], words: str) -> None:
@@ -387,7 +390,9 @@ def test_wrong_settings_are_named(endpoint: Endpoint, changes: dict[str, Any], w
 
 
 def test_an_address_with_a_password_is_refused_without_showing_it(endpoint: Endpoint) -> None:
-    with pytest.raises(ConfigError, match=r"embed\.url must not hold a name or password") as caught:
+    with pytest.raises(
+        ConfigError, match=r"embed\.url: must not contain a name or password"
+    ) as caught:
         Client(endpoint, url="https://user:hunter2@host/v1")
     assert "hunter2" not in repr(caught.value)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from quire.core.types import JudgeSettings
 from quire.errors import UnansweredError
 from quire.llm import callback
-from quire.llm.callback import Said
+from quire.llm.callback import ModelAnswer
 from quire.llm.prompt import Prompt
 from quire.rules import client_identity, open_judge
 
@@ -41,11 +41,11 @@ class ScriptedCaller:
     viewer: str = "owner"
     asked: list[Any] = field(default_factory=list)
 
-    def generate(self, prompt: Prompt, seconds: float) -> Said:
+    def generate(self, prompt: Prompt, seconds: float) -> ModelAnswer:
         self.asked.append((prompt, seconds))
-        return Said(self._answer(), "m")
+        return ModelAnswer(self._answer(), "m")
 
-    def fill_in(self, message: str, fields: Mapping[str, Any], seconds: float) -> Any:
+    def ask_user(self, message: str, fields: Mapping[str, Any], seconds: float) -> Any:
         self.asked.append((message, fields, seconds))
         return self._answer()
 
@@ -57,7 +57,7 @@ class ScriptedCaller:
 
 def judge(caller: ScriptedCaller) -> list[bool | None]:
     opened = open_judge(JudgeSettings(provider="mcp", timeout=3), lambda: None)
-    with callback.called_by(caller):
+    with callback.use_caller(caller):
         verdicts = opened.judge(SENTENCES, {"weather": "bad"})
     assert len(verdicts) == len(SENTENCES)
     assert all(item.reason for item in verdicts)
@@ -101,7 +101,7 @@ def test_a_user_fills_in_anything(filled: dict[str, Any]) -> None:
 
 def test_a_missing_answer_is_reported() -> None:
     judge = open_judge(JudgeSettings(provider="mcp"), lambda: None)
-    with callback.called_by(ScriptedCaller(UnansweredError("c 1 hung up"))):
+    with callback.use_caller(ScriptedCaller(UnansweredError("c 1 hung up"))):
         (verdict,) = judge.judge(["it rains"], {})
     assert (verdict.applies, verdict.reason) == (None, "c 1 hung up")
 
@@ -114,7 +114,7 @@ def test_no_client_is_taken_for_another_viewers(
     judge = open_judge(JudgeSettings(provider="mcp"), lambda: None)
     for name, who in {(client, viewer), (other, another)}:
         for model, user in ((True, True), (False, True), (False, False)):
-            with callback.called_by(ScriptedCaller("", model, user, name, who)):
+            with callback.use_caller(ScriptedCaller("", model, user, name, who)):
                 names.add((judge.name, client_identity(JudgeSettings(provider="mcp"))))
                 assert client_identity(JudgeSettings()) == ""
     assert len({name for name, _ in names}) == len({whom for _, whom in names}) == len(names)

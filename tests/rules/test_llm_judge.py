@@ -203,11 +203,14 @@ def test_the_name_stands_for_the_model_and_where_it_is(endpoint: Endpoint) -> No
 @pytest.mark.parametrize(
     ("changes", "said_"),
     [
-        ({"model": None}, "judge.model is missing"),
-        ({"url": None}, "judge.url is missing"),
+        ({"model": None}, "judge.model: the name of the model is missing"),
+        ({"url": None}, "judge.url: the address is missing"),
         ({"url": "ftp://host"}, "must begin with http"),
         ({"url": "http://me:pw@host/v1"}, "judge.key_env"),
-        ({"protocol": "carrier pigeon"}, "must be openai or anthropic"),
+        (
+            {"protocol": "carrier pigeon"},
+            "judge.protocol: unknown protocol 'carrier pigeon'; choose from openai, anthropic",
+        ),
         ({"timeout": 0.0}, "judge.timeout"),
         ({"retries": -1}, "judge.retries"),
     ],

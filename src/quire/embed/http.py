@@ -15,7 +15,7 @@ from quire.core.types import EmbedSettings
 from quire.embed.quantise import quantise
 from quire.embed.wellformed import well_formed
 from quire.errors import ConfigError, EmbedError
-from quire.llm.http import Endpoint, bearer
+from quire.llm.http import Endpoint, bearer_header
 
 _PROBE = "quire"
 
@@ -31,7 +31,7 @@ class HttpEmbedder:
             settings.url,
             "embeddings",
             key_env=settings.key_env,
-            headers=bearer,
+            headers=bearer_header,
             timeout=settings.timeout,
             retries=settings.retries,
             sleep=sleep,
@@ -72,7 +72,7 @@ class HttpEmbedder:
         if self._endpoint.closed:
             raise EmbedError("this embedder is closed; open another one")
         question = {"model": self._asked_model, "input": texts, "encoding_format": "float"}
-        return self._vectors(self._endpoint.ask(question), len(texts))
+        return self._vectors(self._endpoint.post(question), len(texts))
 
     def _vectors(self, response: httpx.Response, count: int) -> list[bytes]:
         answer = self._endpoint.json(response)

@@ -1,1 +1,1 @@
-"""Requests to language models over HTTP or through the calling client."""
+"""Requests to language models, at an endpoint or through the client of a call."""

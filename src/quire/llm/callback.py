@@ -1,7 +1,7 @@
-"""Who called, and can be asked back?
+"""The caller: the client of the running call, which can be asked back.
 
-A server says so around each call that it runs; whoever works for that call, in the same thread,
-finds it here. Where nothing is served, nobody called.
+A server names the caller around each call that it runs; code that works for the call, in the same
+thread, finds it here. Without a server there is no caller.
 """
 
 from __future__ import annotations
@@ -16,50 +16,52 @@ from quire.llm.prompt import Prompt
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a model said."""
+class ModelAnswer:
+    """The answer of a model, and the name of the model."""
 
     text: str
     model: str
 
 
 class Caller(Protocol):
-    """The client of a call. It is asked at most once for the same, however often it is wanted."""
+    """The client of a call. It is asked the same thing only once, however often it is needed."""
 
     @property
     def client(self) -> str:
-        """Which program it is, and in which version."""
+        """The name and version of the client program."""
 
     @property
     def viewer(self) -> str:
-        """As whom it reads."""
+        """The viewer that it reads as."""
 
     @property
     def has_model(self) -> bool:
-        """Whether it lets its model answer."""
+        """Whether its model can be asked."""
 
     @property
     def has_user(self) -> bool:
-        """Whether it lets its user fill in a form."""
+        """Whether its user can be asked to fill in a form."""
 
-    def generate(self, prompt: Prompt, seconds: float) -> Said:
-        """Let its model answer; raises UnansweredError where it does not."""
+    def generate(self, prompt: Prompt, seconds: float) -> ModelAnswer:
+        """Ask its model; raises UnansweredError if it does not answer."""
 
-    def fill_in(self, message: str, fields: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
-        """Let its user fill in fields (each a JSON schema, by name); raises UnansweredError."""
+    def ask_user(
+        self, message: str, fields: Mapping[str, Any], seconds: float
+    ) -> Mapping[str, Any]:
+        """Ask its user to fill in fields (a JSON schema by name); may raise UnansweredError."""
 
 
 _CALLER: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
-def current() -> Caller | None:
-    """Give whoever called, if anybody can be asked."""
+def current_caller() -> Caller | None:
+    """Return the caller of the running call, if there is one."""
     return _CALLER.get()
 
 
 @contextmanager
-def called_by(caller: Caller) -> Iterator[None]:
-    """Say who called, for as long as this lasts."""
+def use_caller(caller: Caller) -> Iterator[None]:
+    """Make a caller the current one for the duration of a `with` block."""
     token = _CALLER.set(caller)
     try:
         yield

@@ -1,7 +1,7 @@
-"""How is a language model asked?
+"""Chat protocols: asking a language model at an endpoint.
 
-One question at temperature 0, whose answer has a form that the model is held to: a JSON schema, or
-a tool that it must use. Whatever comes back in another form is no answer.
+A prompt is sent at temperature 0, and the model must answer in a given form: by a JSON schema, or
+by a tool that it must use. An answer in another form is an error.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from typing import Any
 
 from quire.core.types import JudgeSettings, WriterSettings
 from quire.errors import ConfigError, EndpointError
-from quire.llm import prompt as llm_prompt
-from quire.llm.http import Endpoint, Sleep, bearer
-from quire.llm.prompt import Prompt
+from quire.llm.http import Endpoint, Sleep, bearer_header
+from quire.llm.prompt import Prompt, malformed_answer
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol:
-    """How an endpoint is spoken to."""
+class ChatProtocol:
+    """The requests and answers of one kind of endpoint."""
 
-    tail: str
+    path: str
     headers: Callable[[str], Mapping[str, str]]
-    asked: Callable[[str, Prompt], Mapping[str, Any]]
-    answered: Callable[[Any], Any]
-    """Finds the object in an answer; raises LookupError, TypeError or ValueError."""
+    """Returns the headers that carry a key."""
+    request: Callable[[str, Prompt], Mapping[str, Any]]
+    """Returns the request for a model and a prompt."""
+    parse: Callable[[Any], Any]
+    """Returns the object in an answer; raises LookupError, TypeError or ValueError."""
 
 
-def _asked_openai(model: str, prompt: Prompt) -> Mapping[str, Any]:
+def _openai_request(model: str, prompt: Prompt) -> Mapping[str, Any]:
     form = prompt.form
     return {
         "model": model,
@@ -46,16 +47,16 @@ def _asked_openai(model: str, prompt: Prompt) -> Mapping[str, Any]:
     }
 
 
-def _answered_openai(answer: Any) -> Any:
+def _parse_openai(answer: Any) -> Any:
     return json.loads(answer["choices"][0]["message"]["content"])
 
 
-def _asked_anthropic(model: str, prompt: Prompt) -> Mapping[str, Any]:
+def _anthropic_request(model: str, prompt: Prompt) -> Mapping[str, Any]:
     form = prompt.form
     return {
         "model": model,
         "temperature": 0,
-        "max_tokens": prompt.tokens,
+        "max_tokens": prompt.max_tokens,
         "system": prompt.task,
         "messages": [{"role": "user", "content": prompt.text}],
         "tools": [
@@ -69,25 +70,25 @@ def _asked_anthropic(model: str, prompt: Prompt) -> Mapping[str, Any]:
     }
 
 
-def _answered_anthropic(answer: Any) -> Any:
-    (used,) = [block for block in answer["content"] if block["type"] == "tool_use"]
-    return used["input"]
+def _parse_anthropic(answer: Any) -> Any:
+    (tool_use,) = [block for block in answer["content"] if block["type"] == "tool_use"]
+    return tool_use["input"]
 
 
 PROTOCOLS = {
-    "openai": Protocol("chat/completions", bearer, _asked_openai, _answered_openai),
-    "anthropic": Protocol(
+    "openai": ChatProtocol("chat/completions", bearer_header, _openai_request, _parse_openai),
+    "anthropic": ChatProtocol(
         "messages",
         lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"},
-        _asked_anthropic,
-        _answered_anthropic,
+        _anthropic_request,
+        _parse_anthropic,
     ),
 }
-"""A way of speaking is two functions and one row."""
+"""A protocol is two functions and one row."""
 
 
 class LanguageModel:
-    """A model behind an address. `section` names its settings in errors."""
+    """A language model at an endpoint; `section` is the section of its settings."""
 
     def __init__(
         self,
@@ -98,16 +99,23 @@ class LanguageModel:
     ) -> None:
         if settings.protocol not in PROTOCOLS:
             raise ConfigError(
-                f"{section}.protocol is {settings.protocol!r}; it must be {' or '.join(PROTOCOLS)}"
+                f"unknown protocol {settings.protocol!r}",
+                field=f"{section}.protocol",
+                value=settings.protocol,
+                allowed=PROTOCOLS,
             )
         if not settings.model:
-            raise ConfigError(f"{section}.provider is `llm`, but {section}.model is missing")
+            raise ConfigError(
+                "the name of the model is missing",
+                field=f"{section}.model",
+                hint=f"set it, or set {section}.provider to another value than `llm`",
+            )
         self._protocol = PROTOCOLS[settings.protocol]
         self.model = settings.model
         self._endpoint = Endpoint(
             section,
             settings.url,
-            self._protocol.tail,
+            self._protocol.path,
             key_env=settings.key_env,
             headers=self._protocol.headers,
             timeout=settings.timeout,
@@ -117,16 +125,17 @@ class LanguageModel:
 
     @property
     def name(self) -> str:
-        """The name that tells this model from others."""
+        """The name that identifies the endpoint and the model."""
         return f"llm:{self._endpoint.address} {self.model}"
 
     def ask(self, prompt: Prompt) -> Any:
-        """Give the list of an answer; raises EndpointError, also for what is in another form."""
-        answer = self._endpoint.json(self._endpoint.ask(self._protocol.asked(self.model, prompt)))
+        """Return the list in the answer; raises EndpointError, also for another form."""
+        response = self._endpoint.post(self._protocol.request(self.model, prompt))
+        answer = self._endpoint.json(response)
         try:
-            return self._protocol.answered(answer)[prompt.form.name]
+            return self._protocol.parse(answer)[prompt.form.name]
         except (LookupError, TypeError, ValueError, RecursionError) as error:
-            raise EndpointError(llm_prompt.malformed(self.model, error)) from error
+            raise EndpointError(malformed_answer(self.model, error)) from error
 
     def close(self) -> None:
         """Close the connections."""

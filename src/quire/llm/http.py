@@ -1,7 +1,7 @@
-"""How is an endpoint asked?
+"""JSON over HTTP: one endpoint with time-outs, retries and a key.
 
-JSON over HTTP, with time-outs, retries of what may pass, and a key that comes from the environment,
-goes into one header, and into no message.
+Requests that failed for a reason that may pass are sent again. The key comes from the environment,
+goes into one header and never into a message.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import httpx
 
 from quire.errors import ConfigError, EndpointError
 
-_MAY_PASS = frozenset({408, 409, 429})
+_RETRIED_STATUSES = frozenset({408, 409, 429})
 _FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 60.0
-_EXCERPT = 200
+_MAX_PAUSE = 60.0
+_EXCERPT_LENGTH = 200
 
 Sleep = Callable[[float], None]
 
 
 class Endpoint:
-    """One address that questions are posted to. `section` names its settings in errors."""
+    """An address that requests are posted to; `section` is the section of its settings."""
 
     def __init__(
         self,
         section: str,
         url: str | None,
-        tail: str,
+        path: str,
         *,
         key_env: str,
         headers: Callable[[str], Mapping[str, str]],
@@ -40,16 +40,20 @@ class Endpoint:
         retries: int,
         sleep: Sleep = time.sleep,
     ) -> None:
-        self.address = f"{_address(section, url)}/{tail}"
+        self.address = f"{_address(section, url)}/{path}"
         if retries < 0:
-            raise ConfigError(f"{section}.retries is {retries}; it must be 0 or more")
+            raise ConfigError(
+                f"must be at least 0, not {retries}", field=f"{section}.retries", value=retries
+            )
         if not (timeout > 0 and math.isfinite(timeout)):
-            raise ConfigError(f"{section}.timeout is {timeout}; it must be more than 0")
+            raise ConfigError(
+                f"must be more than 0, not {timeout}", field=f"{section}.timeout", value=timeout
+            )
         self._tries = retries + 1
         self._sleep = sleep
-        self._key = _key(key_env)
-        sent = headers(self._key) if self._key else {}
-        self._client = httpx.Client(headers=dict(sent), timeout=timeout)
+        self._key = _read_key(key_env)
+        key_headers = headers(self._key) if self._key else {}
+        self._client = httpx.Client(headers=dict(key_headers), timeout=timeout)
 
     @property
     def closed(self) -> bool:
@@ -60,23 +64,23 @@ class Endpoint:
         """Close the connections."""
         self._client.close()
 
-    def ask(self, question: Mapping[str, Any]) -> httpx.Response:
-        """Post a question; gives an answer that says it is one, or raises EndpointError."""
+    def post(self, body: Mapping[str, Any]) -> httpx.Response:
+        """Post JSON and return the successful response; raises EndpointError after the retries."""
         problem = ""
         for attempt in range(self._tries):
-            pause = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
+            pause = min(_FIRST_PAUSE * 2**attempt, _MAX_PAUSE)
             try:
-                response = self._client.post(self.address, json=question)
+                response = self._client.post(self.address, json=body)
             except httpx.TransportError as error:
                 problem = str(error) or type(error).__name__
             except (httpx.RequestError, ValueError) as error:
-                # An answer that cannot be unpacked, or a host that cannot be looked up.
+                # A response that cannot be decoded, or a host name that is invalid.
                 raise self.failure(f"the exchange failed: {error}") from error
             else:
                 if response.is_success:
                     return response
                 problem = f"status {response.status_code}: {self.excerpt(response)}"
-                if response.status_code not in _MAY_PASS and response.status_code < 500:
+                if response.status_code not in _RETRIED_STATUSES and response.status_code < 500:
                     raise self.failure(problem)
                 pause = _retry_after(response, pause)
             if attempt + 1 < self._tries:
@@ -84,71 +88,79 @@ class Endpoint:
         raise self.failure(f"gave up after {self._tries} tries; the last one: {problem}")
 
     def json(self, response: httpx.Response) -> Any:
-        """Read an answer as JSON."""
+        """Return the JSON of a response; raises EndpointError if it is not JSON."""
         try:
             return response.json()
         except (ValueError, RecursionError) as error:
             raise self.failure(f"its answer is not JSON: {self.excerpt(response)}") from error
 
     def excerpt(self, response: httpx.Response) -> str:
-        """Show how an answer begins."""
+        """Return the beginning of a response, without the key."""
         words = " ".join(self._without_key(response.text).split())
-        return words[:_EXCERPT] or "(nothing)"
+        return words[:_EXCERPT_LENGTH] or "(nothing)"
 
     def failure(self, problem: str) -> EndpointError:
-        """Say what went wrong with this endpoint."""
+        """Return the error for a problem with this endpoint."""
         return EndpointError(self._without_key(f"{self.address}: {problem}"))
 
     def _without_key(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
 
 
-def bearer(key: str) -> Mapping[str, str]:
-    """Give the header that carries a key to most endpoints."""
+def bearer_header(key: str) -> Mapping[str, str]:
+    """Return the header that carries a key to most endpoints."""
     return {"Authorization": f"Bearer {key}"}
 
 
 def _address(section: str, url: str | None) -> str:
+    field = f"{section}.url"
     if not url:
-        raise ConfigError(f"{section}.url is missing: give the address, as in https://host/v1")
+        raise ConfigError(
+            "the address is missing", field=field, hint="set it, as in https://host/v1"
+        )
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
-        raise ConfigError(f"{section}.url is not an address: {error}") from error
+        raise ConfigError(f"not an address: {error}", field=field) from error
     if parsed.userinfo:
-        # The address is left out: it holds a secret.
+        # The error does not carry the address: it contains a secret.
         raise ConfigError(
-            f"{section}.url must not hold a name or password; put the key into the environment "
-            f"variable that {section}.key_env names"
+            "must not contain a name or password",
+            field=field,
+            hint=f"put the key into the environment variable that {section}.key_env names",
         )
     if parsed.scheme not in {"http", "https"} or not parsed.host:
-        raise ConfigError(f"{section}.url is {url!r}; it must begin with http:// or https://")
+        raise ConfigError(
+            f"must begin with http:// or https://, not {url!r}", field=field, value=url
+        )
     if parsed.port is not None and not 0 < parsed.port < 2**16:
-        raise ConfigError(f"{section}.url is {url!r}; there is no port {parsed.port}")
+        raise ConfigError(f"{parsed.port} is not a port", field=field, value=url)
     if parsed.query or parsed.fragment:
-        raise ConfigError(f"{section}.url must end before any `?` or `#`, as in https://host/v1")
+        raise ConfigError(
+            "must end before any `?` or `#`, as in https://host/v1", field=field, value=url
+        )
     return url.rstrip("/")
 
 
-def _key(variable: str) -> str:
+def _read_key(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise ConfigError(f"the key in {variable} holds characters that no header can carry")
+        raise ConfigError(f"the key in {variable} contains characters that no header can carry")
     return key
 
 
-def _retry_after(response: httpx.Response, otherwise: float) -> float:
-    """Read how long the endpoint wants to be left alone: seconds, or a date.
+def _retry_after(response: httpx.Response, default: float) -> float:
+    """Return the pause that the endpoint asks for, in seconds or by a date.
 
-    A date is measured against the answer's own date, so that no clock is needed here.
+    A date is compared with the date of the response, so that no clock is needed here.
     """
-    asked = response.headers.get("retry-after", "")
+    header = response.headers.get("retry-after", "")
     try:
-        seconds = float(asked)
+        seconds = float(header)
     except ValueError:
         try:
-            then = parsedate_to_datetime(asked)
+            then = parsedate_to_datetime(header)
             seconds = (then - parsedate_to_datetime(response.headers["date"])).total_seconds()
         except (KeyError, TypeError, ValueError):
-            return otherwise
-    return min(max(seconds, 0.0), _LONGEST_PAUSE) if math.isfinite(seconds) else otherwise
+            return default
+    return min(max(seconds, 0.0), _MAX_PAUSE) if math.isfinite(seconds) else default

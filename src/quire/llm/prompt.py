@@ -1,6 +1,6 @@
-"""What is a model asked, and in which form must it answer?
+"""Prompts, and the form that their answers must have.
 
-Whoever asks it (an endpoint, the client of a connection) needs nothing else to know.
+This is all that anything which asks a model (an endpoint, the client of a call) needs to know.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """The form that an answer must have: an object with one list in it."""
+class AnswerForm:
+    """The form of an answer: an object that contains one list."""
 
     name: str
-    """Of the form, and of the list."""
+    """The name of the form and of the list."""
     entry: Mapping[str, str]
-    """The fields of each entry, and the JSON type of each."""
+    """The fields of each entry with their JSON types."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -38,34 +38,34 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked."""
+    """A request to a model."""
 
     task: str
-    """What it is to do; what follows is data."""
+    """The instructions; everything else is data."""
     text: str
-    form: Form
-    tokens: int
-    """An answer has at most so many."""
+    form: AnswerForm
+    max_tokens: int
+    """Upper limit for the length of the answer."""
 
 
-def numbered(entries: Any, count: int, field: str) -> list[list[Any]]:
-    """Give what an answer says for each number from 1 on, however often; refuse other numbers.
+def group_by_number(entries: Any, count: int, field: str) -> list[list[Any]]:
+    """Return the values of a field in an answer, grouped by the number of the entry, from 1 on.
 
-    Raises LookupError, TypeError or ValueError for what is in another form.
+    Raises LookupError, TypeError or ValueError if the answer has another form or other numbers.
     """
-    given: list[list[Any]] = [[] for _ in range(count)]
+    groups: list[list[Any]] = [[] for _ in range(count)]
     for entry in entries:
-        given[_place(entry["number"], count)].append(entry[field])
-    return given
+        groups[_index(entry["number"], count)].append(entry[field])
+    return groups
 
 
-def malformed(who: str, error: Exception) -> str:
-    """Say that an answer was none, and why."""
-    told = f"({type(error).__name__}: {error!s:.80})"
-    return f"{who} gave no answer in the form that was asked for {told}"
+def malformed_answer(who: str, error: Exception) -> str:
+    """Return the reason why an answer in another form is not used."""
+    problem = f"({type(error).__name__}: {error!s:.80})"
+    return f"{who} gave no answer in the form that was asked for {problem}"
 
 
-def _place(number: Any, count: int) -> int:
+def _index(number: Any, count: int) -> int:
     if type(number) is not int or not 0 < number <= count:
         raise ValueError(f"the number {number!r:.20}")
     return number - 1

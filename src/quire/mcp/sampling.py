@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from quire.core import hashing
 from quire.errors import UnansweredError
-from quire.llm.callback import Said
+from quire.llm.callback import ModelAnswer
 from quire.llm.prompt import Prompt
 from quire.mcp.session import CancelledError
 
@@ -84,7 +84,7 @@ class Client:
     def _comes_again(self) -> bool:
         return self._request.protocol_version in MODERN_PROTOCOL_VERSIONS
 
-    def generate(self, prompt: Prompt, seconds: float) -> Said:
+    def generate(self, prompt: Prompt, seconds: float) -> ModelAnswer:
         """Let its model answer."""
         text = types.TextContent(type="text", text=prompt.text)
         asked = types.CreateMessageRequest(
@@ -92,16 +92,18 @@ class Client:
                 messages=[types.SamplingMessage(role="user", content=text)],
                 system_prompt=prompt.task,
                 temperature=0,
-                max_tokens=prompt.tokens,
+                max_tokens=prompt.max_tokens,
             )
         )
         given = self._answer(asked, types.CreateMessageResult, seconds)
         if not isinstance(given.content, types.TextContent):
             kind = given.content.type
             raise UnansweredError(f"{given.model} of {self.client} gave no text, but: {kind}")
-        return Said(given.content.text, given.model)
+        return ModelAnswer(given.content.text, given.model)
 
-    def fill_in(self, message: str, fields: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
+    def ask_user(
+        self, message: str, fields: Mapping[str, Any], seconds: float
+    ) -> Mapping[str, Any]:
         """Let its user fill in fields."""
         form = {"type": "object", "properties": dict(fields), "required": [*fields]}
         asked = types.ElicitRequest(

@@ -94,7 +94,7 @@ class Served:
 
         client = Client(request, params.input_responses, lambda: self._asker.viewer)
         try:
-            with callback.called_by(client):
+            with callback.use_caller(client):
                 return await self._work(request, run)
         except AnswerNeededError as needed:
             return needed.result

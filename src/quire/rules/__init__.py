@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from quire.core.protocols import Embedder, Judge
 from quire.core.types import JudgeSettings
-from quire.errors import ConfigError, EmbedError, MissingExtraError
+from quire.errors import ConfigError, EmbedError, EndpointError, MissingExtraError
 from quire.rules.client_judge import ClientJudge, current_client
 from quire.rules.inheritance import find_broken_extends, merge, resolve_chain
 from quire.rules.parser import parse_context_file
@@ -68,7 +68,7 @@ def _open_semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | No
 
     try:
         opened = embedder()
-    except (EmbedError, MissingExtraError) as error:
+    except (EmbedError, EndpointError, MissingExtraError) as error:
         return NoJudge(str(error))
     if opened is None:
         return NoJudge("judge.provider is `semantic`, but embed.provider is `none`")

@@ -17,7 +17,7 @@ from quire.core.types import JudgeSettings, Situation, Verdict
 from quire.errors import ConfigError, UnansweredError
 from quire.llm import callback
 from quire.llm.callback import Caller
-from quire.llm.prompt import Prompt, malformed
+from quire.llm.prompt import Prompt, malformed_answer
 from quire.rules import judge_prompt
 from quire.rules.situation import canonical_json
 
@@ -35,7 +35,7 @@ CODE_BLOCK = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 
 def current_client() -> str:
     """Return who is asked in the running call: the client's model or user, and the viewer."""
-    caller = callback.current()
+    caller = callback.current_caller()
     if caller is None:
         return "nobody"
     way = "model" if caller.has_model else "user" if caller.has_user else "nobody"
@@ -62,7 +62,7 @@ class ClientJudge:
 
     def judge(self, sentences: Sequence[str], situation: Situation) -> list[Verdict]:
         """Return one verdict for each sentence; all are asked at once."""
-        caller = callback.current()
+        caller = callback.current_caller()
         if caller is None:
             return judge_prompt.fail_all(NO_CLIENT, len(sentences))
         try:
@@ -90,14 +90,14 @@ class ClientJudge:
         try:
             entries = json.loads(block[1] if block else answer.text)[judge_prompt.FORM.name]
         except (LookupError, TypeError, ValueError, RecursionError) as error:
-            return judge_prompt.fail_all(malformed(answer.model, error), len(sentences))
+            return judge_prompt.fail_all(malformed_answer(answer.model, error), len(sentences))
         return judge_prompt.parse_verdicts(entries, len(sentences), answer.model)
 
     def _ask_user(
         self, caller: Caller, sentences: Sequence[str], situation: Situation
     ) -> list[Verdict]:
         names = [f"statement_{number}" for number in range(1, len(sentences) + 1)]
-        answers = caller.fill_in(
+        answers = caller.ask_user(
             f"{MESSAGE}\n\n{canonical_json(situation)}",
             {name: _field(text) for name, text in zip(names, sentences, strict=True)},
             self._timeout,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from quire.core.types import Situation, Verdict
-from quire.llm.prompt import Form, Prompt, malformed, numbered
+from quire.llm.prompt import AnswerForm, Prompt, group_by_number, malformed_answer
 from quire.rules.situation import canonical_json
 
 VERSION = 1
@@ -23,7 +23,7 @@ TASK = (
     "situation would say that it is true; if that cannot be told, it does not apply. Answer for "
     "every statement, by its number, exactly once."
 )
-FORM = Form("verdicts", {"number": "integer", "applies": "boolean"})
+FORM = AnswerForm("verdicts", {"number": "integer", "applies": "boolean"})
 TOKENS_PER_SENTENCE = 40
 BASE_TOKENS = 200
 
@@ -41,9 +41,9 @@ def build_prompt(sentences: Sequence[str], situation: Situation) -> Prompt:
 def parse_verdicts(entries: Any, count: int, who: str) -> list[Verdict]:
     """Parse the entries of an answer into one verdict for each of `count` sentences."""
     try:
-        by_sentence = numbered(entries, count, "applies")
+        by_sentence = group_by_number(entries, count, "applies")
     except (LookupError, TypeError, ValueError) as error:
-        return fail_all(malformed(who, error), count)
+        return fail_all(malformed_answer(who, error), count)
     return [parse_verdict(answers, who) for answers in by_sentence]
 
 

@@ -1,4 +1,4 @@
-"""What is a language model asked to write?"""
+"""Tasks for a language model that writes, and their results."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ PRINCIPLE = "principle"
 
 @dataclass(frozen=True, slots=True)
 class WriteTask:
-    """A text to be written of other texts."""
+    """A text to write from other texts."""
 
     task: str
     """`summary` or `principle`."""
     texts: tuple[str, ...]
     about: str
-    """The question that it is for, or what the texts have in common."""
+    """The query that it answers, or what the texts have in common."""
     tokens: int
-    """About how long it may be."""
+    """Approximate length of the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What was written, or why nothing was."""
+    """The written text, or the reason why there is none."""
 
     text: str
     reason: str = ""
-    """Why there is no text."""
+    """The reason why there is no text."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from quire.core.serialize import to_plain
+
 from .test_kill import after, text
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ def held(tree: Tree) -> list[str]:
     """Open a store after a kill, check it, and give all blocks that it holds, without their times."""
     with tree.open() as opened:
         assert opened.store.check() == []
-        return [str({**one.plain(), "created": "", "edited": ""}) for one in opened.blocks.export()]
+        return [
+            str({**to_plain(one), "created": "", "edited": ""}) for one in opened.blocks.export()
+        ]
 
 
 def undisturbed(plant: Forest, name: str, files: dict[str, str]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quire import AccessRule, Filter, Quire, Viewer
+from quire.core.serialize import to_plain
 from quire.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,15 +30,15 @@ def everything(quire: Quire, viewer: str, ids: list[str]) -> str:
 
     def told(ask: Any, *given: Any) -> Any:
         try:
-            return ask(*given, viewer=viewer).plain()
+            return to_plain(ask(*given, viewer=viewer))
         except InputError as error:
             return str(error)
 
     return json.dumps(
         {
-            "memories": [one.plain() for one in quire.memories.list(history=True, viewer=viewer)],
-            "experiences": [one.plain() for one in quire.experiences.list(viewer=viewer)],
-            "values": [one.plain() for one in quire.principles.list(viewer=viewer)],
+            "memories": [to_plain(one) for one in quire.memories.list(history=True, viewer=viewer)],
+            "experiences": [to_plain(one) for one in quire.experiences.list(viewer=viewer)],
+            "values": [to_plain(one) for one in quire.principles.list(viewer=viewer)],
             "shown": [told(quire.memories.get, name) for name in ids],
             "told": [told(quire.experiences.get, name) for name in ids],
             "found": [

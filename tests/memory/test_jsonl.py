@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quire import AccessRule, Quire
+from quire.core.serialize import json_line
 from quire.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ A, B, C = "a" * 32, "b" * 32, "c" * 32
 
 
 def exported(quire: Quire, viewer: str | None = None) -> str:
-    return "\n".join(json.dumps(one.plain()) for one in quire.memories.export(viewer=viewer))
+    return "\n".join(json_line(one) for one in quire.memories.export(viewer=viewer))
 
 
 def line(name: str | None = None, content: str = "Something.", **more: Any) -> str:

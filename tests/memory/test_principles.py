@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import quire as package
 from quire import AccessRule, Filter, Quire
+from quire.core.serialize import to_plain
 from quire.core.types import OWNER
 from quire.errors import InputError, MissingExtraError
 from quire.memory import principles
@@ -193,9 +194,10 @@ def test_the_order_in_which_they_came_does_not_matter(plant: Forest, taught: Tre
 def test_no_process_finds_others(taught: Tree) -> None:
     script = (
         "import sys, quire\n"
+        "from quire.core.serialize import to_plain\n"
         "with quire.open(sys.argv[1]) as q:\n"
         "    made = q.principles.refresh()\n"
-        "    print([one.plain() for one in made.kept], q.status().roots)\n"
+        "    print([to_plain(one) for one in made.kept], q.status().roots)\n"
     )
     told = {
         subprocess.run(
@@ -280,7 +282,7 @@ def test_a_viewer_s_values_do_not_tell_of_others(plant: Forest) -> None:
                     tell(quire, number, share=["owner"])
             embed(quire)
             quire.principles.refresh()
-            made = [one.plain() for one in quire.principles.list(viewer="alice")]
+            made = [to_plain(one) for one in quire.principles.list(viewer="alice")]
             told.append(json.dumps([made, quire.status("alice").roots.state]))
     assert told[0] == told[1]
     assert "mind the" in told[0]

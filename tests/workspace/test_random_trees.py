@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from quire import Block, Quire, QuireError, Removed
+from quire.core.serialize import to_plain
 from quire.core.types import OWNER
 from tests.store.asking import Questions, everything, text
 
@@ -145,7 +146,7 @@ def told(quire: Quire, number: int) -> str:
     asked = Questions(queries=("tide rope keel mast secret",), records=(*NAMES, "s0", "s1"))
     with quire.store.view(VIEWERS[number], quire.config.space) as view:
         seen = everything(view, asked)
-    listed = [(depth, one.plain()) for depth, one in quire.blocks.tree(viewer=VIEWERS[number])]
+    listed = [(depth, to_plain(one)) for depth, one in quire.blocks.tree(viewer=VIEWERS[number])]
     return text([seen, str(listed)])
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quire.core.serialize import json_line
 from quire.core.types import Link
 from quire.core.types.blocks import TYPES, Block
 from quire.errors import InputError
@@ -68,7 +68,7 @@ def test_what_is_kept_is_read_back(block: Block, standing: InheritedAccess) -> N
 @given(BLOCKS)
 def test_what_is_exported_is_read_back(block: Block) -> None:
     made = validate.checked(block)
-    line = json.dumps(made.plain())
+    line = json_line(made)
     assert jsonl.parse(f"\n{line}\n\n") == [made]
 
 

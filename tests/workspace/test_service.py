@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from quire import Block, Event, Quire, QuireError, Viewer
+from quire.core.serialize import json_line
 from quire.core.types import OWNER
 
 if TYPE_CHECKING:
@@ -366,7 +366,7 @@ def test_what_is_done_is_recorded(opened: Quire) -> None:
 
 def test_exported_and_imported(plan: Quire) -> None:
     plan.blocks.share("goals", ["ann"], at=200)
-    text = "\n".join(json.dumps(one.plain()) for one in plan.blocks.export())
+    text = "\n".join(json_line(one) for one in plan.blocks.export())
     result = plan.blocks.import_lines(text, at=300)
     assert (result.added, result.changed, result.unchanged) == (0, 0, 5)
     gone = plan.blocks.delete("goals")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,7 +68,7 @@ def why_not(*, query: str, place: str, store: str | None, space: str | None, **g
     at = int(line) if line else None
     with opened(store, space) as quire, as_typed(given):
         told = quire.why_not(asked(query), quire.documents.path_of(path), at, **options_of(given))
-    output.why_not([asdict(one) for one in told], as_json=as_json)
+    output.why_not(serialize.to_plain(told), as_json=as_json)
     sys.exit(0 if all(one.inside for one in told) else 1)
 
 

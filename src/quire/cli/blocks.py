@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -131,7 +130,7 @@ def show(
     """Show one block with all that is known of it, and record that it was looked at."""
     with opened(store, space) as quire:
         found = quire.blocks.view(name, at=now(), viewer=_reader(quire, viewer, tokens))
-    plain = found.plain()
+    plain = serialize.to_plain(found)
     if as_json:
         click.echo(serialize.json_text(plain))
         return
@@ -161,7 +160,7 @@ def tree_of(
     with opened(store, space) as quire:
         found = quire.blocks.tree(name, levels=levels, viewer=_reader(quire, viewer, tokens))
     if as_json:
-        listed = [{"depth": depth, **one.plain()} for depth, one in found]
+        listed = [{"depth": depth, **serialize.to_plain(one)} for depth, one in found]
         click.echo(serialize.json_text({"blocks": listed}))
         return
     for depth, one in found:
@@ -254,10 +253,10 @@ def delete(
     with opened(store, space) as quire:
         gone = quire.blocks.delete(name, viewer=viewer)
     if as_json:
-        click.echo(serialize.json_text({"deleted": [one.plain() for one in gone]}))
+        click.echo(serialize.json_text({"deleted": gone.blocks}))
         return
     for one in gone:
-        click.echo(json.dumps(one.plain()))
+        click.echo(serialize.json_line(one))
     output.note(f"deleted {len(gone)} blocks; `quire import blocks` puts back what was printed")
 
 
@@ -306,10 +305,10 @@ def export(
     with opened(store, space) as quire:
         found = quire.blocks.export(name, viewer=_reader(quire, viewer, tokens))
     if as_json:
-        click.echo(serialize.json_text({"blocks": [one.plain() for one in found]}))
+        click.echo(serialize.json_text({"blocks": found}))
         return
     for one in found:
-        click.echo(json.dumps(one.plain()))  # ASCII: whatever the terminal, nothing is lost
+        click.echo(serialize.json_line(one))
 
 
 def _reader(quire: Quire, viewer: str | None, tokens: tuple[str, ...]) -> Viewer | str | None:
@@ -361,7 +360,7 @@ def _line(value: object) -> object:
 
 def _written(written: Written[Block], deed: str, *, as_json: bool) -> None:
     if as_json:
-        click.echo(serialize.json_text({**written.kept.plain(), "notes": list(written.notes)}))
+        click.echo(serialize.json_text(written))
         return
     output.notes(written.notes)
     output.say(f"{deed} {written.kept.id}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
 from quire.cli import output
@@ -42,7 +40,7 @@ def map_(
             viewer=viewer,
         )
     if as_json:
-        click.echo(serialize.json_text(asdict(found)))
+        click.echo(serialize.json_text(found))
         return
     for each in found.notes:
         output.note(f"note: {each}")

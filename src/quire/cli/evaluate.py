@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +68,7 @@ def evaluation(
             **options,
         )
     if as_json:
-        click.echo(serialize.json_text(asdict(found)))
+        click.echo(serialize.json_text(found))
     else:
         _printed(found)
 

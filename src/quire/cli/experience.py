@@ -185,7 +185,7 @@ def list_experiences(
             domain=domain, strategy=strategy, outcome=outcome, viewer=viewer
         )
     if as_json:
-        click.echo(serialize.json_text({"experiences": [one.plain() for one in found]}))
+        click.echo(serialize.json_text({"experiences": found}))
         return
     for one in found:
         tier = f" ({one.tier})" if one.tier else ""
@@ -206,9 +206,9 @@ def show(
     with opened(store, space) as quire:
         found = quire.experiences.get(name, viewer=viewer)
     if as_json:
-        click.echo(serialize.json_text(found.plain()))
+        click.echo(serialize.json_text(found))
         return
-    told = found.plain()
+    told = serialize.to_plain(found)
     output.pairs({key: value for key, value in told.items() if value not in (None, "")})
 
 
@@ -231,7 +231,7 @@ def values(
         notes = quire.principles.refresh(viewer=viewer).notes if refresh else ()
         found = quire.principles.list(axis=axis, viewer=viewer)
     if as_json:
-        told = {"values": [one.plain() for one in found], "notes": list(notes)}
+        told = {"values": found, "notes": notes}
         click.echo(serialize.json_text(told))
         return
     output.notes(notes)
@@ -281,8 +281,7 @@ LEARNING = (experience, values, import_)
 
 def _written(written: Written[Experience], deed: str, *, as_json: bool) -> None:
     if as_json:
-        told = {**written.kept.plain(), "notes": list(written.notes)}
-        click.echo(serialize.json_text(told))
+        click.echo(serialize.json_text(written))
         return
     output.notes(written.notes)
     output.say(f"{deed} {written.kept.id}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
 from quire.cli import output
@@ -81,7 +79,7 @@ IMPORTS = (
 
 def _shown(result: PagesImported, *, as_json: bool) -> None:
     if as_json:
-        click.echo(serialize.json_text(asdict(result)))
+        click.echo(serialize.json_text(result))
         return
     output.notes(result.notes)
     output.left_out(result.skipped)

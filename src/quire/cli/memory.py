@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -77,7 +76,7 @@ def list_memories(
     with opened(store, space) as quire:
         found = quire.memories.list(category=category, history=history, viewer=viewer)
     if as_json:
-        click.echo(serialize.json_text({"memories": [one.plain() for one in found]}))
+        click.echo(serialize.json_text({"memories": found}))
         return
     for one in found:
         old = " (superseded)" if one.superseded_by else ""
@@ -97,9 +96,9 @@ def show(
     with opened(store, space) as quire:
         found = quire.memories.get(name, viewer=viewer)
     if as_json:
-        click.echo(serialize.json_text(found.plain()))
+        click.echo(serialize.json_text(found))
         return
-    content = found.plain()
+    content = serialize.to_plain(found)
     text = content.pop("content")
     output.pairs({key: value for key, value in content.items() if value is not None})
     for line in str(text).splitlines():
@@ -163,10 +162,10 @@ def export(*, viewer: str | None, store: str | None, space: str | None, as_json:
     with opened(store, space) as quire:
         found = quire.memories.export(viewer=viewer)
     if as_json:
-        click.echo(serialize.json_text({"memories": [one.plain() for one in found]}))
+        click.echo(serialize.json_text({"memories": found}))
         return
     for one in found:
-        click.echo(json.dumps(one.plain()))  # ASCII: whatever the terminal, nothing is lost
+        click.echo(serialize.json_line(one))
 
 
 @memory.command("import")
@@ -207,8 +206,7 @@ def _line(one: Memory) -> str:
 
 def _written(written: Written[Memory], deed: str, *, as_json: bool) -> None:
     if as_json:
-        told = {**written.kept.plain(), "notes": list(written.notes)}
-        click.echo(serialize.json_text(told))
+        click.echo(serialize.json_text(written))
         return
     output.notes(written.notes)
     output.say(f"{deed} {written.kept.id}")

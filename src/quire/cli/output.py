@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from quire.cli.naming import setting, spoken
-from quire.core.serialize import json_text, printable, search_result
+from quire.core.serialize import json_text, pick, printable, to_plain
 from quire.core.types import (
     AccessRule,
     Context,
@@ -53,7 +52,7 @@ def note(text: str) -> None:
 def indexed(result: IndexResult, *, as_json: bool) -> None:
     """Show what became of the files."""
     if as_json:
-        click.echo(json_text(asdict(result)))
+        click.echo(json_text(result))
         return
     notes(result.notes)
     left_out(result.skipped)
@@ -70,7 +69,7 @@ def indexed(result: IndexResult, *, as_json: bool) -> None:
 def found(result: SearchResult, *, as_json: bool) -> None:
     """Show what a search found; failures come first."""
     if as_json:
-        click.echo(json_text(search_result(result)))
+        click.echo(json_text(result))
         return
     _missing(result.failed, result.notes)
     if not result.results:
@@ -94,7 +93,7 @@ def found(result: SearchResult, *, as_json: bool) -> None:
 def context(made: Context, *, as_json: bool) -> None:
     """Show a context: the text alone, what else there is to know beside it."""
     if as_json:
-        click.echo(json_text(asdict(made)))
+        click.echo(json_text(made))
         return
     _missing(made.failed, made.notes)
     if made.limit_exceeded:
@@ -111,7 +110,7 @@ def context(made: Context, *, as_json: bool) -> None:
 def given(told: Sequence[Feedback], *, as_json: bool) -> None:
     """Show what was said of contexts."""
     if as_json:
-        click.echo(json_text({"feedback": [one.plain() for one in told]}))
+        click.echo(json_text({"feedback": told}))
         return
     for one in told:
         whose = " (shared)" if one.shared else ""
@@ -142,9 +141,8 @@ def _exactly(text: str) -> None:
 def explained(made: Context, *, as_json: bool) -> None:
     """Show the fate of each candidate, step by step."""
     if as_json:
-        told = asdict(made)
-        names = ("tokens", "available", "decisions", "failed", "notes")
-        click.echo(json_text({name: told[name] for name in names}))
+        data = to_plain(made)
+        click.echo(json_text(pick(data, "tokens", "available", "decisions", "failed", "notes")))
         return
     _missing(made.failed, made.notes)
     for decision in sorted(made.decisions, key=lambda one: (-one.score, one.path, one.chunk_id)):
@@ -161,7 +159,7 @@ def explained(made: Context, *, as_json: bool) -> None:
 def why_not(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Show what keeps pieces out, and what lets them in."""
     if as_json:
-        click.echo(json_text({"pieces": list(told)}))
+        click.echo(json_text({"pieces": told}))
         return
     for one in told:
         where = place(one["path"], one["lines"])
@@ -196,16 +194,7 @@ def status(
     as_json: bool,
 ) -> None:
     """Show what a store holds."""
-    values: dict[str, Any] = {
-        "state_root": told.roots.state,
-        "content_root": told.roots.content,
-        "records": told.records,
-        "chunks": told.chunks,
-        "vectors": told.vectors,
-        "missing_vectors": told.missing_vectors,
-        "model": told.model,
-        "bytes": told.bytes,
-    }
+    values: dict[str, Any] = to_plain(told)
     if indexed_at is not None:
         values["indexed_at"] = datetime.fromtimestamp(indexed_at, UTC).isoformat()
     if history is not None:
@@ -221,7 +210,7 @@ def status(
 def problems(found_: Sequence[Problem], *, as_json: bool) -> None:
     """Show what a check found."""
     if as_json:
-        click.echo(json_text({"problems": [asdict(problem) for problem in found_]}))
+        click.echo(json_text({"problems": found_}))
         return
     for problem in found_:
         state = "repaired" if problem.repaired else "PROBLEM"
@@ -235,7 +224,7 @@ def problems(found_: Sequence[Problem], *, as_json: bool) -> None:
 def imported(result: ImportResult, what: str, *, as_json: bool) -> None:
     """Show what became of the things that were imported."""
     if as_json:
-        click.echo(json_text(asdict(result)))
+        click.echo(json_text(result))
         return
     notes(result.notes)
     left_out(result.skipped)

@@ -1,25 +1,45 @@
-"""Turn results into plain data and JSON: the one serializer of every interface."""
+"""Serialize results to plain data and JSON.
+
+The one place that decides how a result looks as JSON: the command line (`--json`), the tools of the
+MCP server and exports use it. A result is its fields, unless its type has a form of its own here.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import singledispatch
 from typing import Any
 
-from quire.core.types import SearchResult
+from quire.core.types import (
+    Candidate,
+    Experience,
+    Feedback,
+    Memory,
+    Status,
+    Value,
+    Written,
+    written_moment,
+)
+from quire.core.types.blocks import Block
 
-# What steers a terminal, breaks a line or turns the order of letters around.
+# Characters that steer a terminal, break a line or reverse the order of letters.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def json_text(value: Any) -> str:
-    """Write plain data as JSON in one fixed form."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    # Line ends are the form's own; what JSON leaves as it is can still steer a terminal.
+    """Serialize a result as indented JSON that cannot steer a terminal."""
+    text = json.dumps(to_plain(value), ensure_ascii=False, indent=2)
     return _CONTROL.sub(
         lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text
     )
+
+
+def json_line(value: Any) -> str:
+    """Serialize a result as one line of ASCII, which every terminal and encoding can carry."""
+    return json.dumps(to_plain(value))
 
 
 def printable(text: str) -> str:
@@ -27,23 +47,140 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def search_result(result: SearchResult) -> dict[str, Any]:
-    """Return a search result as plain data."""
+def pick(data: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return some members of an object, in the order of the names."""
+    return {name: data[name] for name in names}
+
+
+@singledispatch
+def to_plain(value: Any) -> Any:
+    """Return a value as plain data: dictionaries, lists, texts, numbers, booleans and None."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: to_plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_plain(item) for item in value]
+    return value
+
+
+@to_plain.register
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    chunk = candidate.chunk
     return {
-        "results": [
-            {
-                "id": candidate.chunk.id,
-                "path": candidate.chunk.path,
-                "lines": list(candidate.chunk.lines),
-                "score": candidate.score,
-                "signals": dict(sorted(candidate.signals.items())),
-                "title": candidate.chunk.title,
-                "text": candidate.chunk.text,
-            }
-            for candidate in result.results
-        ],
-        "state_root": result.state_root,
-        "failed": [asdict(failure) for failure in result.failed],
-        "notes": list(result.notes),
-        "exact": result.exact,
+        "id": chunk.id,
+        "path": chunk.path,
+        "lines": list(chunk.lines),
+        "score": candidate.score,
+        "signals": dict(sorted(candidate.signals.items())),
+        "title": chunk.title,
+        "text": chunk.text,
+    }
+
+
+@to_plain.register
+def _status(status: Status) -> dict[str, Any]:
+    return {
+        "state_root": status.roots.state,
+        "content_root": status.roots.content,
+        "records": status.records,
+        "chunks": status.chunks,
+        "vectors": status.vectors,
+        "missing_vectors": status.missing_vectors,
+        "model": status.model,
+        "bytes": status.bytes,
+    }
+
+
+@to_plain.register(Written)
+def _written(written: Written[Any]) -> dict[str, Any]:
+    return {**to_plain(written.kept), "notes": list(written.notes)}
+
+
+@to_plain.register
+def _memory(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "category": memory.category,
+        "importance": memory.importance / 1000,
+        "created": written_moment(memory.created),
+        "edited": written_moment(memory.edited),
+        "author": memory.author,
+        "share": to_plain(memory.acl),
+        "supersedes": memory.supersedes,
+        "superseded_by": memory.superseded_by,
+    }
+
+
+@to_plain.register
+def _experience(experience: Experience) -> dict[str, Any]:
+    return {
+        "id": experience.id,
+        "domain": experience.domain,
+        "strategy": experience.strategy,
+        "goal": experience.goal,
+        "hypothesis": experience.hypothesis,
+        "action": experience.action,
+        "prediction": experience.prediction,
+        "outcome": experience.outcome,
+        "result": experience.result,
+        "surprise": experience.surprise,
+        "root_cause": experience.root_cause,
+        "lesson": experience.lesson,
+        "tier": experience.tier,
+        "iterations": experience.iterations,
+        "started": written_moment(experience.started),
+        "updated": written_moment(experience.updated),
+        "resolved": written_moment(experience.resolved),
+        "source": experience.source,
+        "author": experience.author,
+        "share": to_plain(experience.acl),
+    }
+
+
+@to_plain.register
+def _principle(principle: Value) -> dict[str, Any]:
+    return {
+        "id": principle.id,
+        "text": principle.text,
+        "axis": principle.axis,
+        "cluster_id": principle.cluster_id,
+        "size": principle.size,
+        "similarity": principle.similarity / 1000,
+        "members": list(principle.members),
+        "worded_by": principle.worded_by,
+    }
+
+
+@to_plain.register
+def _feedback(feedback: Feedback) -> dict[str, Any]:
+    return {
+        "id": feedback.id,
+        "useful": list(feedback.useful),
+        "useless": list(feedback.useless),
+        "receipt": feedback.receipt,
+        "at": written_moment(feedback.at),
+        "author": feedback.author,
+        "share": list(feedback.acl) if feedback.shared else None,
+    }
+
+
+@to_plain.register
+def _block(block: Block) -> dict[str, Any]:
+    return {
+        "id": block.id,
+        "type": block.type,
+        "text": block.text,
+        "parent": block.parent,
+        "position": block.position,
+        "properties": to_plain(dict(sorted(block.properties.items()))),
+        "relations": to_plain(dict(sorted(block.relations.items()))),
+        "links": list(block.links),
+        "mentions": list(block.mentions),
+        "created": written_moment(block.created),
+        "edited": written_moment(block.edited),
+        "author": block.author,
+        "access": to_plain(block.access),
+        "source": block.source,
     }

@@ -97,7 +97,7 @@ def search(asker: Session, given: Given, step: Step) -> Answer:
     quire = asker.quire()
     step("searching")
     found = quire.search(given["query"], k=given.get("k", 10), where=_where(given))
-    plain = serialize.search_result(found)
+    plain = serialize.to_plain(found)
     results = [
         {
             **{name: one[name] for name in ("path", "lines", "title", "text", "score", "signals")},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from quire.clock import now
+from quire.core.serialize import to_plain
 from quire.errors import InputError
 from quire.mcp.session import Answer, Given, Session, Step
 
@@ -15,7 +16,7 @@ def remember(asker: Session, given: Given, step: Step) -> Answer:
     quire = asker.quire(create=True)
     step("remembering")
     written = quire.memories.add(given.pop("text"), at=now(), **given)
-    return Answer({**written.kept.plain(), "notes": list(written.notes)})
+    return Answer(to_plain(written))
 
 
 # What each operation on an experience takes beside its name; the first ones must be there.
@@ -63,5 +64,5 @@ def experience(asker: Session, given: Given, step: Step) -> Answer:
         else:
             written = quire.experiences.resolve(first, rest.pop("outcome"), at=now(), **rest)
         found, notes = [written.kept], written.notes
-    told = {"experiences": [one.plain() for one in found], "notes": list(notes)}
+    told = {"experiences": to_plain(found), "notes": list(notes)}
     return Answer(told, "experiences")

@@ -1,6 +1,6 @@
 """What does a file of exported blocks say?
 
-JSON lines, one block each, as `Block.plain` gives them. Only `type` must be there.
+JSON lines, one block each, as `serialize.to_plain` gives them. Only `type` must be there.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from typing import Any
 
 from quire.core import jsonl
 from quire.core.jsonl import moment_of, text_of, texts_of
+from quire.core.serialize import to_plain
 from quire.core.types.blocks import Block
 from quire.errors import InputError
 from quire.workspace import validate
 
-FIELDS = tuple(Block("", "page").plain())
+FIELDS = tuple(to_plain(Block("", "page")))
 
 
 def parse(text: str) -> list[Block]:

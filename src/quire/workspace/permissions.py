@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from quire.core import hashing
 from quire.core.protocols import View, Writer
+from quire.core.serialize import to_plain
 from quire.core.types import OWNER_NAME, Record, Viewer
 from quire.core.types.blocks import Block
 from quire.errors import InputError
@@ -72,7 +73,7 @@ def taken_in(
 
 def _named(block: Block, viewer: Viewer, at: int, number: int) -> str:
     """Name a block without an id by all that it says, and by whom and when it was said."""
-    said = (block.type, block.text, block.parent, block.position, repr(block.plain()))
+    said = (block.type, block.text, block.parent, block.position, repr(to_plain(block)))
     return f"b-{hashing.identifier('block', *said, viewer.actor, at, number)}"
 
 

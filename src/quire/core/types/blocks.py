@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from quire.core.types.documents import Skipped
-from quire.core.types.memory import written_moment
 from quire.core.types.records import Event
 
 TYPES = (
@@ -75,28 +74,6 @@ class Block:
     """Who may read it and what stands in it; None: as of what it stands in."""
     source: str = ""
     """The import that it came with, as a hash."""
-
-    def plain(self) -> dict[str, Any]:
-        """Give it as plain data, the form of JSON and of exports."""
-        return {
-            "id": self.id,
-            "type": self.type,
-            "text": self.text,
-            "parent": self.parent,
-            "position": self.position,
-            "properties": {
-                name: list(value) if isinstance(value, tuple) else value
-                for name, value in sorted(self.properties.items())
-            },
-            "relations": {name: list(ids) for name, ids in sorted(self.relations.items())},
-            "links": list(self.links),
-            "mentions": list(self.mentions),
-            "created": written_moment(self.created),
-            "edited": written_moment(self.edited),
-            "author": self.author,
-            "access": None if self.access is None else list(self.access),
-            "source": self.source,
-        }
 
 
 @dataclass(frozen=True, slots=True)

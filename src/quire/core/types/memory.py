@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from quire.core.types.documents import Skipped
 
@@ -32,21 +32,6 @@ class Memory:
     """Who may read it; None: the space's rules decide."""
     supersedes: str | None = None
     superseded_by: str | None = None
-
-    def plain(self) -> dict[str, Any]:
-        """Give it as plain data, the form of JSON and of exports."""
-        return {
-            "id": self.id,
-            "content": self.content,
-            "category": self.category,
-            "importance": self.importance / 1000,
-            "created": written_moment(self.created),
-            "edited": written_moment(self.edited),
-            "author": self.author,
-            "share": None if self.acl is None else list(self.acl),
-            "supersedes": self.supersedes,
-            "superseded_by": self.superseded_by,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,31 +64,6 @@ class Experience:
     author: str | None = None
     acl: tuple[str, ...] | None = None
 
-    def plain(self) -> dict[str, Any]:
-        """Give it as plain data, the form of JSON."""
-        return {
-            "id": self.id,
-            "domain": self.domain,
-            "strategy": self.strategy,
-            "goal": self.goal,
-            "hypothesis": self.hypothesis,
-            "action": self.action,
-            "prediction": self.prediction,
-            "outcome": self.outcome,
-            "result": self.result,
-            "surprise": self.surprise,
-            "root_cause": self.root_cause,
-            "lesson": self.lesson,
-            "tier": self.tier,
-            "iterations": self.iterations,
-            "started": written_moment(self.started),
-            "updated": written_moment(self.updated),
-            "resolved": written_moment(self.resolved),
-            "source": self.source,
-            "author": self.author,
-            "share": None if self.acl is None else list(self.acl),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Value:
@@ -129,19 +89,6 @@ class Value:
         """Whether a language model worded it: none of its members said it so."""
         return ":" in self.worded_by
 
-    def plain(self) -> dict[str, Any]:
-        """Give it as plain data, the form of JSON."""
-        return {
-            "id": self.id,
-            "text": self.text,
-            "axis": self.axis,
-            "cluster_id": self.cluster_id,
-            "size": self.size,
-            "similarity": self.similarity / 1000,
-            "members": list(self.members),
-            "worded_by": self.worded_by,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
@@ -161,18 +108,6 @@ class Feedback:
     """Who may read it."""
     shared: bool = False
     """Whether it counts for all who may read it."""
-
-    def plain(self) -> dict[str, Any]:
-        """Give it as plain data, the form of JSON."""
-        return {
-            "id": self.id,
-            "useful": list(self.useful),
-            "useless": list(self.useless),
-            "receipt": self.receipt,
-            "at": written_moment(self.at),
-            "author": self.author,
-            "share": list(self.acl) if self.shared else None,
-        }
 
 
 @dataclass(frozen=True, slots=True)

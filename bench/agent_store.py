@@ -21,7 +21,7 @@ from quire.core.protocols import Store
 from quire.core.types import Document, Experience, IngestSettings
 from quire.ingest import commits
 from quire.ingest.git import Change, Commit
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.memory import experiences, memories, principles, vocabulary
 from quire.store import analyzer, open_store
 from quire.store.sqlite.schema import MIGRATIONS
@@ -94,7 +94,7 @@ def code(number: int) -> Document:
             f"    return {first}.strip()\n"
         )
     path = f"src/{number % 97:02d}/module_{number:05d}.py"
-    return document_of(path, "".join(parts).encode(), SETTINGS)
+    return build_document(path, "".join(parts).encode(), SETTINGS)
 
 
 def experience(number: int) -> Experience:
@@ -135,7 +135,7 @@ def commit(number: int) -> Document:
         message=f"{_said(random, 8)}\n\n{_said(random, 30)}",
         changes=tuple(Change(f"src/{one % 97:02d}/module_{one:05d}.py", 5, 2) for one in files),
     )
-    document = commits.document_of(commits.record_of(made), made, SETTINGS)
+    document = commits.build_document(commits.build_record(made), made, SETTINGS)
     assert isinstance(document, Document), "no secret"
     return document
 

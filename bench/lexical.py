@@ -14,7 +14,7 @@ from bench import cache, data, queries, stores, synthetic
 from bench.report import Table, timed
 from quire.core.protocols import Store
 from quire.core.types import OWNER, Chunk, Document, IngestSettings
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.store import open_store
 from quire.store.analyzer import STOP_WORDS
 
@@ -118,4 +118,4 @@ def _real_documents() -> Iterator[Document]:
     settings = IngestSettings()
     for task in REAL:
         for number, (path, text) in enumerate(data.documents(task)):
-            yield document_of(f"{task}/{number}/{path}", text.encode(), settings)
+            yield build_document(f"{task}/{number}/{path}", text.encode(), settings)

@@ -40,7 +40,7 @@ from quire.indexing.access import AccessControl
 from quire.indexing.documents import Documents
 from quire.indexing.indexer import Indexer, Report, ignore_progress
 from quire.indexing.project import Project
-from quire.ingest.paths import relative_paths
+from quire.ingest.paths import resolve_paths
 from quire.memory.authoring import Authoring
 from quire.memory.experience_service import Experiences
 from quire.memory.feedback_service import FeedbackLog
@@ -321,7 +321,7 @@ class Quire:
     ) -> Mapped:
         """Map the most used definitions below some paths; without any, of the whole root."""
         check_budget(Budget(budget, reserved={}))
-        under = relative_paths(self.root(), paths, must_exist=False)
+        under = resolve_paths(self.root(), paths, must_exist=False)
         with self._project.view(viewer) as view:
             return codemap.draw(view, under, budget, tokens.open_counter(model))
 

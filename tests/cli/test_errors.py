@@ -65,7 +65,7 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         (("search", "anchor", "--path", ""), ("is no glob", ".gitignore")),
         (("search", "anchor", "--viewer", ""), ("is no viewer",)),
         (("index", "nothing.md"), ("nothing.md does not exist",)),
-        (("index", "/"), ("is outside of", "--store or --space")),
+        (("index", "/"), ("is outside of", "store or ")),
         (("index", "../elsewhere"), ("does not exist",)),
         (("purge", "/etc/passwd"), ("is outside of",)),
         (("access", "allow", "*.md", "two words"), ("'two words' is no principal",)),

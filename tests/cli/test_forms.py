@@ -49,7 +49,7 @@ def test_index(tree: Tree) -> None:
         "commits",
     ]
     assert (told["indexed"], told["unchanged"], told["removed"]) == (2, 0, 0)
-    assert told["skipped"] == [{"path": "photo.png", "reason": "binary, by its ending"}]
+    assert told["skipped"] == [{"path": "photo.png", "reason": "binary, by its extension"}]
     assert told["chunks"] == told["missing_vectors"] >= 2
     assert (told["vectors"], told["notes"]) == (0, [])
     assert HEX.fullmatch(told["state_root"])
@@ -152,7 +152,7 @@ def test_init(tree: Tree) -> None:
 def test_people_see_results_on_standard_output_and_notes_beside_them(tree: Tree) -> None:
     tree.fill(FILES)
     done = tree.call("index", "--no-embed")
-    assert done.stderr == "skipped photo.png: binary, by its ending\n"
+    assert done.stderr == "skipped photo.png: binary, by its extension\n"
     counted, missing, root = done.stdout.splitlines()
     assert counted.startswith("2 indexed, 0 unchanged, 0 removed, 1 skipped; ")
     assert missing.endswith("chunks have no vector yet")
@@ -183,7 +183,7 @@ def test_many_skipped_files_are_counted_not_listed_to_people(tree: Tree) -> None
     tree.fill({f"photo{n:02}.png": b"\x89PNG" for n in range(25)})
     done = tree.call("index", "--no-embed")
     assert done.stderr == (
-        "skipped photo00.png, photo01.png, photo02.png and 22 more: binary, by its ending\n"
+        "skipped photo00.png, photo01.png, photo02.png and 22 more: binary, by its extension\n"
         "--json lists all that was skipped\n"
     )
     assert len(answer(tree, "index", "--no-embed")["skipped"]) == 25

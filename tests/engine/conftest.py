@@ -90,5 +90,5 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         monkeypatch.setattr(files, name, watched)
 
     watch("read")
-    watch("digest_of")
+    watch("compute_digest")
     return met

@@ -180,7 +180,7 @@ def test_long_messages_are_cut_and_many_files_counted(repository: Repository) ->
     assert "".join(chunk.text for chunk in chunks) == f"Subject\n\n{LONG}".strip() + "\n\na.md\n"
 
     assert len(repository.commits()[many].paths) == 3000
-    assert len(links) == commits.FILES_LINKED
+    assert len(links) == commits.MAX_FILES_LINKED
     text = repository.text(many)
     assert text.endswith("many/0049.md\nand 2950 more\n")
 
@@ -202,7 +202,7 @@ def test_secrets_in_messages_are_left_out_and_told(repository: Repository) -> No
 def test_times_that_no_clock_shows(repository: Repository) -> None:
     far = repository.raw(b"Far away\n", time="99999999999999999999")
     repository.index()
-    assert repository.commits()[far].modified == git.LAST_TIME
+    assert repository.commits()[far].modified == git.MAX_TIME
 
 
 def test_a_submodule_is_not_entered(repository: Repository, nested: Repository) -> None:
@@ -240,18 +240,20 @@ def test_a_part_of_a_repository(nested: Repository) -> None:
 
 def test_text_is_skipped_or_made_of_a_commit_alone() -> None:
     commit = git.Commit("0" * 40, 0, " ", 7, "\r\nTitle\r\nrest\r\n", ())
-    record = commits.record_of(commit)
-    document = commits.document_of(record, commit, IngestSettings())
+    record = commits.build_record(commit)
+    document = commits.build_document(record, commit, IngestSettings())
     assert not isinstance(document, Skipped)
     assert (record.title, record.author) == ("Title", None)
     assert document.chunks[0].text == "Title\nrest\n"
 
 
 def test_names_are_followed_from_the_newest_commit_back() -> None:
-    names = commits.Names()
+    names = commits.RenameTracker()
 
     def targets(*changes: git.Change) -> set[str]:
-        record, links = names.follow(commits.record_of(git.Commit("1", 1, "A", 7, "", changes)))
+        record, links = names.link_files(
+            commits.build_record(git.Commit("1", 1, "A", 7, "", changes))
+        )
         known = {compute_record_id(path): path for path in record.paths}
         return {known[link.target] for link in links}
 

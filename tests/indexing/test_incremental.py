@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The commits that git was asked for, in order."""
     asked: list[str] = []
-    real = git.commits
+    real = git.read_commits
 
     def watched(found: git.Repository, shas: Iterable[str]) -> Iterator[git.Commit]:
         wanted = list(shas)
         asked.extend(wanted)
         return real(found, wanted)
 
-    monkeypatch.setattr(git, "commits", watched)
+    monkeypatch.setattr(git, "read_commits", watched)
     return asked
 
 
@@ -57,13 +57,13 @@ def test_as_long_as_nothing_moves_git_is_asked_once(
     root = repository.tree.content_root()
 
     asked: list[str] = []
-    real = git._command
+    real = git._build_command
 
     def watched(*arguments: str) -> list[str]:
         asked.append(" ".join(arguments))
         return real(*arguments)
 
-    monkeypatch.setattr(git, "_command", watched)
+    monkeypatch.setattr(git, "_build_command", watched)
     repository.tree.write("b.md", "Not committed.\n")
     result = repository.index()
     assert (result.indexed, result.commits) == (1, 0)

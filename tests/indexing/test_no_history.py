@@ -33,11 +33,11 @@ def test_no_repository_is_no_news(tree: Tree) -> None:
 
 def test_no_commit_yet(repository: Repository) -> None:
     repository.write({"a.md": "A\n"})
-    assert repository.index().notes == ("no git history: there is no commit yet",)
+    assert repository.index().notes == ("no git history: the repository has no commit yet",)
     repository.commit("Begin", {})
     assert repository.index().notes == ()
     repository.git("checkout", "--quiet", "--orphan", "fresh")
-    assert repository.index().notes == ("no git history: there is no commit yet",)
+    assert repository.index().notes == ("no git history: the repository has no commit yet",)
     assert repository.commits() == {}
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from quire.core.types import Chunk, Document, Entity, IngestSettings, Outline
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 
 SMALL = IngestSettings(whole=120, paragraph=120, target=80, join=80, code_max=160)
 
 
 def read_text(path: str, text: str, settings: IngestSettings = SMALL) -> Document:
-    return document_of(path, text.encode(), settings)
+    return build_document(path, text.encode(), settings)
 
 
 def read_chunks(path: str, text: str, settings: IngestSettings = SMALL) -> tuple[Chunk, ...]:

@@ -13,7 +13,7 @@ from quire.core import hashing
 from quire.core.types import Document, Entity, IngestSettings
 from quire.ingest.chat_formats import normalize_time
 from quire.ingest.decode import NotText
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL, check_outline, read_text
@@ -531,9 +531,9 @@ SIZES = st.builds(IngestSettings, whole=st.integers(0, 60), target=st.integers(0
 def test_any_json_is_read(values: list[Any], as_lines: bool, sizes: IngestSettings) -> None:
     text = json_lines(*values) if as_lines else json.dumps(values)
     path = "a.jsonl" if as_lines else "a.json"
-    document = document_of(path, text.encode(), sizes)
+    document = build_document(path, text.encode(), sizes)
     check(document)
-    assert document == document_of(path, text.encode(), sizes)
+    assert document == build_document(path, text.encode(), sizes)
     if document.record.kind == "document":
         assert text_of(document) == text
     for chunk in document.chunks:
@@ -546,7 +546,7 @@ def test_damaged_lines_do_not_fail(damage: str, at: int) -> None:
     text = json_lines(*[{"role": "user", "content": "Hi"}] * 3)
     damaged = (text[:at] + damage + text[at:]).encode("utf-8", "replace")
     try:
-        document = document_of("a.jsonl", damaged, SMALL)
+        document = build_document("a.jsonl", damaged, SMALL)
     except (NotText, UnreadableFile):
         return
     check(document)
@@ -564,7 +564,7 @@ def test_damaged_lines_do_not_fail(damage: str, at: int) -> None:
 )
 def test_work_is_linear_in_the_length_of_a_transcript(unit: str) -> None:
     def run(times: int) -> int:
-        return work(lambda: document_of("a.jsonl", (unit * times).encode(), DEFAULT))
+        return work(lambda: build_document("a.jsonl", (unit * times).encode(), DEFAULT))
 
     run(400)
     assert run(400) <= 5 * run(100) + 500

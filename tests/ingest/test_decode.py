@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.ingest.decode import NotText, text_of
+from quire.ingest.decode import NotText, decode_text
 
 TEXT = "Grüße, \u2018quoted\u2019 €5 \u2013 naïve\nsecond line\n"
 
@@ -39,22 +39,22 @@ TEXT = "Grüße, \u2018quoted\u2019 €5 \u2013 naïve\nsecond line\n"
     ],
 )
 def test_the_same_text_in_many_encodings(data: bytes) -> None:
-    assert text_of(data) == TEXT
+    assert decode_text(data) == TEXT
 
 
 def test_bytes_that_cp1252_does_not_know_are_latin1() -> None:
-    assert text_of(b"plain words " * 20 + b"\x81").endswith(" \x81")
+    assert decode_text(b"plain words " * 20 + b"\x81").endswith(" \x81")
 
 
 def test_a_damaged_place_does_not_turn_all_of_utf8_into_gibberish() -> None:
     sound = "äöü " * 20
-    assert text_of(sound.encode() + b"\xc3" + b" end") == sound + "\ufffd end"
+    assert decode_text(sound.encode() + b"\xc3" + b" end") == sound + "\ufffd end"
     # One odd byte among ASCII says nothing for UTF-8.
-    assert text_of(b"caf\xe9") == "café"
+    assert decode_text(b"caf\xe9") == "café"
 
 
 def test_a_text_that_holds_replacement_characters_is_not_damaged_by_them() -> None:
-    assert text_of(("\ufffd" * 30 + "é").encode()) == "\ufffd" * 30 + "é"
+    assert decode_text(("\ufffd" * 30 + "é").encode()) == "\ufffd" * 30 + "é"
 
 
 @pytest.mark.parametrize(
@@ -72,27 +72,27 @@ def test_a_text_that_holds_replacement_characters_is_not_damaged_by_them() -> No
 )
 def test_what_is_no_text_says_so(data: bytes, reason: str) -> None:
     with pytest.raises(NotText, match=f"binary: .*{reason}"):
-        text_of(data)
+        decode_text(data)
 
 
 def test_letters_that_look_like_magic_are_still_letters() -> None:
-    assert text_of(b"ID3 tags are explained here") == "ID3 tags are explained here"
-    assert text_of(b"GIF89a is a format") == "GIF89a is a format"
+    assert decode_text(b"ID3 tags are explained here") == "ID3 tags are explained here"
+    assert decode_text(b"GIF89a is a format") == "GIF89a is a format"
 
 
 def test_terminal_colours_are_text() -> None:
-    assert text_of(b"\x1b[31mred\x1b[0m" * 20).startswith("\x1b[31m")
+    assert decode_text(b"\x1b[31mred\x1b[0m" * 20).startswith("\x1b[31m")
 
 
 @given(st.text(st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs", "Cc"])))
 def test_utf8_comes_back_as_it_was(text: str) -> None:
-    assert text_of(text.encode()) == text
+    assert decode_text(text.encode()) == text
 
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_text_or_no_text(data: bytes) -> None:
     try:
-        text = text_of(data)
+        text = decode_text(data)
     except NotText:
         return
     assert "\r" not in text

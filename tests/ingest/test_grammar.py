@@ -339,10 +339,10 @@ class Absent(importlib.abc.MetaPathFinder):
         if name.startswith("tree_sitter"):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.core.types import IngestSettings
 text = open(sys.argv[1], "rb").read()
-document = document_of("shop.py", text, IngestSettings(code_max=300))
+document = build_document("shop.py", text, IngestSettings(code_max=300))
 assert b"".join(chunk.text.encode() for chunk in document.chunks) == text
 print([chunk.title for chunk in document.chunks])
 print([f"{entity.kind} {entity.qualified}" for entity in document.outline.entities])

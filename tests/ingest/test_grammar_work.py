@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from quire.core.types import Document, IngestSettings
 from quire.ingest import grammar
-from quire.ingest.decode import NotText, text_of
+from quire.ingest.decode import NotText, decode_text
 from quire.ingest.grammar.languages import GRAMMARS
 from quire.ingest.grammar.parse import MAX_LENGTH, MAX_STEP, load_grammar, parse_tree
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.ingest.types import SourceFile
 
 from .reading import check_outline, get_outline
@@ -53,17 +53,17 @@ def check(document: Document, text: str) -> None:
 def test_edited_source_loses_nothing(source: Path, changes: list[tuple[int, int, bytes]]) -> None:
     data = edited(source.read_bytes(), changes)
     try:
-        text = text_of(data)
+        text = decode_text(data)
     except NotText:
         return
-    check(document_of(source.stem, data, CUT), text)
+    check(build_document(source.stem, data, CUT), text)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=[source.stem for source in SOURCES])
 def test_a_file_cut_off_anywhere_loses_nothing(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
     for end in range(1, len(text), 61):
-        check(document_of(source.stem, text[:end].encode(), CUT), text[:end])
+        check(build_document(source.stem, text[:end].encode(), CUT), text[:end])
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=[source.stem for source in SOURCES])
@@ -85,7 +85,7 @@ def test_parsing_in_steps_gives_the_tree_of_parsing_at_once(source: Path) -> Non
 def test_the_same_text_is_read_the_same_twice() -> None:
     for source in SOURCES:
         data = source.read_bytes()
-        assert document_of(source.stem, data, CUT) == document_of(source.stem, data, CUT)
+        assert build_document(source.stem, data, CUT) == build_document(source.stem, data, CUT)
 
 
 @pytest.mark.parametrize("language", GRAMMARS)
@@ -110,7 +110,7 @@ def test_the_parser_is_stopped(language: str, unit: str) -> None:
 def test_a_file_that_is_too_long_is_left_to_its_lines() -> None:
     text = "def f():\n    return 1\n\n\n" * (MAX_LENGTH // 23 + 1)
     assert grammar.read(SourceFile(text, b"", "python", "a.py"), CUT) is None
-    document = document_of("a.py", text.encode(), IngestSettings())
+    document = build_document("a.py", text.encode(), IngestSettings())
     assert len(get_outline(document).entities) == 1 + text.count("def ")
     assert "".join(chunk.text for chunk in document.chunks) == text
 
@@ -119,7 +119,7 @@ def test_definitions_nested_without_end() -> None:
     text = (
         "".join(" " * depth + f"def f{depth}():\n" for depth in range(120)) + " " * 120 + "pass\n"
     )
-    document = document_of("a.py", text.encode(), CUT)
+    document = build_document("a.py", text.encode(), CUT)
     check(document, text)
     assert max(entity.qualified.count(".") for entity in get_outline(document).entities) < 20
 
@@ -127,7 +127,7 @@ def test_definitions_nested_without_end() -> None:
 def test_names_without_end_are_shortened() -> None:
     name = "a" * 100_000
     text = f"class {name}:\n    def {name}(self):\n        return {name}()\n"
-    document = document_of("a.py", text.encode(), CUT)
+    document = build_document("a.py", text.encode(), CUT)
     check(document, text)
     assert max(len(entity.qualified) for entity in get_outline(document).entities) < 300
     assert get_outline(document).references == ()

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from quire.core.types import Document, IngestSettings
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL
@@ -76,7 +76,7 @@ def rc4(key: bytes, data: bytes) -> bytes:
 
 
 def read_pdf(data: bytes, settings: IngestSettings = SMALL) -> Document:
-    return document_of("paper.pdf", data, settings)
+    return build_document("paper.pdf", data, settings)
 
 
 def test_pages_are_headings_without_line_numbers() -> None:

@@ -12,12 +12,12 @@ HEAVY = ["tree_sitter", "selectolax", "pypdfium2", "markdown_it", "numpy"]
 def test_the_public_names() -> None:
     assert room.__all__ == [
         "VERSION",
+        "compute_digest",
         "compute_record_id",
-        "digest_of",
         "format_names",
         "missing_grammars",
-        "plain_text",
         "read",
+        "read_text",
         "walk",
     ]
     assert all(hasattr(room, name) for name in room.__all__)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from quire.core import hashing
 from quire.core.types import Document, FoundFile, IngestSettings, Skipped
-from quire.ingest import compute_record_id, digest_of, read, walk
+from quire.ingest import compute_digest, compute_record_id, read, walk
 from quire.ingest.decode import NotText
 from quire.ingest.formats import BINARY_SUFFIXES, FORMAT_TABLE
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL, read_text
@@ -76,12 +76,12 @@ def check(document: Document, text: str) -> None:
 def test_chunks_are_the_text(text: str, ending: str, sizes: IngestSettings) -> None:
     path = f"folder/name{ending}"
     try:
-        document = document_of(path, text.encode(), sizes)
+        document = build_document(path, text.encode(), sizes)
     except NotText:
         return
     check(document, text.removeprefix("\ufeff"))
     assert document.record.id == compute_record_id(path)
-    assert document == document_of(path, text.encode(), sizes)
+    assert document == build_document(path, text.encode(), sizes)
 
 
 @settings(max_examples=100, deadline=None)
@@ -104,7 +104,7 @@ def test_chunks_are_the_text_after_any_edit(
 def test_chunks_of_a_page_are_its_text(text: str, sizes: IngestSettings) -> None:
     page = f"<title>t</title><h1>{text}</h1><p>{text}<ul><li>{text}<pre>{text}</pre>{text}"
     try:
-        document = document_of("a.html", page.encode(), sizes)
+        document = build_document("a.html", page.encode(), sizes)
     except (NotText, UnreadableFile):
         return
     at = 0
@@ -158,7 +158,7 @@ def test_what_a_record_says(tmp_path: Path) -> None:
     assert (
         digest
         == hashing.digest_bytes(text.encode()).hex()
-        == digest_of(found(tmp_path / "page.md"))
+        == compute_digest(found(tmp_path / "page.md"))
     )
     (chunk,) = document.chunks
     assert (chunk.start, chunk.end, chunk.lines, chunk.title) == (0, 19, (1, 3), "The title")
@@ -187,7 +187,7 @@ def test_white_space_alone_is_one_chunk() -> None:
 
 def test_binary_files_are_refused_by_ending_or_content(tmp_path: Path) -> None:
     by_ending = read(FoundFile("a/b.PNG", "does-not-even-exist", 1, 1))
-    assert by_ending == Skipped("a/b.PNG", "binary, by its ending")
+    assert by_ending == Skipped("a/b.PNG", "binary, by its extension")
     assert ".png" in BINARY_SUFFIXES
     by_content = read(written(tmp_path, "data.txt", b"\x00\x01\x02"))
     assert by_content == Skipped("data.txt", "binary: it holds zero bytes")
@@ -197,7 +197,7 @@ def test_a_file_that_vanished(tmp_path: Path) -> None:
     file = written(tmp_path, "a.txt", "x")
     (tmp_path / "a.txt").unlink()
     assert read(file) == Skipped("a.txt", "vanished before it could be read")
-    assert digest_of(file) == Skipped("a.txt", "vanished before it could be read")
+    assert compute_digest(file) == Skipped("a.txt", "vanished before it could be read")
 
 
 def test_a_file_that_became_something_else_neither_blocks_nor_is_followed(tmp_path: Path) -> None:

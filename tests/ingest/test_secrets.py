@@ -81,7 +81,7 @@ HARMLESS = [
     ("kind", "text"), [(kind, text) for kind, texts in SECRETS.items() for text in texts]
 )
 def test_a_secret_is_found_in_its_line_and_never_shown(kind: str, text: str) -> None:
-    reason = secrets.in_text(f"first line\nsecond line\n{text}\nlast line\n")
+    reason = secrets.check_text(f"first line\nsecond line\n{text}\nlast line\n")
     assert reason is not None
     assert kind in reason
     assert "[ingest] secrets = true" in reason
@@ -96,12 +96,12 @@ def test_a_secret_is_found_in_its_line_and_never_shown(kind: str, text: str) -> 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_speaks_of_a_secret_is_read(text: str) -> None:
-    assert secrets.in_text(text) is None
+    assert secrets.check_text(text) is None
 
 
 def test_the_first_secret_of_a_text_is_named() -> None:
     text = f"\n\nglpat-{noise(20)}\n" + "ghp_" + noise(36)
-    assert secrets.in_text(text) == f"line 3 looks like a GitLab token; {secrets.HOW_TO_INCLUDE}"
+    assert secrets.check_text(text) == f"line 3 looks like a GitLab token; {secrets.HOW_TO_INCLUDE}"
 
 
 def test_a_file_with_a_secret_is_left_out_unless_asked_for() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from quire.ingest import labels
 from quire.ingest.decode import NotText
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.ingest.types import UnreadableFile
 
 from .reading import SMALL, check_outline, read_entities, read_entity_names, read_text
@@ -353,8 +353,8 @@ LINES = st.sampled_from(
 )
 def test_outlines_of_any_text_are_consistent(text: str, path: str) -> None:
     try:
-        document = document_of(path, text.encode("utf-8", "replace"), SMALL)
+        document = build_document(path, text.encode("utf-8", "replace"), SMALL)
     except (NotText, UnreadableFile):
         return
     check_outline(document)
-    assert document == document_of(path, text.encode("utf-8", "replace"), SMALL)
+    assert document == build_document(path, text.encode("utf-8", "replace"), SMALL)

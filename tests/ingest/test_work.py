@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from quire.core.types import IngestSettings
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from quire.ingest.types import UnreadableFile
 
 DEFAULT = IngestSettings()
@@ -76,11 +76,11 @@ def work(run: Callable[[], object]) -> int:
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE.keys())
 def test_work_is_linear_in_the_length(unit: str, ending: str) -> None:
     path = f"a{ending}"
-    document_of(path, b"warm up", DEFAULT)
+    build_document(path, b"warm up", DEFAULT)
 
     def run(length: int) -> int:
         data = (unit * (length // len(unit))).encode()
-        return work(lambda: document_of(path, data, DEFAULT))
+        return work(lambda: build_document(path, data, DEFAULT))
 
     run(LARGE)  # compiles the patterns that are compiled lazily
     assert run(LARGE) <= FACTOR * run(SMALL) + 500
@@ -90,6 +90,6 @@ def test_work_is_linear_in_the_length(unit: str, ending: str) -> None:
 def test_sixteen_megabytes_in_one_line(path: str) -> None:
     unit = '{"key": "some words, and more"},'
     data = (unit * (DEFAULT.max_bytes // len(unit))).encode()
-    document = document_of(path, data, DEFAULT)
+    document = build_document(path, data, DEFAULT)
     assert document.chunks[-1].end == len(data)
     assert max(len(chunk.text) for chunk in document.chunks) <= 2 * DEFAULT.code_max

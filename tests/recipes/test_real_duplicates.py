@@ -14,7 +14,7 @@ import pytest
 
 from quire import packing
 from quire.core.types import Candidate, Chunk, IngestSettings
-from quire.ingest.read import document_of
+from quire.ingest.read import build_document
 from tests.packing.test_near_duplicates import candidate, merged, planted
 
 pytestmark = [
@@ -33,7 +33,7 @@ def chunks(task: str) -> list[Chunk]:
     found: list[Chunk] = []
     for path, text in data.documents(task):
         named = path if "." in path else f"{path}.md"
-        found += document_of(named, text.encode(), IngestSettings(secrets=True)).chunks
+        found += build_document(named, text.encode(), IngestSettings(secrets=True)).chunks
     return Random(1).sample(found, min(MOST, len(found)))
 
 

@@ -9,7 +9,7 @@ from quire.core.types import NO_FILTER, Chunk, Filter, Proof, Record, Viewer
 from quire.errors import InputError
 from quire.indexing import files, git_history
 from quire.indexing.project import INDEXED_AT, Project
-from quire.ingest.paths import relative_paths
+from quire.ingest.paths import resolve_paths
 from quire.pipeline import notes
 
 
@@ -46,7 +46,7 @@ class Documents:
 
     def path_of(self, path: str | os.PathLike[str]) -> str:
         """Return the path under which the store holds a file, whether it exists or not."""
-        (relative,) = relative_paths(self._project.root(), [path], must_exist=False)
+        (relative,) = resolve_paths(self._project.root(), [path], must_exist=False)
         return relative
 
     def still_there(self, paths: Sequence[str]) -> list[str]:

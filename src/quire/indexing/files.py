@@ -20,7 +20,7 @@ from quire.core.paths import is_under
 from quire.core.protocols import Embedder, Store
 from quire.core.types import OWN_TIME, Document, FoundFile, IngestSettings, Progress, Skipped, Stamp
 from quire.errors import InputError, StoreError
-from quire.ingest import VERSION, digest_of, missing_grammars, read, walk
+from quire.ingest import VERSION, compute_digest, missing_grammars, read, walk
 
 BATCH_CHARACTERS = 2_000_000
 BATCH_FILES = 500
@@ -116,7 +116,7 @@ def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dic
             elif not stamp.digest.startswith(cut):
                 counts["changed"] += 1
             elif (stamp.size, stamp.mtime) != (file.size, file.mtime):
-                counts["changed"] += f"{cut}{digest_of(file)}" != _digest(stamp)
+                counts["changed"] += f"{cut}{compute_digest(file)}" != _digest(stamp)
     counts["gone"] = sum(1 for _ in _lost(known, seen, root, skipped))
     return counts
 
@@ -198,7 +198,7 @@ def _changed(
         now = time.time_ns()
         mtime = file.mtime if file.mtime < now - FRESH else -1
         same_time = not settings.use_mtime  # else a file with another time is another file
-        if stamp is not None and same_time and f"{cut}{digest_of(file)}" == _digest(stamp):
+        if stamp is not None and same_time and f"{cut}{compute_digest(file)}" == _digest(stamp):
             seen.add(file.path)
             tally.unchanged += 1
             if mtime != stamp.mtime:

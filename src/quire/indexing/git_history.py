@@ -77,7 +77,7 @@ def _repository(root: Path, settings: IngestSettings, past: Past) -> git.Reposit
     if not settings.history:
         return None
     try:
-        found = git.repository(root)
+        found = git.find_repository(root)
     except git.NoCommitError as error:
         past.notes.append(f"no git history: {error}")
         return None
@@ -146,13 +146,13 @@ def _times_of(found: git.Repository | None, known: _Times) -> _Times:
         return known
     touched: dict[str, int] = {}
     since = None
-    if known.view == view and git.is_behind(found, known.head):
+    if known.view == view and git.is_ancestor(found, known.head):
         touched, since = {**known.now, **known.gone}, known.head
     # The latest time, whatever the order: so it does not matter which commits were seen before.
-    for time, paths in git.touched(found, since):
+    for time, paths in git.list_changes(found, since):
         for path in paths:
             touched[path] = max(time, touched.get(path, time))
-    now = {path: touched.pop(path) for path in git.tracked(found) if path in touched}
+    now = {path: touched.pop(path) for path in git.list_files(found) if path in touched}
     return _Times(found.head, view, now, touched)
 
 
@@ -196,7 +196,7 @@ def _follow_commits(
         return
     known = store.stamps(space, commits.FOLDER)
     limit = None if settings.history == ALL else settings.history
-    shas = [] if found is None else list(git.newest(found, limit))
+    shas = [] if found is None else list(git.list_commits(found, limit))
     if len(shas) == limit and not known:
         past.notes.append(
             f"of git's history the newest {limit} commits are kept; "
@@ -233,7 +233,7 @@ class _Bringing:
     ) -> None:
         self._store, self._space, self._known = store, space, known
         self._settings, self._cut, self._past = settings, cut, past
-        self._names = commits.Names()
+        self._names = commits.RenameTracker()
         self.there: set[str] = set()
         """The paths of all commits that are in the store now."""
 
@@ -251,25 +251,25 @@ class _Bringing:
     def _documents(
         self, view: View, found: git.Repository, shas: Sequence[str]
     ) -> Iterator[tuple[Document, Stamp]]:
-        paths = map(commits.path_of, shas)
+        paths = map(commits.commit_path, shas)
         stamps = (self._known[path] for path in paths if path in self._known)
         usable = [stamp.record_id for stamp in stamps if stamp.digest.startswith(self._cut)]
         kept = {record.path: record for record in view.records(usable)}
-        fresh = [sha for sha in shas if commits.path_of(sha) not in kept]
-        with closing(git.commits(found, fresh)) as read:
+        fresh = [sha for sha in shas if commits.commit_path(sha) not in kept]
+        with closing(git.read_commits(found, fresh)) as read:
             for sha in shas:
-                record = kept.get(commits.path_of(sha))
+                record = kept.get(commits.commit_path(sha))
                 commit = None
                 if record is None:
                     commit = next(read, None)
                     if commit is None:
                         raise git.NoHistoryError(f"git told nothing of commit {sha}")
-                    record = commits.record_of(commit)
-                record, links = self._names.follow(record)
+                    record = commits.build_record(commit)
+                record, links = self._names.link_files(record)
                 linked = hashing.identifier("links", tuple(link.target for link in links))
                 stamp = Stamp(record.path, 0, 0, f"{self._cut}{linked}", record.id)
                 if commit is not None:
-                    document = commits.document_of(record, commit, self._settings)
+                    document = commits.build_document(record, commit, self._settings)
                     if isinstance(document, Skipped):
                         self._past.skipped.append(document)
                         continue

@@ -32,7 +32,7 @@ from quire.indexing import files
 from quire.indexing.access import AccessControl
 from quire.indexing.git_history import follow
 from quire.indexing.project import CONFIG, INDEXED_AT, Project
-from quire.ingest.paths import relative_paths
+from quire.ingest.paths import resolve_paths
 
 Report = Callable[[Progress], None]
 
@@ -76,7 +76,7 @@ class Indexer:
         root = self._project.existing_root()
         result = self._index(
             root,
-            relative_paths(root, paths),
+            resolve_paths(root, paths),
             embed=embed,
             reembed=reembed,
             history=history,
@@ -129,13 +129,13 @@ class Indexer:
     ) -> Iterator[IndexResult | Failure]:
         """Index now, then again whenever files change; see `Quire.watch`."""
         root = self._project.existing_root()
-        whole = relative_paths(root, paths)
+        whole = resolve_paths(root, paths)
         late: list[Path] = []
         last: IndexResult | None = None
         skipped: set[Skipped] = set()
         transient = TRANSIENT
         for changed in chain([[root / part for part in whole]], files.changes(root, whole)):
-            under = relative_paths(root, [*late, *changed], must_exist=False)
+            under = resolve_paths(root, [*late, *changed], must_exist=False)
             try:
                 result = self._index(root, under, embed=embed)
             except LASTING:

@@ -38,7 +38,7 @@ from quire.errors import (
     MissingExtraError,
     NoStoreError,
 )
-from quire.ingest.paths import relative_paths
+from quire.ingest.paths import resolve_paths
 from quire.llm.writer import open_writer
 from quire.store import is_name, open_store
 from quire.store.access import access_list, refuse_text
@@ -148,7 +148,7 @@ class Project:
 
     def purge(self, paths: Sequence[str | os.PathLike[str]]) -> list[str]:
         """Delete files from the store for good; return the paths that were deleted."""
-        under = relative_paths(self.root(), paths, must_exist=False)
+        under = resolve_paths(self.root(), paths, must_exist=False)
         with self.view(OWNER) as view:
             records = [
                 record

@@ -1,20 +1,20 @@
-"""What is in this file?"""
+"""Files to records: walk a folder, read its files, split them into chunks."""
 
 from quire.ingest.formats import compute_record_id, format_names
 from quire.ingest.grammar import missing_grammars
-from quire.ingest.read import digest_of, plain_text, read
+from quire.ingest.read import compute_digest, read, read_text
 from quire.ingest.walk import walk
 
 __all__ = [
     "VERSION",
+    "compute_digest",
     "compute_record_id",
-    "digest_of",
     "format_names",
     "missing_grammars",
-    "plain_text",
     "read",
+    "read_text",
     "walk",
 ]
 
 VERSION = 7
-"""Counts the changes in how files are read and cut; a higher one reads everything again."""
+"""Version of reading and splitting; a higher one makes a store read every file again."""

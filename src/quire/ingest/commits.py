@@ -1,8 +1,8 @@
-"""What does a commit say, and what does it touch?
+"""Commits as records.
 
-A commit is kept like a document: its text is the message and the names of its files. Its author is
-a name without an address: who wrote something helps a reader, how to reach them does not. Links
-lead to the files that it touched, under the names that they have today.
+A commit is stored like a document: its text is the message and the names of its files. Its author
+is a name without an address, which readers do not need. Its links lead to the files that it
+changed, under their current names.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from quire.ingest import secrets, text
 from quire.ingest.entities import build_outline
 from quire.ingest.formats import compute_record_id
 from quire.ingest.git import Change, Commit
-from quire.ingest.read import chunks_of
+from quire.ingest.read import build_chunks
 from quire.ingest.types import SourceFile, clean_title
 
 KIND = "commit"
 FOLDER = ".git/commit"
-"""Commits stand where no file can: a walk never enters `.git`."""
+"""The folder of commits, where no file can be: a walk never enters `.git`."""
 TOUCHES = "touches"
 RENAMED = "renamed"
-"""The attribute with what a commit moved, from where to where."""
-TODAY = "today"
-"""The attribute with names that its files only got later."""
-FILES_NAMED = 50
-"""So many files are named in a commit's text, and the others counted."""
-FILES_LINKED = 200
-"""A commit that touches more (a new licence header) says little about each of them."""
+"""Attribute: the renames of a commit, as (old, new)."""
+LATER_NAMES = "today"
+"""Attribute: the current names of files that were renamed after the commit."""
+MAX_FILES_LISTED = 50
+"""Files that are listed in a commit's text; the others are counted."""
+MAX_FILES_LINKED = 200
+"""A commit that changes more files (a new licence header) says little about each of them."""
 
 
-def path_of(sha: str) -> str:
-    """Give the path under which a commit is kept."""
+def commit_path(sha: str) -> str:
+    """Return the path of a commit's record."""
     return f"{FOLDER}/{sha}"
 
 
-def record_of(commit: Commit) -> Record:
-    """Make the record of a commit; all paths are in it, because they decide who may read it."""
-    path = path_of(commit.sha)
+def build_record(commit: Commit) -> Record:
+    """Build the record of a commit, with all paths, because they decide who may read it."""
+    path = commit_path(commit.sha)
     renamed = [[change.old, change.path] for change in commit.changes if change.old is not None]
     paths = {change.path for change in commit.changes} | {old for old, _ in renamed if old}
     return Record(
         id=hashing.record_id(KIND, path),
         kind=KIND,
         path=path,
-        title=_subject(commit),
+        title=_find_subject(commit),
         modified=commit.time,
         author=commit.author.strip() or None,
         attrs={
@@ -63,67 +63,68 @@ def record_of(commit: Commit) -> Record:
     )
 
 
-def document_of(record: Record, commit: Commit, settings: IngestSettings) -> Document | Skipped:
-    """Make the text of a commit's record, its chunks and its outline; the links come later."""
+def build_document(record: Record, commit: Commit, settings: IngestSettings) -> Document | Skipped:
+    """Build the chunks and the outline of a commit; the links are added later."""
     message = commit.message.replace("\r\n", "\n").replace("\r", "\n").strip()
-    if not settings.secrets and (reason := secrets.in_text(message)):
+    if not settings.secrets and (reason := secrets.check_text(message)):
         return Skipped(record.path, reason)
-    parts = [message or record.title, _files(commit.changes)]
+    parts = [message or record.title, _list_files(commit.changes)]
     whole = "\n\n".join(part for part in parts if part) + "\n"
-    reading = text.read(SourceFile(whole, b"", "text"), settings)
-    first, *rest = reading.spans
-    reading = replace(
-        reading,
-        # The first piece begins with the title as it is.
+    parsed = text.read(SourceFile(whole, b"", "text"), settings)
+    first, *rest = parsed.spans
+    parsed = replace(
+        parsed,
+        # The first span needs no title: its text begins with it.
         spans=(first, *(replace(span, title=record.title) for span in rest)),
         root_kind=KIND,
         summary=message.partition("\n")[2],
         line_map=(),
     )
-    return Document(record, chunks_of(record, reading), (), build_outline(record, reading))
+    return Document(record, build_chunks(record, parsed), (), build_outline(record, parsed))
 
 
-class Names:
-    """Under which name does a file go on today? Asked of one commit after another, newest first."""
+class RenameTracker:
+    """The current names of files, for commits in order, newest first."""
 
     def __init__(self) -> None:
-        self._today: dict[str, str] = {}
+        self._current: dict[str, str] = {}
 
-    def follow(self, record: Record) -> tuple[Record, tuple[Link, ...]]:
-        """Link a commit with its files as they are called today; its own renames are kept in mind.
+    def link_files(self, record: Record) -> tuple[Record, tuple[Link, ...]]:
+        """Link a commit with its files under their current names, and remember its renames.
 
-        The record tells of these names too: who may not read a file where it stands today gets no
-        hint of that place from an older commit.
+        The returned record has these names too, because they decide who may read it: an older
+        commit must not reveal the current place of a file to a viewer who may not read it there.
         """
-        moved = dict(json.loads(str(record.attrs.get(RENAMED, "[]"))))
-        later = set(json.loads(str(record.attrs.get(TODAY, "[]"))))
-        touched = [path for path in record.paths if path not in later]
-        today = {old: self._today.get(new, new) for old, new in moved.items()}
+        renames = dict(json.loads(str(record.attrs.get(RENAMED, "[]"))))
+        later = set(json.loads(str(record.attrs.get(LATER_NAMES, "[]"))))
+        changed = [path for path in record.paths if path not in later]
+        current = {old: self._current.get(new, new) for old, new in renames.items()}
         targets = {
-            today.get(path) or self._today.get(path, path) for path in touched[:FILES_LINKED]
+            current.get(path) or self._current.get(path, path)
+            for path in changed[:MAX_FILES_LINKED]
         }
-        for path in moved.values():
-            self._today.pop(path, None)  # before this commit another file may have had the name
-        self._today |= today
-        attrs = {name: value for name, value in record.attrs.items() if name != TODAY}
-        if later := targets.difference(touched):
-            attrs[TODAY] = json.dumps(sorted(later), ensure_ascii=False)
+        for path in renames.values():
+            self._current.pop(path, None)  # before this commit another file may have had the name
+        self._current |= current
+        attrs = {name: value for name, value in record.attrs.items() if name != LATER_NAMES}
+        if later := targets.difference(changed):
+            attrs[LATER_NAMES] = json.dumps(sorted(later), ensure_ascii=False)
         ids = {compute_record_id(path) for path in targets}
         return (
-            replace(record, attrs=attrs, paths=tuple(sorted({*touched, *targets}))),
+            replace(record, attrs=attrs, paths=tuple(sorted({*changed, *targets}))),
             tuple(Link(record.id, target, TOUCHES) for target in sorted(ids)),
         )
 
 
-def _subject(commit: Commit) -> str:
+def _find_subject(commit: Commit) -> str:
     lines = (line for line in commit.message.splitlines() if line.strip())
     return clean_title(next(lines, "")) or f"Commit {commit.sha[:10]} without a message"
 
 
-def _files(changes: Iterable[Change]) -> str:
+def _list_files(changes: Iterable[Change]) -> str:
     names = [
         change.path if change.old is None else f"{change.old} -> {change.path}"
         for change in changes
     ]
-    more = [f"and {len(names) - FILES_NAMED} more"] if len(names) > FILES_NAMED else []
-    return "\n".join([*names[:FILES_NAMED], *more])
+    more = len(names) - MAX_FILES_LISTED
+    return "\n".join([*names[:MAX_FILES_LISTED], *([f"and {more} more"] if more > 0 else [])])

@@ -1,8 +1,8 @@
-"""What is in this history?
+"""Read the history of a git repository.
 
-Asks the `git` command, never the network. What git answers depends on the repository alone:
-settings of the user, replaced objects, attributes of the work tree and the language of the machine
-take no part. Whatever keeps the history from being read is a `NoHistoryError` that says so.
+Runs the `git` command, never the network. The result depends on the repository alone: settings of
+the user, replaced objects, attributes of the work tree and the locale have no effect. Whatever
+prevents reading the history raises a `NoHistoryError` with the reason.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import IO
 from quire.core import hashing
 
 READ_BYTES = 1 << 16
-SLICE = 500
+BATCH_SIZE = 500
 MERGES = "--diff-merges=first-parent"
-LAST_TIME = 253_402_300_799
-"""The end of the year 9999: what claims to be later (a broken clock) is taken for that."""
+MAX_TIME = 253_402_300_799
+"""The end of the year 9999, taken for any later time (a broken clock)."""
 RENAME_LIMIT = 1000
-"""Among more files than that, git only sees renames that change nothing."""
+"""Among more files git only detects exact renames."""
 
-KEPT_VARIABLES = frozenset(
+USER_VARIABLES = frozenset(
     {
         "GIT_CEILING_DIRECTORIES",
         "GIT_CONFIG_GLOBAL",
@@ -38,10 +38,10 @@ KEPT_VARIABLES = frozenset(
         "GIT_DISCOVERY_ACROSS_FILESYSTEM",
     }
 )
-"""Where a repository is looked for, and which ones of other people are trusted, a user may say."""
+"""The user may set where to search for a repository, and which foreign ones to trust."""
 
-SEALED = {
-    "GIT_ALLOW_PROTOCOL": "none",  # what a partial clone lacks must not be fetched
+ISOLATION = {
+    "GIT_ALLOW_PROTOCOL": "none",  # never fetch what a partial clone lacks
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -52,291 +52,305 @@ SEALED = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
 }
-HEADER = ("%H", "%P", "%an", "%ct", "%B")
-DUBIOUS = re.compile(r"dubious ownership in repository at '(.*)'")
+HEADER_FIELDS = ("%H", "%P", "%an", "%ct", "%B")
+DUBIOUS_OWNERSHIP = re.compile(r"dubious ownership in repository at '(.*)'")
 
 
 class NoHistoryError(Exception):
-    """A history that is there cannot be read; says why and what to do."""
+    """A history exists but cannot be read; the message says why and what to do."""
 
 
 class NoCommitError(NoHistoryError):
-    """There is a repository, and nothing in it yet."""
+    """The repository has no commit yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository with at least one commit, seen from a directory inside of its work tree."""
+    """A repository with at least one commit, seen from a folder in its work tree."""
 
     git_dir: str
     folder: str
-    """The directory's place in the work tree: empty, or with `/` at its end."""
+    """The folder's path in the work tree: empty, or with `/` at its end."""
     head: str
     detached: bool
     boundary: frozenset[str] = frozenset()
-    """Commits of a shallow clone whose parents are not here: what they changed is not known."""
+    """Commits of a shallow clone without their parents: what they changed is unknown."""
 
     @property
     def state(self) -> str:
-        """Name all that the history depends on."""
+        """An identifier of everything that the history depends on."""
         return hashing.identifier("history", self.head, self.folder, tuple(sorted(self.boundary)))
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a commit did to one file, by its path below the directory."""
+    """The change of one file by a commit, with its path below the folder."""
 
     path: str
     insertions: int
     deletions: int
     old: str | None = None
-    """The path from which it was moved."""
+    """The path before a rename."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit; a merge changes what it brings to its first parent."""
+    """One commit; the changes of a merge are those to its first parent."""
 
     sha: str
     parents: int
     author: str
     time: int
-    """Seconds since 1970 at which it was committed (an author's time may be much older)."""
+    """When it was committed, in seconds since 1970 (the author's time may be much earlier)."""
     message: str
     changes: tuple[Change, ...]
 
 
-def repository(root: Path) -> Repository | None:
-    """Find the repository that a directory belongs to; None: there is none."""
-    if not _marked(root):
+def find_repository(root: Path) -> Repository | None:
+    """Return the repository that a folder belongs to, or None."""
+    if not _has_git_files(root):
         return None
-    told = _discovered(root)
-    git_dir, bare, shallow, *rest = told.split("\n", 5)
+    git_dir, bare, shallow, *rest = _discover(root).split("\n", 5)
     if bare == "true":
         raise NoHistoryError(f"{root} is a bare repository: index a checkout of it")
     if len(rest) < 3:
-        raise NoCommitError("there is no commit yet")
+        raise NoCommitError("the repository has no commit yet")
     head, name, folder = rest
-    found = Repository(git_dir, folder.removesuffix("\n"), head, name == "HEAD")
-    return replace(found, boundary=_boundary(found)) if shallow == "true" else found
+    repository = Repository(git_dir, folder.removesuffix("\n"), head, name == "HEAD")
+    if shallow == "true":
+        return replace(repository, boundary=_read_boundary(repository))
+    return repository
 
 
-def newest(found: Repository, limit: int | None) -> Iterator[str]:
-    """Name the newest commits that touch the directory, newest first; None: all of them."""
-    if not found.folder:
-        return _listed(found, found.head, *([] if limit is None else [f"--max-count={limit}"]))
-    below = _listed(found, found.head, "--full-history", "--", found.folder)
-    return islice(_touching(found, below), limit)
+def list_commits(repository: Repository, limit: int | None) -> Iterator[str]:
+    """Yield the hashes of the newest commits that change the folder, newest first.
 
-
-def commits(found: Repository, shas: Iterable[str]) -> Generator[Commit, None, None]:
-    """Read commits one by one, in the given order.
-
-    Only what they did below the directory is told: of what lies beside it a store knows nothing,
-    not even who may read it.
+    Without a limit, yield all of them.
     """
-    shown = f"--format={'%x00'.join(HEADER)}"
-    told = ("--always", MERGES, "--numstat", "--encoding=UTF-8", shown)
-    fields = _differences(found, shas, "-M", f"-l{RENAME_LIMIT}", *told)
+    head = repository.head
+    if not repository.folder:
+        return _list_revisions(
+            repository, head, *([] if limit is None else [f"--max-count={limit}"])
+        )
+    below = _list_revisions(repository, head, "--full-history", "--", repository.folder)
+    return islice(_drop_empty_merges(repository, below), limit)
+
+
+def read_commits(repository: Repository, shas: Iterable[str]) -> Generator[Commit, None, None]:
+    """Yield commits in the given order.
+
+    They hold only changes below the folder: a store knows nothing about other files, not even who
+    may read them.
+    """
+    header = f"--format={'%x00'.join(HEADER_FIELDS)}"
+    options = ("--always", MERGES, "--numstat", "--encoding=UTF-8", header)
+    fields = _diff_tree(repository, shas, "-M", f"-l{RENAME_LIMIT}", *options)
     sha = next(fields, None)
     while sha is not None:
-        parents, author, time, message = (next(fields, b"") for _ in HEADER[1:])
+        parents, author, time, message = (next(fields, b"") for _ in HEADER_FIELDS[1:])
         changes: list[Change] = []
         following = next(fields, None)
-        while following is not None and b"\t" in following:  # counts have tabs, names have none
+        while following is not None and b"\t" in following:  # counts have tabs, hashes have none
             insertions, deletions, path = following.removeprefix(b"\n").split(b"\t", 2)
-            old = None if path else _path(found, next(fields, b""))
-            new = _path(found, path or next(fields, b""))
-            changes.append(Change(new, _number(insertions), _number(deletions), old))
+            old = None if path else _decode_path(repository, next(fields, b""))
+            new = _decode_path(repository, path or next(fields, b""))
+            changes.append(Change(new, _parse_number(insertions), _parse_number(deletions), old))
             following = next(fields, None)
         yield Commit(
             sha=sha.decode(),
             parents=len(parents.split()),
             author=author.decode("utf-8", "replace"),
-            time=min(_number(time), LAST_TIME),
+            time=min(_parse_number(time), MAX_TIME),
             message=message.decode("utf-8", "replace"),
             changes=tuple(changes),
         )
         sha = following
 
 
-def touched(found: Repository, since: str | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Tell at which times which files were changed, by all commits or those since another one.
+def list_changes(
+    repository: Repository, since: str | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the time and the changed files of all commits, or of those since another one.
 
-    A merge counts only for files that it left as none of its parents had them: what it brings
-    together was changed before.
+    A merge counts only for files that differ from all of its parents: its other files were
+    changed before.
     """
-    shas = _listed(found, found.head, *([f"^{since}"] if since else []))
-    fields = _differences(found, shas, "-c", "--name-only", "--format=/%ct")
+    shas = _list_revisions(repository, repository.head, *([f"^{since}"] if since else []))
+    fields = _diff_tree(repository, shas, "-c", "--name-only", "--format=/%ct")
     time, paths, first = 0, list[str](), False
     for field in fields:
-        if field.startswith(b"/"):  # no path below a directory begins so: it is a time
+        if field.startswith(b"/"):  # a time: no path below a folder begins with a slash
             if paths:
                 yield time, paths
-            time, paths, first = min(_number(field[1:]), LAST_TIME), [], True
+            time, paths, first = min(_parse_number(field[1:]), MAX_TIME), [], True
         else:
             if field:
-                paths.append(_path(found, field.removeprefix(b"\n") if first else field))
+                paths.append(
+                    _decode_path(repository, field.removeprefix(b"\n") if first else field)
+                )
             first = False
     if paths:
         yield time, paths
 
 
-def tracked(found: Repository) -> Iterator[str]:
-    """Name the files below the directory that the newest commit holds."""
-    below = ["--", found.folder] if found.folder else []
-    with _running(found, "ls-tree", "-r", "-z", "--name-only", found.head, *below) as output:
-        for field in _fields(output):
-            yield _path(found, field)
+def list_files(repository: Repository) -> Iterator[str]:
+    """Yield the files below the folder in the newest commit."""
+    below = ["--", repository.folder] if repository.folder else []
+    arguments = ("ls-tree", "-r", "-z", "--name-only", repository.head, *below)
+    with _run(repository, *arguments) as output:
+        for field in _split_fields(output):
+            yield _decode_path(repository, field)
 
 
-def is_behind(found: Repository, sha: str) -> bool:
-    """Tell whether a commit is part of the newest one's history."""
-    done = subprocess.run(  # noqa: S603 - a fixed command, by its place
-        _command("merge-base", "--is-ancestor", sha, found.head),
-        env=_sealed(found),
+def is_ancestor(repository: Repository, sha: str) -> bool:
+    """Return whether a commit is part of the newest one's history."""
+    completed = subprocess.run(  # noqa: S603 - a fixed command, by its path
+        _build_command("merge-base", "--is-ancestor", sha, repository.head),
+        env=_build_environment(repository),
         capture_output=True,
         check=False,
     )
-    return done.returncode == 0
+    return completed.returncode == 0
 
 
-def _marked(root: Path) -> bool:
-    """Tell whether there is anything to ask git about: in most directories there is not."""
+def _has_git_files(root: Path) -> bool:
+    """Return whether git needs to be run at all: in most folders it does not."""
     if any((folder / ".git").exists() for folder in (root, *root.parents)):
         return True
     return (root / "HEAD").is_file() and (root / "objects").is_dir()
 
 
-def _discovered(root: Path) -> str:
-    own = {
+def _discover(root: Path) -> str:
+    """Run `git rev-parse` in a folder; return its output."""
+    inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in KEPT_VARIABLES
+        if not name.startswith("GIT_") or name in USER_VARIABLES
     }
-    asked = ("--absolute-git-dir", "--is-bare-repository", "--is-shallow-repository", "HEAD")
-    placed = ("--symbolic-full-name", "HEAD", "--show-prefix")
+    facts = ("--absolute-git-dir", "--is-bare-repository", "--is-shallow-repository", "HEAD")
+    position = ("--symbolic-full-name", "HEAD", "--show-prefix")
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed command, by its place
-            _command("rev-parse", *asked, *placed),
+        completed = subprocess.run(  # noqa: S603 - a fixed command, by its path
+            _build_command("rev-parse", *facts, *position),
             cwd=root,
-            env={**own, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
+            env={**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
             capture_output=True,
             check=False,
         )
     except OSError as error:
         raise NoHistoryError(f"`git` cannot be run: {error.strerror}") from error
-    told = os.fsdecode(done.stdout)
-    if told.count("\n") < 3:
-        raise NoHistoryError(_refusal(root, done.stderr))
-    return told
+    output = os.fsdecode(completed.stdout)
+    if output.count("\n") < 3:
+        raise NoHistoryError(_explain_failure(root, os.fsdecode(completed.stderr)))
+    return output
 
 
-def _refusal(root: Path, stderr: bytes) -> str:
-    said = os.fsdecode(stderr)
-    if foreign := DUBIOUS.search(said):
+def _explain_failure(root: Path, stderr: str) -> str:
+    if foreign := DUBIOUS_OWNERSHIP.search(stderr):
         return (
             f"{foreign[1]} belongs to someone else, and git reads it only if you trust it: "
             f"`git config --global --add safe.directory {foreign[1]}`"
         )
-    if "not a git repository" in said:
-        return f"what `.git` at or above {root} holds is no repository, or a damaged one"
-    return _last_words(said)
+    if "not a git repository" in stderr:
+        return f"`.git` at or above {root} is not a repository, or it is damaged"
+    return _quote_failure(stderr)
 
 
-def _last_words(said: str) -> str:
-    lines = [line.removeprefix("fatal: ") for line in said.splitlines() if line.strip()]
-    fatal = [line.removeprefix("fatal: ") for line in said.splitlines() if line.startswith("fatal")]
+def _quote_failure(stderr: str) -> str:
+    lines = [line.removeprefix("fatal: ") for line in stderr.splitlines() if line.strip()]
+    fatal = [
+        line.removeprefix("fatal: ") for line in stderr.splitlines() if line.startswith("fatal")
+    ]
     return f"git says: {(fatal or lines or ['nothing'])[0]}"
 
 
-def _boundary(found: Repository) -> frozenset[str]:
-    with _running(found, "rev-parse", "--git-path", "shallow") as output:
-        place = Path(os.fsdecode(output.read().removesuffix(b"\n")))
-    return frozenset(place.read_text("ascii").split()) if place.is_file() else frozenset()
+def _read_boundary(repository: Repository) -> frozenset[str]:
+    with _run(repository, "rev-parse", "--git-path", "shallow") as output:
+        file = Path(os.fsdecode(output.read().removesuffix(b"\n")))
+    return frozenset(file.read_text("ascii").split()) if file.is_file() else frozenset()
 
 
-def _listed(found: Repository, *arguments: str) -> Iterator[str]:
-    with _running(found, "rev-list", *arguments) as output:
+def _list_revisions(repository: Repository, *arguments: str) -> Iterator[str]:
+    with _run(repository, "rev-list", *arguments) as output:
         for line in output:
             sha = line.decode().strip()
-            if sha not in found.boundary:
+            if sha not in repository.boundary:
                 yield sha
 
 
-def _touching(found: Repository, shas: Iterator[str]) -> Iterator[str]:
-    """Leave out the merges that bring nothing into the directory: they differ elsewhere only."""
-    while part := list(islice(shas, SLICE)):
-        yield from (
-            sha.decode() for sha in _differences(found, part, MERGES, "-s", "--format=%H") if sha
-        )
+def _drop_empty_merges(repository: Repository, shas: Iterator[str]) -> Iterator[str]:
+    """Leave out the merges that change nothing in the folder."""
+    while batch := list(islice(shas, BATCH_SIZE)):
+        fields = _diff_tree(repository, batch, MERGES, "-s", "--format=%H")
+        yield from (sha.decode() for sha in fields if sha)
 
 
-def _differences(found: Repository, shas: Iterable[str], *arguments: str) -> Iterator[bytes]:
-    """Compare commits with their parents; gives the fields of git's answer."""
+def _diff_tree(repository: Repository, shas: Iterable[str], *arguments: str) -> Iterator[bytes]:
+    """Compare commits with their parents; yield the fields of git's output."""
     plain = ("--no-ext-diff", "--no-textconv", "--no-color", "-r", "-z", "--root")
-    below = ("--", found.folder) if found.folder else ()
-    with TemporaryFile() as feed:  # a pipe would have to be filled while the answer is read
-        feed.writelines(f"{sha}\n".encode() for sha in shas)
-        feed.seek(0)
-        asked = ("diff-tree", "--stdin", *plain, *arguments, *below)
-        with _running(found, *asked, feed=feed) as output:
-            yield from _fields(output)
+    below = ("--", repository.folder) if repository.folder else ()
+    with TemporaryFile() as stdin:  # a pipe would have to be filled while the output is read
+        stdin.writelines(f"{sha}\n".encode() for sha in shas)
+        stdin.seek(0)
+        command = ("diff-tree", "--stdin", *plain, *arguments, *below)
+        with _run(repository, *command, stdin=stdin) as output:
+            yield from _split_fields(output)
 
 
-def _fields(output: IO[bytes]) -> Iterator[bytes]:
+def _split_fields(output: IO[bytes]) -> Iterator[bytes]:
     rest = b""
-    while part := output.read(READ_BYTES):
-        *whole, rest = (rest + part).split(b"\0")
+    while block := output.read(READ_BYTES):
+        *whole, rest = (rest + block).split(b"\0")
         yield from whole
 
 
 @contextmanager
-def _running(
-    found: Repository, *arguments: str, feed: IO[bytes] | None = None
+def _run(
+    repository: Repository, *arguments: str, stdin: IO[bytes] | None = None
 ) -> Iterator[IO[bytes]]:
-    with TemporaryFile() as said:
+    """Run a git command and give its output; raise NoHistoryError if it fails."""
+    with TemporaryFile() as stderr:
         try:
-            process = subprocess.Popen(  # noqa: S603 - a fixed command, by its place
-                _command("--bare", *arguments),
-                stdin=subprocess.DEVNULL if feed is None else feed,
+            process = subprocess.Popen(  # noqa: S603 - a fixed command, by its path
+                _build_command("--bare", *arguments),
+                stdin=subprocess.DEVNULL if stdin is None else stdin,
                 stdout=subprocess.PIPE,
-                stderr=said,
-                env=_sealed(found),
+                stderr=stderr,
+                env=_build_environment(repository),
             )
         except OSError as error:
             raise NoHistoryError(f"`git` cannot be run: {error.strerror}") from error
         with process:
-            assert process.stdout is not None, "it was asked for"
+            assert process.stdout is not None, "it is a pipe"
             try:
                 yield process.stdout
             except BaseException:
                 process.kill()
                 raise
         if process.returncode:
-            said.seek(0)
-            raise NoHistoryError(_last_words(os.fsdecode(said.read())))
+            stderr.seek(0)
+            raise NoHistoryError(_quote_failure(os.fsdecode(stderr.read())))
 
 
-def _command(*arguments: str) -> list[str]:
-    place = shutil.which("git")
-    if place is None:
+def _build_command(*arguments: str) -> list[str]:
+    program = shutil.which("git")
+    if program is None:
         raise NoHistoryError("the command `git` is not installed")
-    return [place, "--no-pager", "-c", f"core.attributesFile={os.devnull}", *arguments]
+    return [program, "--no-pager", "-c", f"core.attributesFile={os.devnull}", *arguments]
 
 
-def _sealed(found: Repository) -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**own, **SEALED, "LC_ALL": "C", "GIT_DIR": found.git_dir}
+def _build_environment(repository: Repository) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**inherited, **ISOLATION, "LC_ALL": "C", "GIT_DIR": repository.git_dir}
 
 
-def _path(found: Repository, field: bytes) -> str:
-    """Give a path below the directory."""
-    field = field.removeprefix(os.fsencode(found.folder))
-    # Spelled as a walk spells it: names are UTF-8, other bytes are written out (`\\xff`).
+def _decode_path(repository: Repository, field: bytes) -> str:
+    """Return a path relative to the folder."""
+    field = field.removeprefix(os.fsencode(repository.folder))
+    # Spelled as in a walk: names are UTF-8, other bytes are escaped (`\\xff`).
     return field.decode("utf-8", "backslashreplace")
 
 
-def _number(field: bytes) -> int:
-    """Read a count or a time; a binary file has no lines to count, a broken commit no time."""
+def _parse_number(field: bytes) -> int:
+    """Parse a count or a time; 0 for a binary file without lines or a commit without a time."""
     return int(field) if field.isdigit() else 0

@@ -1,4 +1,4 @@
-"""To which other files does a file point?"""
+"""Resolve the links of a file to other files."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from quire.ingest.formats import compute_record_id
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
-def links_of(record_id: str, path: str, addresses: Iterable[str]) -> tuple[Link, ...]:
-    """Turn relative addresses into links between records, sorted and each one once."""
-    targets = {target for address in addresses if (target := target_of(path, address))}
+def resolve_links(record_id: str, path: str, addresses: Iterable[str]) -> tuple[Link, ...]:
+    """Return the links from a file to others, sorted and without duplicates."""
+    targets = {target for address in addresses if (target := resolve_target(path, address))}
     targets.discard(path)
     links = (Link(record_id, compute_record_id(target), "link") for target in targets)
     return tuple(sorted(links, key=lambda link: link.target))
 
 
-def target_of(path: str, address: str) -> str | None:
-    """Resolve an address against the file that holds it; None if it names no file below the root.
+def resolve_target(path: str, address: str) -> str | None:
+    """Resolve an address relative to its file; return None if it names no file below the root.
 
-    An address that begins with `/` counts from the root.
+    An address that begins with `/` is relative to the root.
     """
     address = address.strip()
     if SCHEME.match(address) or address.startswith(("//", "\\")):

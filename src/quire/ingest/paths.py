@@ -1,4 +1,4 @@
-"""Turn paths on disk into paths of a space."""
+"""Convert paths on disk to paths of a space."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from quire.core.paths import is_under
 from quire.errors import InputError
 
 
-def relative_paths(
+def resolve_paths(
     root: Path, paths: Sequence[str | os.PathLike[str]], *, must_exist: bool = True
 ) -> tuple[str, ...]:
-    """Turn paths on disk into paths of the space: below the root, with `/`, none inside another."""
-    found: set[str] = set()
+    """Return paths on disk as paths of the space: below the root, with `/`, none inside another."""
+    resolved: set[str] = set()
     for path in paths or (root,):
         absolute = Path(os.path.normpath(Path(path).absolute()))
         real = absolute.parent.resolve() / absolute.name  # a link is named, not followed,
         if not real.is_relative_to(root):
             real = real.resolve()  # unless it leads in from outside
         if must_exist and not os.path.lexists(real):
-            raise InputError(f"{path} does not exist: check the name")
+            raise InputError(f"{path} does not exist", value=str(path), hint="check the name")
         if not real.is_relative_to(root):
             raise InputError(
-                f"{path} is outside of {root}, the directory that this store is about; "
-                "use another --store or --space for it"
+                f"{path} is outside of {root}, the folder of this store",
+                value=str(path),
+                hint="use another {store} or {space} for it",
             )
-        # Spelled as a walk spells it: names are UTF-8, other bytes are written out (`\xff`).
-        spelled = os.fsencode(real.relative_to(root).as_posix()).decode("utf-8", "backslashreplace")
-        found.add("" if real == root else spelled)
+        # Spelled as in a walk: names are UTF-8, other bytes are escaped (`\xff`).
+        name = os.fsencode(real.relative_to(root).as_posix()).decode("utf-8", "backslashreplace")
+        resolved.add("" if real == root else name)
     return tuple(
-        part
-        for part in sorted(found)
-        if not any(part != other and is_under(part, other) for other in found)
+        path
+        for path in sorted(resolved)
+        if not any(path != other and is_under(path, other) for other in resolved)
     )

@@ -1,9 +1,9 @@
-"""Does this look like a secret?
+"""Detect secrets in file names and texts.
 
-By name: files that hold keys or passwords by their trade. By content: private keys, tokens
-whose form says who issued them, and long random values given to a name such as `api_key`.
-What merely speaks of a secret (a pattern, a placeholder, an example in a manual) is let
-through. A reason names the line and the kind, never the secret.
+By name: files that usually hold keys or passwords. By content: private keys, tokens whose format
+shows who issued them, and long random values assigned to a name such as `api_key`. Text that
+merely mentions a secret (a pattern, a placeholder, an example in a manual) is not reported. A
+reason names the line and the kind, never the secret itself.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SECRET_NAMES = (
 EXAMPLE_NAMES = (".env.*example*", ".env.*sample*", ".env.*template*", ".env.dist", ".env.tpl")
 
 TOKENS = (
-    # kind, a string without which there is none, the form
+    # kind, a substring that each token has, pattern
     ("an AWS access key", "AKIA", r"\bAKIA[A-Z2-7]{16}\b"),
     ("an AWS access key", "ASIA", r"\bASIA[A-Z2-7]{16}\b"),
     *(
@@ -74,15 +74,15 @@ TOKENS = (
     ("a SendGrid key", "SG.", r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b"),
 )
 
-# The body must be there too: a manual that shows the first line only is no key.
+# The body is required: a manual that shows only the first line holds no key.
 PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:\s|\\[nr]|[\"'+,>#*]|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}){1,200}"
     r"[A-Za-z0-9+/=]{64}"
 )
 
-# The value is looked for first and its name behind it: values are rarer than names.
-ASSIGNED = re.compile(
+# The value is matched first, then the name before it: long values are rarer than names.
+ASSIGNMENT = re.compile(
     r"""[=:>]\s{0,4}(?P<quote>["']?)(?P<value>[A-Za-z0-9][A-Za-z0-9+/_.-]{31,}+={0,2})(?P=quote)"""
     r"""(?=[\s,;)}\]"']|$)"""
 )
@@ -90,22 +90,22 @@ SECRET_NAME = re.compile(
     r"""(?ix) (?: api | access | auth | secret | client | private | signing | encryption )
         [_-]? (?: key | token | secret ) ["']? \s{0,4} [:=]? \Z"""
 )
-NAME_LENGTH = 30
+MAX_NAME_LENGTH = 30
 
 PLACEHOLDER = re.compile(
     r"(?i)example|sample|dummy|fake|test|placeholder|your|changeme|redacted|x{4}|0{6}|\.{3}"
     r"|12345|abcdef|(.)\1{5}"
 )
-HARMLESS = re.compile(
+IDENTIFIER = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # a UUID
     r"|(?!eyJ)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+"  # a dotted name
 )
-FEW_CHARACTERS = 10
-"""A random value of 20 characters or more has more different ones than this."""
+MAX_DISTINCT = 10
+"""A random value of 20 characters or more has more distinct ones than this."""
 
 
-def in_name(name: str) -> str | None:
-    """Say why a file is taken for a secret by its name, or nothing."""
+def check_name(name: str) -> str | None:
+    """Return why a file name suggests a secret, or None."""
     lower = name.lower()
     if any(fnmatchcase(lower, pattern) for pattern in EXAMPLE_NAMES):
         return None
@@ -114,48 +114,49 @@ def in_name(name: str) -> str | None:
     return None
 
 
-def in_text(text: str) -> str | None:
-    """Say why a file is taken for a secret by its text, or nothing."""
-    found = seen_in(text)
-    return None if found is None else f"{found}; {HOW_TO_INCLUDE}"
+def check_text(text: str) -> str | None:
+    """Return why a text is taken for a secret and how to include it all the same, or None."""
+    secret = find_secret(text)
+    return None if secret is None else f"{secret}; {HOW_TO_INCLUDE}"
 
 
-def seen_in(text: str) -> str | None:
-    """Say which kind of secret stands in which line of a text, or nothing."""
-    found = min(_found(text), default=None)
-    if found is None:
+def find_secret(text: str) -> str | None:
+    """Return the line and the kind of the first secret in a text, or None."""
+    first = min(_find_all(text), default=None)
+    if first is None:
         return None
-    at, kind = found
-    return f"line {text.count(chr(10), 0, at) + 1} looks like {kind}"
+    offset, kind = first
+    return f"line {text.count(chr(10), 0, offset) + 1} looks like {kind}"
 
 
-def _found(text: str) -> list[tuple[int, str]]:
-    found = []
+def _find_all(text: str) -> list[tuple[int, str]]:
+    """Return (offset, kind) of the first secret of each kind."""
+    secrets = []
     if "PRIVATE KEY" in text and (match := PRIVATE_KEY.search(text)):
-        found.append((match.start(), "a private key"))
-    for kind, hint, form in TOKENS:
-        if hint in text:
-            found += [
+        secrets.append((match.start(), "a private key"))
+    for kind, substring, pattern in TOKENS:
+        if substring in text:
+            secrets += [
                 (match.start(), kind)
-                for match in re.finditer(form, text)
-                if _random(match.group().removeprefix(hint))
+                for match in re.finditer(pattern, text)
+                if _looks_random(match.group().removeprefix(substring))
             ][:1]
-    for match in ASSIGNED.finditer(text):
-        name = text[max(0, match.start() - NAME_LENGTH) : match.start()]
+    for match in ASSIGNMENT.finditer(text):
+        name = text[max(0, match.start() - MAX_NAME_LENGTH) : match.start()]
         value = match["value"]
-        if SECRET_NAME.search(name) and _random(value) and _mixed(value):
-            found.append((match.start(), "a secret given to a name"))
+        if SECRET_NAME.search(name) and _looks_random(value) and _has_mixed_characters(value):
+            secrets.append((match.start(), "a secret given to a name"))
             break
-    return found
+    return secrets
 
 
-def _random(value: str) -> bool:
-    return len(set(value)) > FEW_CHARACTERS and not PLACEHOLDER.search(value)
+def _looks_random(value: str) -> bool:
+    return len(set(value)) > MAX_DISTINCT and not PLACEHOLDER.search(value)
 
 
-def _mixed(value: str) -> bool:
-    """Tell a random value from words, paths, dotted names and other identifiers."""
-    if HARMLESS.fullmatch(value):
+def _has_mixed_characters(value: str) -> bool:
+    """Return whether a value is not a word, a path, a dotted name or another identifier."""
+    if IDENTIFIER.fullmatch(value):
         return False
     digits = sum(character.isdigit() for character in value)
     return digits >= len(value) // 10 and bool(re.search("[A-Za-z]", value))

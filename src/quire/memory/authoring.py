@@ -146,7 +146,7 @@ def signed(viewer: Viewer, share: Sequence[str]) -> tuple[str | None, tuple[str,
 def refuse_secrets(texts: Iterable[tuple[str, str]], *, allow: bool) -> None:
     """Refuse texts, each with what it is, that look as if they held a key or a token."""
     for what, text in texts:
-        found = None if allow else secrets.seen_in(text)
+        found = None if allow else secrets.find_secret(text)
         if found is not None:
             raise InputError(
                 f"the {what} is refused: {found}; take it out, or keep it all the same with "

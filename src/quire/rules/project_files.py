@@ -25,7 +25,7 @@ from quire.core.types import (
 )
 from quire.embed import open_embedder
 from quire.errors import InputError
-from quire.ingest.paths import relative_paths
+from quire.ingest.paths import resolve_paths
 from quire.rules import open_judge
 from quire.rules.discovery import detect_format
 from quire.rules.inheritance import (
@@ -72,7 +72,7 @@ def check_files(settings: Config, paths: Sequence[str | os.PathLike[str]] = ()) 
     """Check the context files below some paths, or of the whole project."""
     source = DiskSource(settings.root, settings.ingest)
     reader = ContextReader(source)
-    listed = source.list_below(relative_paths(settings.root, paths))
+    listed = source.list_below(resolve_paths(settings.root, paths))
     if not listed and any(detect_format(Path(path).name) for path in paths):
         raise InputError(
             "the file is ignored, so it is not a context",
@@ -118,7 +118,7 @@ def evaluate_rules(
 
 
 def _read_place(settings: Config, path: str | os.PathLike[str]) -> tuple[str, ContextReader]:
-    (place,) = relative_paths(settings.root, [path], must_exist=False)
+    (place,) = resolve_paths(settings.root, [path], must_exist=False)
     source = DiskSource(settings.root, settings.ingest)
     reader = ContextReader(source)
     for folder in inherited_folders(place):

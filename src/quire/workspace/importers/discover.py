@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quire.core.types import IngestSettings, Skipped
 from quire.errors import InputError
-from quire.ingest import plain_text, walk
+from quire.ingest import read_text, walk
 from quire.workspace.importers.build_tree import Folder, plain_folder, vault
 from quire.workspace.importers.markdown import ENDINGS, page_of
 from quire.workspace.importers.notion import TABLE, notion
@@ -42,7 +42,7 @@ def texts_of(folder: Path, form: str, settings: IngestSettings) -> Texts:
             continue
         files.append(found.path)
         if found.path.lower().endswith(wanted):
-            text = plain_text(found, settings)
+            text = read_text(found, settings)
             if isinstance(text, Skipped):
                 skipped.append(text)
             else:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from quire import Quire
 from quire.core.protocols import Embedder
 from quire.core.types import EmbedSettings, FoundFile, IngestSettings
 from quire.embed.local import LocalEmbedder
 from quire.indexing import files
+from quire.indexing.project import Project
 
 THREE = {
     "readme.md": "# Harbour\n\nShips rest here at night.\n",
@@ -69,9 +69,9 @@ def model(loaded: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> Watched:
 def use(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every engine use this embedder, unless its settings want none."""
     monkeypatch.setattr(
-        Quire,
+        Project,
         "embedder",
-        lambda opened: None if opened.config.embed.provider == "none" else embedder,
+        lambda project: None if project.config.embed.provider == "none" else embedder,
     )
 
 

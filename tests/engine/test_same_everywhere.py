@@ -26,7 +26,7 @@ with quire.open(root) as opened:
         for viewer in (None, "ann", "eve"):
             print(json_text(search_result(opened.search(query, viewer=viewer, k=20))))
     chunk = opened.search("rope").results[0].chunk
-    print(chunk, opened.prove(chunk.id), opened.prove(chunk.id, "ann"))
+    print(chunk, opened.documents.prove(chunk.id), opened.documents.prove(chunk.id, viewer="ann"))
 """
 
 FILES = {

@@ -20,6 +20,8 @@ PUBLIC = [
     "BlockItem",
     "Budget",
     "Candidate",
+    "ChainLink",
+    "CheckedFiles",
     "Chunk",
     "Condition",
     "Context",
@@ -29,6 +31,7 @@ PUBLIC = [
     "ContextPayload",
     "ContextRequest",
     "ContextSection",
+    "DanglingReference",
     "Decision",
     "Embedder",
     "Entity",
@@ -42,15 +45,20 @@ PUBLIC = [
     "FormattedContext",
     "ImportResult",
     "IndexResult",
+    "InheritedValue",
     "InjectionRule",
     "Intent",
     "InvalidContextTypeError",
     "Item",
     "Mapped",
     "Memory",
+    "MergedContext",
+    "Mistake",
     "Options",
     "PagesImported",
     "PayloadMetadata",
+    "PlaceEvaluation",
+    "PlaceRules",
     "Preferences",
     "Problem",
     "Progress",
@@ -64,6 +72,8 @@ PUBLIC = [
     "Removed",
     "RenderSpec",
     "Roots",
+    "RuleEvaluation",
+    "RuleOutcome",
     "SearchResult",
     "Section",
     "Skipped",
@@ -73,6 +83,7 @@ PUBLIC = [
     "TokenBudget",
     "Validation",
     "Value",
+    "Verdict",
     "Viewer",
     "WhyNot",
     "Written",
@@ -81,6 +92,44 @@ PUBLIC = [
     "open",
     "truncate_to_tokens",
     "verify_proof",
+]
+
+ATTRIBUTES = [
+    "access",
+    "agent",
+    "audit",
+    "blocks",
+    "documents",
+    "experiences",
+    "feedback",
+    "memories",
+    "principles",
+    "rules",
+    "workspace",
+]
+"""What an open store consists of; the classes are reached through it alone."""
+METHODS = [
+    "assemble",
+    "assemble_async",
+    "close",
+    "config",
+    "diff",
+    "doctor",
+    "embedder",
+    "explain",
+    "index",
+    "map",
+    "purge",
+    "replay",
+    "root",
+    "search",
+    "search_async",
+    "status",
+    "store",
+    "verify",
+    "verify_determinism",
+    "watch",
+    "why_not",
 ]
 
 
@@ -111,18 +160,43 @@ def met_in(hint: Any, met: set[type]) -> None:
             met_in(inner, met)
 
 
+def test_an_open_store_has_these_methods_and_attributes() -> None:
+    assert [name for name in dir(quire.Quire) if not name.startswith("_")] == METHODS
+    assert sorted(get_type_hints(quire.Quire)) == ATTRIBUTES
+
+
+def services() -> list[type]:
+    """The classes that an open store consists of."""
+    return list(get_type_hints(quire.Quire).values())
+
+
+def public_methods(owner: type) -> list[Any]:
+    members = inspect.getmembers(owner, inspect.isfunction)
+    return [function for name, function in members if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("service", services())
+def test_each_service_is_explained_and_inherits_from_nothing(service: type) -> None:
+    assert inspect.getdoc(service)
+    assert service.__mro__ == (service, object)
+    for method in public_methods(service):
+        assert inspect.getdoc(method), method
+
+
+def test_quire_inherits_from_nothing() -> None:
+    assert quire.Quire.__mro__ == (quire.Quire, object)
+
+
 def test_whatever_a_caller_meets_in_a_signature_is_public() -> None:
     met: set[type] = set()
-    for name in PUBLIC:
-        found = getattr(quire, name)
-        functions = [found]
-        if inspect.isclass(found):
-            members = inspect.getmembers(found, inspect.isfunction)
-            functions = [member for method, member in members if not method.startswith("_")]
-            met_in(found, met)
+    for owner in (*(getattr(quire, name) for name in PUBLIC), *services()):
+        functions = public_methods(owner) if inspect.isclass(owner) else [owner]
+        if inspect.isclass(owner) and owner is not quire.Quire and owner not in services():
+            met_in(owner, met)
         for function in functions:
             for hint in get_type_hints(function).values():
                 met_in(hint, met)
+    met -= {quire.Quire, *services()}
     assert {one.__name__ for one in met} - {*PUBLIC} == set()
     assert all(getattr(quire, one.__name__) is one for one in met)
 

@@ -16,9 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from quire import config, receipts, rules, tokens
+from quire import audit, config, receipts, rules, tokens
+from quire.audit import AuditLog
 from quire.config import Config
 from quire.core.aio import waiting
+from quire.core.dates import seconds
 from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder, Store, View
 from quire.core.types import (
@@ -56,7 +58,6 @@ from quire.pipeline.retrieve import QueryVectors, Retrieved
 from quire.pipeline.sections import filter_of
 from quire.pipeline.validate import check_budget
 from quire.pipeline.why_not import WhyNot
-from quire.receipts import Receipt, access_log
 from quire.recipes.agent import AgentContexts
 from quire.recipes.situation import ContextRules
 from quire.recipes.workspace import WorkspaceContexts
@@ -65,27 +66,6 @@ from quire.workspace.service import Blocks
 
 CACHED_CONTEXTS = 64
 MAP_BUDGET = 1024
-
-
-class AuditLog:
-    """Which contexts were handed out, to whom."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-
-    def contexts(self, to: str | None = None) -> list[Mapping[str, Any]]:
-        """List the contexts that were handed out, oldest first; to one viewer, or to all."""
-        if not self._project.config.audit.file:
-            raise InputError("nothing is written down: set `file` in [audit] of quire.toml")
-        return list(access_log.read(self._file(), to))
-
-    def record(self, context: Context, viewer: Viewer, recipe: str) -> None:
-        """Record that a viewer was handed a context, if the settings ask for it."""
-        if self._project.config.audit.file:
-            access_log.write(self._file(), context, viewer, recipe)
-
-    def _file(self) -> Path:
-        return self._project.config.root / self._project.config.audit.file
 
 
 class Quire:
@@ -126,7 +106,7 @@ class Quire:
         self.principles = Principles(authoring)
         self.blocks = Blocks(authoring)
         self.feedback = FeedbackLog(authoring)
-        self.audit = AuditLog(project)
+        self.audit = AuditLog(lambda: project.config)
         self.rules = ContextRules(project, self.assemble)
         self.agent = AgentContexts(project, self.assemble)
         self.workspace = WorkspaceContexts(project, self.assemble)
@@ -232,27 +212,45 @@ class Quire:
         query: str,
         *,
         k: int = 10,
-        viewer: Viewer | str | None = None,
+        paths: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        since: int | str | None = None,
+        until: int | str | None = None,
         where: Filter = NO_FILTER,
+        viewer: Viewer | str | None = None,
         exact: bool = False,
     ) -> SearchResult:
-        """Find the chunks that answer a question best, by its words and by its meaning."""
+        """Find the chunks that answer a query best, by its words and by its meaning.
+
+        Args:
+            query: What to look for.
+            k: How many hits.
+            paths: Only paths that match one of these globs, written as in .gitignore.
+            kinds: Only these kinds: `document`, `code`, `conversation`, `commit`, `memory`, ...
+            since: Only what was modified at or after this date (`2026-01-31`, or seconds since
+                1970).
+            until: Only what was modified at or before this date.
+            where: The same as one `Filter`.
+            viewer: Who reads; None for the configured viewer, or the owner.
+            exact: Compare every vector, however many there are.
+        """
         if not isinstance(query, str) or not query.strip():
             raise InputError("the query is empty: say what to look for")
+        where = _filter(where, paths, kinds, since, until)
         pipeline_notes.check(where)
-        asked = decide(query, {"viewer": viewer, "where": where, "exact": exact})
-        asked = replace(asked, recipe=retrieve.deepened(asked.recipe, k))
+        request = decide(query, {"viewer": viewer, "where": where, "exact": exact})
+        request = replace(request, recipe=retrieve.deepened(request.recipe, k))
         with self._project.view(viewer) as view:
-            gathered = retrieve.gather(view, asked, self._vectors, self._rule_evaluator)
-            found = steps.ranked(pipeline_draft.start(asked, gathered)).candidates
-            notes = pipeline_notes.on_filter(view, where, {each.chunk.kind for each in found})
+            retrieved = retrieve.gather(view, request, self._vectors, self._rule_evaluator)
+            candidates = steps.ranked(pipeline_draft.start(request, retrieved)).candidates
+            notes = pipeline_notes.on_filter(view, where, {hit.chunk.kind for hit in candidates})
             roots = view.roots()
         return SearchResult(
-            results=found,
+            results=candidates,
             state_root=roots.state,
-            failed=gathered.failed,
-            notes=(*gathered.notes, *notes),
-            exact=all(hits.exact for hits in gathered.found.values()),
+            failed=retrieved.failed,
+            notes=(*retrieved.notes, *notes),
+            exact=all(hits.exact for hits in retrieved.found.values()),
         )
 
     search_async = waiting(search)
@@ -267,45 +265,50 @@ class Quire:
         """Assemble, even where nothing fits; `decisions` says what became of each candidate."""
         return self._assemble(_resolve(query, {**options, "allow_empty": True}))
 
-    def _assemble(self, asked: ResolvedRequest, *, fresh: bool = False) -> Context:
-        with self._project.view(asked.viewer) as view:
+    def _assemble(self, request: ResolvedRequest, *, fresh: bool = False) -> Context:
+        with self._project.view(request.viewer) as view:
             roots = view.roots()
             settings = self.config.embed, self.config.judge, self.config.writer
-            whom = rules.client_identity(self.config.judge)
-            key = (roots.state, receipts.viewer_hash(view.viewer), *settings, whom, *asked.key)
-            kept = None if fresh else self._contexts.get(key)
-            if kept is not None:
-                return self._hand_out(kept, view.viewer, asked)
-            gathered = self._gathered(view, asked)
-            draft = steps.run(pipeline_draft.start(asked, gathered))
-            notes = (*gathered.notes, *pipeline_notes.on_context(view, asked, gathered))
-            context = result.told(draft, gathered.failed, notes)
+            client = rules.client_identity(self.config.judge)
+            key = (roots.state, receipts.viewer_hash(view.viewer), *settings, client, *request.key)
+            cached = None if fresh else self._contexts.get(key)
+            if cached is not None:
+                return self._hand_out(cached, view.viewer, request)
+            retrieved = self._retrieve(view, request)
+            draft = steps.run(pipeline_draft.start(request, retrieved))
+            notes = (*retrieved.notes, *pipeline_notes.on_context(view, request, retrieved))
+            context = result.told(draft, retrieved.failed, notes)
+            active = retrieved.situated
             state = receipts.viewed(
-                roots, view.viewer, asked.counter.name, gathered.coverage.model, gathered.vectors
+                roots,
+                view.viewer,
+                request.counter.name,
+                retrieved.coverage.model,
+                retrieved.vectors,
             )
-            state |= receipts.judged(gathered.situated.judge, gathered.situated.evaluation.verdicts)
-            state |= receipts.summarized(gathered.writer, gathered.summaries)
+            state |= receipts.judged(active.judge, active.evaluation.verdicts)
+            state |= receipts.summarized(retrieved.writer, retrieved.summaries)
             ids = [source.chunk_id for source in context.sources]
             proofs = [view.prove(chunk_id) for chunk_id in ids]
-        chunks = [gathered.chunks[chunk_id] for chunk_id in ids]
-        receipt = receipts.make(asked.request, asked.recipe, context, chunks, proofs, **state)
+        chunks = [retrieved.chunks[chunk_id] for chunk_id in ids]
+        receipt = receipts.make(request.request, request.recipe, context, chunks, proofs, **state)
         context = replace(
             context,
             receipt=receipt,
             items=tuple(replace(item, about=receipts.sealed(item.about)) for item in context.items),
         )
-        if not gathered.failed:  # a failure may pass: it is recorded, never kept
+        if not retrieved.failed:  # a failure may be over next time: it is recorded, never cached
             self._contexts.put(key, context)
-        return self._hand_out(context, view.viewer, asked)
+        return self._hand_out(context, view.viewer, request)
 
-    def _gathered(self, view: View, asked: ResolvedRequest) -> Retrieved:
-        """Gather what a context is made of, summaries of what must be cut included."""
-        gathered = retrieve.gather(view, asked, self._vectors, self._rule_evaluator)
-        if asked.recorded is not None or asked.recipe.fit.cut != tokens.SUMMARIZE:
-            return gathered
-        # Packed once only to see what is cut: that nothing fits is told when it is packed again.
-        draft = steps.run(pipeline_draft.start(replace(asked, allow_empty=True), gathered))
-        return summarize.summarized(gathered, draft, self._project.text_writer)
+    def _retrieve(self, view: View, request: ResolvedRequest) -> Retrieved:
+        """Retrieve what a context is made of, with summaries of what must be cut."""
+        retrieved = retrieve.gather(view, request, self._vectors, self._rule_evaluator)
+        if request.recorded is not None or request.recipe.fit.cut != tokens.SUMMARIZE:
+            return retrieved
+        # Packed once only to see what is cut; if nothing fits, packing again says so.
+        draft = steps.run(pipeline_draft.start(replace(request, allow_empty=True), retrieved))
+        return summarize.summarized(retrieved, draft, self._project.text_writer)
 
     def _hand_out(self, context: Context, viewer: Viewer, request: ResolvedRequest) -> Context:
         self.audit.record(context, viewer, request.recipe.name)
@@ -319,7 +322,7 @@ class Quire:
         model: str = DEFAULT_MODEL,
         viewer: Viewer | str | None = None,
     ) -> Mapped:
-        """Map the most used definitions below some paths; without any, of the whole root."""
+        """Map the most used definitions below some paths, or of the whole directory."""
         check_budget(Budget(budget, reserved={}))
         under = resolve_paths(self.root(), paths, must_exist=False)
         with self._project.view(viewer) as view:
@@ -333,44 +336,44 @@ class Quire:
         context: str | None = None,
         viewer: Viewer | str | None = None,
     ) -> list[str]:
-        """Check a receipt against its context and this store; an empty list: it holds."""
+        """Check a receipt against its context and this store; return what is wrong."""
         try:
             receipts.check(receipt)
             counter = tokens.open_counter(receipt["counter"])
         except InputError as error:
             return [str(error)]
         with self._project.view(viewer) as view:
-            kept, root = view.chunks(receipts.chunk_ids(receipt)), view.roots().state
-        return receipts.verify(receipt, counter, context=context, kept=kept, root=root)
+            chunks, root = view.chunks(receipts.chunk_ids(receipt)), view.roots().state
+        return receipts.verify(receipt, counter, context=context, kept=chunks, root=root)
 
     def replay(
         self, receipt: Mapping[str, Any], viewer: Viewer | str | None = None
     ) -> tuple[Context, list[str]]:
-        """Run a receipt's request again; gives the context and what differs."""
-        asked = pipeline_why_not.asked_in(receipt, viewer)
-        context = self._assemble(asked, fresh=True)
-        altered = receipts.verify(receipt, asked.counter)
+        """Run a receipt's request again; return the context and what differs."""
+        request = pipeline_why_not.asked_in(receipt, viewer)
+        context = self._assemble(request, fresh=True)
+        altered = receipts.verify(receipt, request.counter)
         return context, [*altered, *receipts.differences(receipt, context.receipt)]
 
     @staticmethod
     def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-        """Describe what differs between two receipts; an empty list: nothing."""
-        return differences(old, new)
+        """Describe what differs between two receipts."""
+        return audit.diff_receipts(old, new)
 
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
-        """Assemble twice from the ground up and compare every byte, receipts included."""
-        asked = _resolve(query, options)
-        return self._assemble(asked, fresh=True) == self._assemble(asked, fresh=True)
+        """Assemble twice, without the cache, and compare every byte, receipts included."""
+        request = _resolve(query, options)
+        return self._assemble(request, fresh=True) == self._assemble(request, fresh=True)
 
     def why_not(
         self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
     ) -> list[WhyNot]:
-        """Tell for each piece at a place why it is not in the context, and what lets it in."""
-        asked = _resolve(query, options)
-        with self._project.view(asked.viewer) as view:
+        """Explain for each chunk at a path why it is not in the context, and what lets it in."""
+        request = _resolve(query, options)
+        with self._project.view(request.viewer) as view:
             wanted = pipeline_why_not.at(view, path, line)
-            first = self._gathered(view, asked)
-            met = Recorded(
+            first = self._retrieve(view, request)
+            recorded = Recorded(
                 first.vectors,
                 first.coverage.model,
                 first.failed,
@@ -381,55 +384,53 @@ class Quire:
             )
 
             def run(recipe: Recipe) -> pipeline_draft.Draft:
-                again = replace(asked, recipe=recipe, recorded=met)
+                again = replace(request, recipe=recipe, recorded=recorded)
                 return pipeline_draft.start(
                     again, retrieve.gather(view, again, self._vectors, self._rule_evaluator)
                 )
 
-            draft = pipeline_draft.start(asked, first)
+            draft = pipeline_draft.start(request, first)
             return [
                 pipeline_why_not.why_not(
                     draft,
                     chunk,
                     run,
-                    partial(pipeline_why_not.places, view, asked, first, chunk.id),
+                    partial(pipeline_why_not.places, view, request, first, chunk.id),
                 )
                 for chunk in wanted
             ]
 
 
 def _resolve(query: str, options: Options) -> ResolvedRequest:
-    asked = decide(query, options)
-    pipeline_notes.check(filter_of(asked.request))
-    return asked
+    request = decide(query, options)
+    pipeline_notes.check(filter_of(request.request))
+    return request
 
 
-def verify_receipt(receipt: Mapping[str, Any], context: str | None = None) -> list[str]:
-    """Check a receipt, and its context, without any store; an empty list: it holds."""
-    try:
-        receipts.check(receipt)
-        counter = tokens.open_counter(receipt["counter"])
-    except InputError as error:
-        return [str(error)]
-    return receipts.verify(receipt, counter, context=context)
-
-
-def parse_receipt(text: str) -> Receipt:
-    """Read a receipt, or say why it is none."""
-    return receipts.parse(text)
-
-
-def pieces_of(receipt: Mapping[str, Any]) -> list[str]:
-    """Name the pieces of a receipt's context, in their order."""
-    receipts.check(receipt)
-    return receipts.chunk_ids(receipt)
-
-
-def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Say in sentences what differs between two receipts."""
-    receipts.check(old)
-    receipts.check(new)
-    return receipts.differences(old, new)
+def _filter(
+    where: Filter,
+    paths: Sequence[str],
+    kinds: Sequence[str],
+    since: int | str | None,
+    until: int | str | None,
+) -> Filter:
+    """Return the filter that is passed as one value, or as its parts."""
+    parts = {"paths": paths, "kinds": kinds, "since": since, "until": until}
+    for name, value in parts.items():
+        if value in ((), [], None):
+            continue
+        if where != NO_FILTER:
+            raise InputError("cannot be combined with `where`", field=name, value=value)
+        if name in {"paths", "kinds"} and isinstance(value, str):  # its letters are no names
+            raise InputError(f"expected a list, as in [{value!r}]", field=name, value=value)
+    if where != NO_FILTER:
+        return where
+    return Filter(
+        kinds=tuple(kinds),
+        paths=tuple(paths),
+        since=seconds("since", since) if isinstance(since, str) else since,
+        until=seconds("until", until, end=True) if isinstance(until, str) else until,
+    )
 
 
 def open_quire(
@@ -440,18 +441,28 @@ def open_quire(
     viewer: str | None = None,
     create: bool = True,
 ) -> Quire:
-    """Open the store of the project that a directory belongs to; a new one is made if need be."""
-    where = Path(path).absolute()
-    if not where.exists():
-        raise InputError(f"{path} does not exist: check the name")
+    """Open the store of the project that a directory belongs to, and create it if need be.
+
+    Args:
+        path: A directory, or a file, of the project.
+        store: The file of the store; None for `.quire/store.db` in the project.
+        space: The space in the store; None for the configured one.
+        viewer: Who reads unless a call says otherwise; None for the configured one, or the owner.
+        create: Whether to create a store, or a space, that does not exist yet.
+    """
+    start = Path(path).absolute()
+    if not start.exists():
+        raise InputError(f"{path} does not exist", value=str(path), hint="check the name")
     file = None if store is None else Path(store).absolute()
-    settings = config.load(where, store=file, space=space, viewer=viewer)
+    settings = config.load(start, store=file, space=space, viewer=viewer)
     if os.path.isdir(settings.store):  # noqa: PTH112 - which never raises, whatever the name is
         raise InputError(
-            f"{settings.store} is a folder, so it is no store; name a file with --store"
+            f"{settings.store} is a folder, not a store", hint="name a file with {store}"
         )
     for place in (settings.root, settings.store):
-        told = os.fsencode(place).decode("utf-8", "backslashreplace")
-        if told != str(place):
-            raise InputError(f"the name of {told} is not UTF-8: rename it, or use another --store")
+        printable = os.fsencode(place).decode("utf-8", "backslashreplace")
+        if printable != str(place):
+            raise InputError(
+                f"the name of {printable} is not UTF-8", hint="rename it, or use another {store}"
+            )
     return Quire(settings, create=create)

@@ -12,8 +12,8 @@ import pytest
 
 import quire
 from quire import Block, Context, Quire, count_tokens
+from quire.audit import parse_receipt
 from quire.core.types import Hits
-from quire.engine import parse_receipt
 from quire.errors import StoreError
 from quire.pipeline.summarize import NO_WRITER
 from quire.retrieval import COLLECTORS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from quire import AccessRule, Quire
-from quire.engine import differences
+from quire.audit import diff_receipts
 from quire.errors import InputError
 from quire.pipeline.request import Options
 from tests.conftest import Tree
@@ -186,8 +186,8 @@ def test_an_empty_context_is_replayed(project: Quire) -> None:
 
 def test_nothing_differs(project: Quire) -> None:
     receipt = as_read(project.assemble(QUERY).receipt)
-    assert differences(receipt, receipt) == []
-    assert differences({**receipt, "created": "today"}, {**receipt, "created": "now"}) == []
+    assert diff_receipts(receipt, receipt) == []
+    assert diff_receipts({**receipt, "created": "today"}, {**receipt, "created": "now"}) == []
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_what_differs_between_two_receipts_is_named(
     project: Quire, options: Options, expected: list[str]
 ) -> None:
     one, other = project.assemble(QUERY), project.assemble(QUERY, **options)
-    told = differences(as_read(one.receipt), as_read(other.receipt))
+    told = diff_receipts(as_read(one.receipt), as_read(other.receipt))
     for text in expected:
         assert any(found.startswith(text) for found in told), told
     if one.text == other.text:
@@ -223,11 +223,11 @@ def test_whatever_differs_is_said(project: Quire) -> None:
     other = as_read(receipt)
     other["proofs"]["classes"].reverse()
     other["hash"] = "0" * 64
-    assert differences(receipt, other) == [f"hash: {receipt['hash']} -> {'0' * 64}"]
+    assert diff_receipts(receipt, other) == [f"hash: {receipt['hash']} -> {'0' * 64}"]
     other = as_read(receipt)
     other |= {"judge": "j/1", "verdicts": {"a": {"applies": True, "reason": "by j"}}}
     other |= {"writer": "w/1", "summaries": {"b": "Short."}}
-    assert differences(receipt, other) == [
+    assert diff_receipts(receipt, other) == [
         "judge: None -> j/1",
         "writer: None -> w/1",
         "sentences of rules were judged otherwise",
@@ -235,10 +235,10 @@ def test_whatever_differs_is_said(project: Quire) -> None:
     ]
     other = as_read(receipt)
     other["decisions"].reverse()
-    assert differences(receipt, other) == ["the decisions stand in another order"]
+    assert diff_receipts(receipt, other) == ["the decisions stand in another order"]
     other = as_read(receipt)
     other["decisions"][0]["reason"] = "for fun"
-    assert differences(receipt, other) == ["over 1 of 4 candidates it was decided otherwise"]
+    assert diff_receipts(receipt, other) == ["over 1 of 4 candidates it was decided otherwise"]
 
 
 # --- what is no receipt ------------------------------------------------------------------------
@@ -302,12 +302,12 @@ def test_parts_of_the_wrong_kind_are_named(kept: Quire, part: str, value: object
         with pytest.raises(InputError, match="the receipt is malformed"):
             kept.replay(receipt)
         with pytest.raises(InputError, match="the receipt is malformed"):
-            differences(receipt, good)
+            diff_receipts(receipt, good)
         with pytest.raises(InputError, match="the receipt is malformed"):
-            differences(good, receipt)
+            diff_receipts(good, receipt)
     else:
         assert kept.replay(receipt)[1]
-        assert differences(receipt, good)
+        assert diff_receipts(receipt, good)
 
 
 @pytest.mark.parametrize(

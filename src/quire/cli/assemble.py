@@ -98,7 +98,7 @@ def verify(
     except NoStoreError:
         if store is not None or space is not None:
             raise
-        from quire.engine import verify_receipt
+        from quire.audit import verify_receipt
 
         wrong = verify_receipt(data, text)
         output.note("note: there is no store here; the receipt was checked by itself")
@@ -127,9 +127,9 @@ def replay(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def diff(*, old: str, new: str, as_json: bool) -> None:
     """Tell what differs between two receipts."""
-    from quire.engine import differences
+    from quire.audit import diff_receipts
 
-    found = differences(receipt_of(old), receipt_of(new))
+    found = diff_receipts(receipt_of(old), receipt_of(new))
     output.held(found, "nothing differs", as_json=as_json)
     sys.exit(1 if found else 0)
 

@@ -197,12 +197,12 @@ def _conversation(file: str) -> list[tuple[str, str]]:
 
 def receipt_of(file: str) -> dict[str, Any]:
     """Read a receipt from a file."""
-    from quire.engine import parse_receipt
+    from quire.audit import parse_receipt
 
     return parse_receipt(content_of(file))
 
 
 def _pieces(file: str) -> list[str]:
-    from quire.engine import pieces_of
+    from quire.audit import chunk_ids
 
-    return pieces_of(receipt_of(file))
+    return chunk_ids(receipt_of(file))

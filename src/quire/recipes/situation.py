@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from quire import rules
@@ -35,10 +36,14 @@ class ContextRules:
         return project_files.check_files(self._project.config, paths)
 
     def test(
-        self, situation: Mapping[str, Any], path: str | os.PathLike[str] = "."
+        self, situation: Mapping[str, Any], path: str | os.PathLike[str] | None = None
     ) -> PlaceEvaluation:
-        """Evaluate which rules apply at a path in a situation, and why."""
-        return project_files.evaluate_rules(self._project.config, path, situation)
+        """Evaluate which rules apply at a path, or at the root, in a situation, and why."""
+        settings = self._project.config
+        with closing(rules.open_judge(settings.judge, self._project.embedder)) as judge:
+            return project_files.evaluate_rules(
+                settings, settings.root if path is None else path, situation, judge
+            )
 
     def situate(
         self,
@@ -71,6 +76,8 @@ class ContextRules:
 
     situate_async = waiting(situate)
 
-    def list(self, path: str | os.PathLike[str] = ".") -> PlaceRules:
-        """List what holds at a path, and the file that each part comes from."""
-        return project_files.list_rules(self._project.config, path)
+    # Last in the class: below it `list` would no longer mean the type.
+    def list(self, path: str | os.PathLike[str] | None = None) -> PlaceRules:
+        """List what applies at a path, or at the root, and the file that each part comes from."""
+        settings = self._project.config
+        return project_files.list_rules(settings, settings.root if path is None else path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from quire.core.types.candidates import Failure
@@ -38,6 +38,9 @@ class FormattedContext:
     failed: tuple[Failure, ...] = ()
     """The sources that did not answer, and why; the page names them as well."""
     receipt: Mapping[str, object] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[ContextItem]:
+        return iter(self.items)
 
 
 def formatted(context: Context) -> FormattedContext:

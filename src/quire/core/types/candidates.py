@@ -79,6 +79,26 @@ class Candidate:
     """The part of the score that boosts added: it is new, or can be trusted."""
 
     @property
+    def path(self) -> str:
+        """The path of the record that the chunk is part of."""
+        return self.chunk.path
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line of the chunk."""
+        return self.chunk.lines
+
+    @property
+    def title(self) -> str:
+        """The title of the chunk."""
+        return self.chunk.title
+
+    @property
+    def text(self) -> str:
+        """The text of the chunk."""
+        return self.chunk.text
+
+    @property
     def relevance(self) -> int:
         """The score without what boosts added."""
         return self.score - self.boosted

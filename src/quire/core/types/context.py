@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from quire.core.types.candidates import Candidate, Failure
@@ -207,6 +207,9 @@ class Context:
     items: tuple[Item, ...] = ()
     """What stands on a page that has parts."""
     receipt: Mapping[str, object] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items)
 
 
 @dataclass(frozen=True, slots=True)

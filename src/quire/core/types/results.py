@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import overload
 
 from quire.core.types.candidates import Candidate, Failure, Roots
 from quire.core.types.documents import Skipped
@@ -19,6 +21,19 @@ class SearchResult:
     """What the asker should know though nothing failed: vectors are missing, say."""
     exact: bool = True
     """Whether every readable vector was compared."""
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Candidate, ...]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | tuple[Candidate, ...]:
+        return self.results[index]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""Audit without a store: check and compare receipts, and read who was handed which context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from quire import receipts, tokens
+from quire.config import Config
+from quire.core.types import Context, Viewer
+from quire.errors import InputError
+from quire.receipts import Receipt, access_log
+
+
+class AuditLog:
+    """Which contexts were handed out, to whom."""
+
+    def __init__(self, settings: Callable[[], Config]) -> None:
+        self._settings = settings
+
+    def contexts(self, to: str | None = None) -> list[Mapping[str, Any]]:
+        """List the contexts that were handed out, oldest first; to one viewer, or to all."""
+        file = self._file()
+        if file is None:
+            raise InputError("there is no audit log", hint="set `file` in [audit] of quire.toml")
+        return list(access_log.read(file, to))
+
+    def record(self, context: Context, viewer: Viewer, recipe: str) -> None:
+        """Record that a viewer was handed a context, if the settings ask for it."""
+        file = self._file()
+        if file is not None:
+            access_log.write(file, context, viewer, recipe)
+
+    def _file(self) -> Path | None:
+        settings = self._settings()
+        return settings.root / settings.audit.file if settings.audit.file else None
+
+
+def verify_receipt(receipt: Mapping[str, Any], context: str | None = None) -> list[str]:
+    """Check a receipt, and its context, without any store; return what is wrong."""
+    try:
+        receipts.check(receipt)
+        counter = tokens.open_counter(receipt["counter"])
+    except InputError as error:
+        return [str(error)]
+    return receipts.verify(receipt, counter, context=context)
+
+
+def parse_receipt(text: str) -> Receipt:
+    """Parse a receipt; raise `InputError` if it is not one."""
+    return receipts.parse(text)
+
+
+def chunk_ids(receipt: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the chunks in a receipt's context, in their order."""
+    receipts.check(receipt)
+    return receipts.chunk_ids(receipt)
+
+
+def diff_receipts(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Describe what differs between two receipts."""
+    receipts.check(old)
+    receipts.check(new)
+    return receipts.differences(old, new)

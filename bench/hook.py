@@ -63,7 +63,7 @@ def _filled(root: Path) -> tuple[int, int]:
             "Make the tests pass", at=2, domain="debugging", hypothesis="It is the import"
         )
         opened.experiences.resolve(
-            made.kept.id, "falsified", at=3, result="It was a cache", lesson="Look there first"
+            made.value.id, "falsified", at=3, result="It was a cache", lesson="Look there first"
         )
         told = opened.status()
     return told.records, told.chunks

@@ -236,7 +236,7 @@ def test_a_wrong_rule_is_refused_by_name(guarded: Tree, rules: str, said: str) -
 def test_a_text_in_place_of_names_is_refused(guarded: Tree) -> None:
     """Its letters are no users."""
     with guarded.open() as opened:
-        page = opened.blocks.put([Block("page", "page", "Page")], at=1).kept[0]
+        page = opened.blocks.put([Block("page", "page", "Page")], at=1).value[0]
         wrong: list[Callable[[], object]] = [
             lambda: opened.memories.add("The mast is new.", at=1, share="eve"),
             lambda: opened.memories.add("The mast is new.", at=1, share="eve", viewer="ann"),

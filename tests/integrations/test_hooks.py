@@ -65,7 +65,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Tree:
                 hypothesis="It is the import",
             )
             quire.experiences.resolve(
-                made.kept.id,
+                made.value.id,
                 "falsified",
                 at=5,
                 result="It was not",

@@ -36,7 +36,11 @@ def fill(tree: Tree) -> Tree:
             "Lift the heavy load", at=LONG_AGO, domain="debugging", hypothesis="The crane is weak"
         )
         opened.experiences.resolve(
-            started.kept.id, "falsified", at=LONG_AGO + 1, result="The rope was worn", lesson="Look"
+            started.value.id,
+            "falsified",
+            at=LONG_AGO + 1,
+            result="The rope was worn",
+            lesson="Look",
         )
     return tree
 

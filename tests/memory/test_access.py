@@ -57,7 +57,7 @@ def everything(quire: Quire, viewer: str, ids: list[str]) -> str:
 def tried(quire: Quire, number: int, viewer: str | None = None, **more: Any) -> str:
     one = quire.experiences.start(
         f"Leak {number}", domain="debugging", at=number, viewer=viewer, **GHAP, **more
-    ).kept
+    ).value
     quire.experiences.resolve(
         one.id, "falsified", at=number, lesson=f"Lesson {number}", viewer=viewer
     )
@@ -71,14 +71,16 @@ def test_what_others_write_changes_no_byte(plant: Forest) -> None:
     answers: list[str] = []
     for tree in (busy, quiet):
         with tree.open() as quire:
-            mine = quire.memories.add("The port is 8080.", at=1, viewer="alice").kept.id
+            mine = quire.memories.add("The port is 8080.", at=1, viewer="alice").value.id
             quire.memories.add("The port is public.", at=2)
             tried(quire, 3, "alice")
             if tree is busy:
-                theirs = quire.memories.add("The port is 8080.", at=1, viewer="bob").kept
-                newer = quire.memories.add("Port 9.", at=2, viewer="bob", supersedes=theirs.id).kept
+                theirs = quire.memories.add("The port is 8080.", at=1, viewer="bob").value
+                newer = quire.memories.add(
+                    "Port 9.", at=2, viewer="bob", supersedes=theirs.id
+                ).value
                 quire.memories.edit(newer.id, at=3, content="Port 10.", viewer="bob")
-                secret = quire.memories.add("The port is secret.", at=4, share=["owner"]).kept
+                secret = quire.memories.add("The port is secret.", at=4, share=["owner"]).value
                 hidden = [theirs.id, newer.id, secret.id, tried(quire, 5, "bob")]
                 hidden.append(tried(quire, 6, share=["@ops"]))
                 quire.principles.refresh()
@@ -90,8 +92,8 @@ def test_what_others_write_changes_no_byte(plant: Forest) -> None:
 
 def test_nobody_changes_what_they_may_not_read(plant: Forest) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
-        theirs = quire.memories.add("Mine.", at=1, viewer="bob").kept.id
-        attempt = quire.experiences.start("Mine.", domain="feature", at=1, viewer="bob").kept.id
+        theirs = quire.memories.add("Mine.", at=1, viewer="bob").value.id
+        attempt = quire.experiences.start("Mine.", domain="feature", at=1, viewer="bob").value.id
         for name in (theirs, NOTHING):
             said = f"^there is no memory {name}; see `quire memory list --history`$"
             with pytest.raises(InputError, match=said):
@@ -112,8 +114,8 @@ def test_nobody_changes_what_they_may_not_read(plant: Forest) -> None:
 
 def test_who_reads_may_not_change_it_either_but_the_owner_may(plant: Forest) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
-        shared = quire.memories.add("For all.", at=1, viewer="bob", share=["public"]).kept.id
-        owners = quire.memories.add("The owner's.", at=1).kept.id
+        shared = quire.memories.add("For all.", at=1, viewer="bob", share=["public"]).value.id
+        owners = quire.memories.add("The owner's.", at=1).value.id
         for name, author in ((shared, "bob"), (owners, "the owner")):
             assert quire.memories.get(name, viewer="alice").id == name
             with pytest.raises(InputError, match=f"was written by {author}: only its author"):
@@ -122,7 +124,7 @@ def test_who_reads_may_not_change_it_either_but_the_owner_may(plant: Forest) -> 
                 quire.memories.forget(name, viewer="alice")
             with pytest.raises(InputError, match="only its author"):
                 quire.memories.add("Mine.", at=2, supersedes=name, viewer="alice")
-        newer = quire.memories.add("The owner knows.", at=3, supersedes=shared).kept
+        newer = quire.memories.add("The owner knows.", at=3, supersedes=shared).value
         assert (newer.author, newer.acl) == (None, ("public",)), "whoever read the old reads this"
         with pytest.raises(InputError, match="have the same readers: leave out `share`"):
             quire.memories.add("Hidden.", at=4, supersedes=newer.id, share=["carol"])
@@ -149,7 +151,7 @@ def test_who_may_read_what_is_written(
 ) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
         quire.access.set_groups({"crew": ["carol"]})
-        made = quire.memories.add("Shared?", at=1, viewer=viewer, share=share).kept
+        made = quire.memories.add("Shared?", at=1, viewer=viewer, share=share).value
         quire.experiences.start("Shared?", domain="feature", at=1, viewer=viewer, share=share)
         assert made.acl == acl
         people = ["alice", "bob", "carol"]

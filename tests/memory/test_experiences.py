@@ -29,7 +29,7 @@ GHAP: dict[str, Any] = {
 
 def started(quire: Quire, **more: Any) -> Experience:
     told = {"domain": "debugging", "strategy": "systematic-elimination", "at": 100, **more}
-    return quire.experiences.start("Find the memory leak.", **told).kept
+    return quire.experiences.start("Find the memory leak.", **told).value
 
 
 def kinds(quire: Quire, name: str) -> list[str]:
@@ -43,9 +43,9 @@ def test_from_start_to_end(plain: Tree) -> None:
         assert (first.outcome, first.tier, first.iterations) == ("open", "", 1)
         assert kinds(quire, first.id) == ["experience.full"]
     with plain.open() as quire:  # it survives that the process ends
-        second = quire.experiences.update(first.id, at=110, **GHAP).kept
+        second = quire.experiences.update(first.id, at=110, **GHAP).value
         assert second.iterations == 1, "saying it for the first time is no second attempt"
-        third = quire.experiences.update(first.id, at=120, hypothesis="Threads pile up.").kept
+        third = quire.experiences.update(first.id, at=120, hypothesis="Threads pile up.").value
         assert (third.iterations, third.updated) == (2, 120)
     with plain.open() as quire:
         last = quire.experiences.resolve(
@@ -56,7 +56,7 @@ def test_from_start_to_end(plain: Tree) -> None:
             surprise="The leak was in the logger.",
             root_cause="A handler was added for each request.",
             lesson="Look at what grows first.",
-        ).kept
+        ).value
         assert (last.outcome, last.tier, last.resolved) == ("falsified", "gold", 130)
         assert quire.experiences.get(first.id) == last
         assert quire.experiences.list() == [last]
@@ -106,7 +106,7 @@ def test_the_tier_follows_from_how_it_was_resolved(
     opened: Quire, outcome: str, told: dict[str, Any], tier: str
 ) -> None:
     name = started(opened, **GHAP).id
-    assert opened.experiences.resolve(name, outcome, at=101, **told).kept.tier == tier
+    assert opened.experiences.resolve(name, outcome, at=101, **told).value.tier == tier
 
 
 def test_names_that_are_not_known_are_answered_with_those_that_are(opened: Quire) -> None:
@@ -141,13 +141,13 @@ def test_a_secret_in_any_part_is_refused(opened: Quire) -> None:
         opened.experiences.resolve(name, "falsified", at=101, root_cause=f"leaked {token}")
     with pytest.raises(InputError, match="the action is refused"):
         opened.experiences.update(name, at=101, action=token)
-    kept = opened.experiences.update(name, at=101, action=token, allow_secret=True).kept
+    kept = opened.experiences.update(name, at=101, action=token, allow_secret=True).value
     assert kept.action == token
 
 
 def test_a_clock_that_was_set_back_turns_nothing_around(opened: Quire) -> None:
     name = started(opened, **GHAP).id
-    assert opened.experiences.resolve(name, "confirmed", at=7).kept.resolved == 100
+    assert opened.experiences.resolve(name, "confirmed", at=7).value.resolved == 100
 
 
 def test_of_two_who_resolve_at_once_one_is_refused(plain: Tree) -> None:

@@ -32,8 +32,8 @@ def line(name: str | None = None, content: str = "Something.", **more: Any) -> s
 
 @pytest.fixture
 def filled(opened: Quire) -> Quire:
-    first = opened.memories.add("Ports are even.", at=1, category="decision").kept
-    second = opened.memories.add("Ports are odd.", at=2, supersedes=first.id, importance=0.9).kept
+    first = opened.memories.add("Ports are even.", at=1, category="decision").value
+    second = opened.memories.add("Ports are odd.", at=2, supersedes=first.id, importance=0.9).value
     opened.memories.edit(second.id, at=3, content="Ports are prime.")
     opened.memories.add("Eve likes tea.", at=4, viewer="eve", category="preference")
     opened.memories.add("For the crew.", at=5, viewer="eve", share=["@crew"])
@@ -88,7 +88,7 @@ def test_a_chain_is_carried_over_under_new_ids(filled: Quire, plant: Forest) -> 
 
 
 def test_an_export_leaves_out_what_is_gone(opened: Quire, plain: Tree) -> None:
-    first = opened.memories.add("Old.", at=1).kept
+    first = opened.memories.add("Old.", at=1).value
     opened.memories.add("New.", at=2, supersedes=first.id)
     opened.purge([plain.root / ".quire" / "memory" / first.id])
     (told,) = [json.loads(one) for one in exported(opened).splitlines()]

@@ -49,7 +49,7 @@ def tell(quire: Quire, number: int, **more: Any) -> str:
         at=number,
         hypothesis=f"It is the {topic}.",
         **more,
-    ).kept
+    ).value
     viewer = more.get("viewer")
     quire.experiences.resolve(
         one.id,
@@ -96,7 +96,7 @@ def test_a_value_is_a_record_that_names_its_members(taught: Tree) -> None:
         made = quire.principles.refresh()
         assert made.notes == ()
         found = quire.principles.list(axis="root_cause")
-        assert [one for one in made.kept if one.axis == "root_cause"] == found
+        assert [one for one in made.value if one.axis == "root_cause"] == found
         assert [one.size for one in found] == [4, 4, 4]
         for one in found:
             members = [quire.experiences.get(name) for name in one.members]
@@ -110,7 +110,7 @@ def test_a_value_is_a_record_that_names_its_members(taught: Tree) -> None:
             )
             assert (record.id, record.kind) == (one.id, "value")
             assert record.modified == max(member.resolved or 0 for member in members)
-        assert {one.axis for one in made.kept} == {"full", "root_cause"}
+        assert {one.axis for one in made.value} == {"full", "root_cause"}
         (best,) = quire.search("mind the clock", k=1, where=Filter(kinds=("value",))).results
         assert best.chunk.text.endswith("mind the clock")
         assert quire.doctor() == []
@@ -128,15 +128,15 @@ def test_refreshing_again_changes_nothing_and_new_experiences_replace_all(taught
             tell(quire, number)
         embed(quire)
         second = quire.principles.refresh()
-        assert {one.size for one in second.kept} == {5}
-        assert quire.principles.list() == list(second.kept), "nothing of the first is left"
+        assert {one.size for one in second.value} == {5}
+        assert quire.principles.list() == list(second.value), "nothing of the first is left"
 
 
 def test_open_experiences_and_those_without_vectors_are_left_out(taught: Tree) -> None:
     with taught.open() as quire:
         quire.experiences.start("Open cache", domain="debugging", at=1)
         first = quire.principles.refresh()
-        assert sum(one.size for one in first.kept if one.axis == "full") == 12
+        assert sum(one.size for one in first.value if one.axis == "full") == 12
         tell(quire, 30)
         assert quire.principles.refresh().notes == (
             "1 of 13 resolved experiences lack vectors and were left out: run `quire index` first",
@@ -149,7 +149,7 @@ def test_too_few_is_said_and_no_error(opened: Quire, count: int) -> None:
         tell(opened, number)
     embed(opened)
     made = opened.principles.refresh()
-    assert made.kept == ()
+    assert made.value == ()
     assert made.notes == (
         f"too few experiences for values: {count} resolved, at least 3 that are alike are needed",
     )
@@ -159,7 +159,7 @@ def test_no_vectors_is_said_and_no_error(opened: Quire) -> None:
     for number in range(4):
         tell(opened, number)
     made = opened.principles.refresh()
-    assert made.kept == ()
+    assert made.value == ()
     assert made.notes[0].startswith("4 of 4 resolved experiences lack vectors")
 
 
@@ -197,7 +197,7 @@ def test_no_process_finds_others(taught: Tree) -> None:
         "from quire.core.serialize import to_plain\n"
         "with quire.open(sys.argv[1]) as q:\n"
         "    made = q.principles.refresh()\n"
-        "    print([to_plain(one) for one in made.kept], q.status().roots)\n"
+        "    print([to_plain(one) for one in made.value], q.status().roots)\n"
     )
     told = {
         subprocess.run(
@@ -258,7 +258,7 @@ def test_nothing_is_mixed_across_readers(plain: Tree) -> None:
         theirs = {tell(quire, number, viewer="bob") for number in range(12, 24)}
         alone = {tell(quire, number, viewer="carol") for number in (24, 27)}
         embed(quire)
-        everyone = quire.principles.refresh().kept
+        everyone = quire.principles.refresh().value
         for one in everyone:
             members = set(one.members)
             assert members <= mine or members <= theirs, "carol's two are too few for a value"
@@ -266,7 +266,9 @@ def test_nothing_is_mixed_across_readers(plain: Tree) -> None:
         for viewer, own in (("alice", mine), ("bob", theirs), ("carol", alone)):
             seen = quire.principles.list(viewer=viewer)
             assert {name for one in seen for name in one.members} == (own - alone)
-            assert quire.principles.refresh(viewer=viewer).kept == tuple(seen), "whoever makes them"
+            assert quire.principles.refresh(viewer=viewer).value == tuple(seen), (
+                "whoever makes them"
+            )
         assert quire.principles.list() == list(everyone), "alice's refreshing left bob's alone"
 
 
@@ -340,7 +342,7 @@ def test_with_the_real_model_what_is_alike_comes_together(with_model: Tree) -> N
             for place, (goal, cause) in enumerate(told):
                 one = quire.experiences.start(
                     goal, domain="debugging", at=place, hypothesis="It is the network."
-                ).kept
+                ).value
                 ended = quire.experiences.resolve(
                     one.id, "falsified", at=place, root_cause=cause, lesson=f"About {topic}."
                 )
@@ -348,7 +350,7 @@ def test_with_the_real_model_what_is_alike_comes_together(with_model: Tree) -> N
                 assert ended.notes == (), "embedded at once"
         made = quire.principles.refresh()
         assert made.notes == ()
-        causes = [one for one in made.kept if one.axis == "root_cause"]
+        causes = [one for one in made.value if one.axis == "root_cause"]
         assert len(causes) >= 2
         for value in causes:
             (topic,) = {topics[name] for name in value.members}
@@ -377,12 +379,12 @@ def test_a_language_model_words_values_where_one_is_set(taught: Tree, endpoint: 
     with taught.open() as quire:
         made = quire.principles.refresh()
         assert made.notes == ()
-        for one in made.kept:
+        for one in made.value:
             lessons = {quire.experiences.get(name).lesson for name in one.members}
             assert one.text == f"In sum: {min(lessons)}"
             assert one.worded_by == f"llm:{endpoint.url}/chat/completions small/1"
         asked = len(endpoint.questions)
-        assert quire.principles.list() == list(made.kept)
+        assert quire.principles.list() == list(made.value)
         root = quire.status().roots
     with taught.open() as quire:
         assert quire.principles.refresh() == made
@@ -417,12 +419,12 @@ def test_a_value_keeps_a_members_words_if_the_model_gives_none(
     endpoint.usual = reply if isinstance(reply, Reply) else _endless
     with taught.open() as quire:
         made = quire.principles.refresh()
-        assert {one.worded_by for one in made.kept} == {"lesson"}
+        assert {one.worded_by for one in made.value} == {"lesson"}
         (note,) = made.notes
         assert note.startswith("a value keeps the words of a member: ")
         endpoint.usual = worded
         again = quire.principles.refresh()
-        assert {one.worded_by.split(":")[0] for one in again.kept} == {"llm"}
+        assert {one.worded_by.split(":")[0] for one in again.value} == {"llm"}
 
 
 def _endless(question: dict[str, Any]) -> Reply:

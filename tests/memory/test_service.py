@@ -27,7 +27,7 @@ def current(quire: Quire, query: str) -> list[str]:
 def test_a_memory_is_a_record_with_one_chunk(opened: Quire) -> None:
     made = opened.memories.add(
         "The staging host is named heron.", at=1_700_000_000, category="decision", importance=0.8
-    ).kept
+    ).value
     with opened.store.view(OWNER) as view:
         (record,) = view.listing()
         (chunk,) = view.chunks_of(record.id)
@@ -41,7 +41,7 @@ def test_a_memory_is_a_record_with_one_chunk(opened: Quire) -> None:
 
 def test_a_long_memory_is_cut_like_prose_and_given_back_whole(opened: Quire) -> None:
     text = "\n\n".join(f"Paragraph {number}. " + "It says a little. " * 20 for number in range(9))
-    made = opened.memories.add(text, at=1).kept
+    made = opened.memories.add(text, at=1).value
     with opened.store.view(OWNER) as view:
         chunks = view.chunks_of(made.id)
     assert len(chunks) > 3
@@ -55,16 +55,16 @@ def test_the_same_at_the_same_moment_is_one_memory(opened: Quire) -> None:
     first = opened.memories.add("Tabs, not spaces.", at=5, category="preference")
     again = opened.memories.add("Tabs, not spaces.", at=5, category="preference")
     later = opened.memories.add("Tabs, not spaces.", at=6, category="preference")
-    assert again.kept == first.kept
+    assert again.value == first.value
     assert again.notes == ("this is remembered already",)
-    assert later.kept.id != first.kept.id
+    assert later.value.id != first.value.id
     assert len(opened.memories.list()) == 2
 
 
 def test_what_is_superseded_is_history_and_never_current(opened: Quire) -> None:
-    first = opened.memories.add("The port is 8080.", at=1).kept
-    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).kept
-    third = opened.memories.add("The port is 7070.", at=3, supersedes=second.id).kept
+    first = opened.memories.add("The port is 8080.", at=1).value
+    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).value
+    third = opened.memories.add("The port is 7070.", at=3, supersedes=second.id).value
     assert [one.id for one in opened.memories.list()] == [third.id]
     assert [one.superseded_by for one in opened.memories.list(history=True)] == [
         second.id,
@@ -85,8 +85,8 @@ def test_what_is_superseded_is_history_and_never_current(opened: Quire) -> None:
 
 
 def test_history_is_not_rewritten(opened: Quire) -> None:
-    first = opened.memories.add("The port is 8080.", at=1).kept
-    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).kept
+    first = opened.memories.add("The port is 8080.", at=1).value
+    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).value
     said = f"{first.id} is superseded by {second.id}"
     with pytest.raises(InputError, match=said):
         opened.memories.add("The port is 1.", at=3, supersedes=first.id)
@@ -96,10 +96,10 @@ def test_history_is_not_rewritten(opened: Quire) -> None:
 
 
 def test_forgetting_the_newest_makes_the_one_before_it_current_again(opened: Quire) -> None:
-    first = opened.memories.add("The port is 8080.", at=1).kept
-    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).kept
+    first = opened.memories.add("The port is 8080.", at=1).value
+    second = opened.memories.add("The port is 9090.", at=2, supersedes=first.id).value
     forgotten = opened.memories.forget(second.id)
-    assert forgotten.kept == second
+    assert forgotten.value == second
     assert forgotten.notes == (f"memory {first.id} is current again",)
     assert opened.memories.list(history=True) == [first]
     assert current(opened, "port") == ["The port is 8080."]
@@ -109,7 +109,7 @@ def test_forgetting_one_in_the_middle_closes_the_chain(opened: Quire) -> None:
     names: list[str] = []
     for number in range(5):
         older = names[-1] if names else None
-        names.append(opened.memories.add(f"Rule {number}.", at=number, supersedes=older).kept.id)
+        names.append(opened.memories.add(f"Rule {number}.", at=number, supersedes=older).value.id)
     assert opened.memories.forget(names[2]).notes == ()
     del names[2]
     listed = opened.memories.list(history=True)
@@ -120,8 +120,8 @@ def test_forgetting_one_in_the_middle_closes_the_chain(opened: Quire) -> None:
 
 
 def test_an_edit_keeps_id_and_time(opened: Quire) -> None:
-    made = opened.memories.add("The port is 8O80.", at=10).kept
-    changed = opened.memories.edit(made.id, at=20, content="The port is 8080.", importance=1).kept
+    made = opened.memories.add("The port is 8O80.", at=10).value
+    changed = opened.memories.edit(made.id, at=20, content="The port is 8080.", importance=1).value
     assert (changed.id, changed.created, changed.edited) == (made.id, 10, 20)
     assert (changed.content, changed.category, changed.importance) == (
         "The port is 8080.",
@@ -138,7 +138,7 @@ def test_an_edit_keeps_id_and_time(opened: Quire) -> None:
 def test_indexing_leaves_memories_alone(plain: Tree) -> None:
     plain.write("notes.md", "# Notes\n\nA heron stands in the shallows.\n")
     with plain.open() as quire:
-        made = quire.memories.add("The heron is the staging host.", at=1).kept
+        made = quire.memories.add("The heron is the staging host.", at=1).value
         quire.experiences.start("find the heron", domain="debugging", at=1)
         result = quire.index()
         assert (result.indexed, result.removed) == (1, 0)
@@ -190,7 +190,7 @@ def test_what_cannot_be_is_refused_in_words(
 def test_the_beginning_of_an_id_will_do_if_no_other_begins_so(opened: Quire) -> None:
     kept = {
         one.id: one
-        for one in (opened.memories.add(f"Fact {n}.", at=n, viewer="ann").kept for n in range(40))
+        for one in (opened.memories.add(f"Fact {n}.", at=n, viewer="ann").value for n in range(40))
     }
     for name, one in kept.items():
         short = next(
@@ -204,12 +204,12 @@ def test_the_beginning_of_an_id_will_do_if_no_other_begins_so(opened: Quire) -> 
     first = min(kept)
     with pytest.raises(InputError, match=f"there is no memory {first[:3]};"):
         opened.memories.get(first[:3], viewer="ann")
-    newer = opened.memories.add("Newer.", at=99, supersedes=first[:12], viewer="ann").kept
+    newer = opened.memories.add("Newer.", at=99, supersedes=first[:12], viewer="ann").value
     assert newer.supersedes == first
     assert opened.memories.get(first, viewer="ann").superseded_by == newer.id
-    assert opened.memories.forget(newer.id[:12], viewer="ann").kept == newer
+    assert opened.memories.forget(newer.id[:12], viewer="ann").value == newer
     assert opened.memories.get(first, viewer="ann").superseded_by is None
-    tried = opened.experiences.start("Try.", at=1, domain="debugging", viewer="ann").kept
+    tried = opened.experiences.start("Try.", at=1, domain="debugging", viewer="ann").value
     assert opened.experiences.get(tried.id[:10], viewer="ann") == tried
 
 
@@ -228,7 +228,7 @@ def test_two_ids_that_begin_alike_are_not_guessed_at(opened: Quire) -> None:
         if other != number:
             break
     for each in (number, other):
-        kept = opened.memories.add(f"Fact {each}.", at=each).kept
+        kept = opened.memories.add(f"Fact {each}.", at=each).value
         assert kept.id.startswith(made.id[:4])
     with pytest.raises(InputError, match=f"2 ids begin with {made.id[:4]}: give more"):
         opened.memories.get(made.id[:4])
@@ -239,8 +239,8 @@ def test_a_secret_is_kept_only_on_purpose(opened: Quire) -> None:
     with pytest.raises(InputError) as refused:
         opened.memories.add(text, at=1)
     assert TOKEN not in str(refused.value)
-    assert opened.memories.add(text, at=1, allow_secret=True).kept.content == text
-    made = opened.memories.add("no token", at=2).kept
+    assert opened.memories.add(text, at=1, allow_secret=True).value.content == text
+    made = opened.memories.add("no token", at=2).value
     with pytest.raises(InputError, match="GitHub token"):
         opened.memories.edit(made.id, at=3, content=text)
 
@@ -250,7 +250,7 @@ def test_settings_add_categories(plant: Forest) -> None:
         "own", {"quire.toml": '[embed]\nprovider = "none"\n[learn]\ncategories = ["habit"]'}
     )
     with tree.open() as quire:
-        assert quire.memories.add("Stretch.", at=1, category="habit").kept.category == "habit"
+        assert quire.memories.add("Stretch.", at=1, category="habit").value.category == "habit"
         tree.write("quire.toml", '[learn]\ncategories = ["a/b"]')
         with pytest.raises(ConfigError, match="'a/b' is no name"):
             quire.memories.list(category="fact")

@@ -50,7 +50,7 @@ def test_it_moves_its_author_alone(noted: Quire) -> None:
     bob, owner = plain(page(noted, "bob")), order(noted)
     made = noted.feedback.add(
         page(noted, "alice").receipt, at=1, useful=[last], viewer="alice"
-    ).kept
+    ).value
     assert (made.author, made.useful, made.useless, made.shared) == ("alice", (last,), (), False)
     assert order(noted, "alice")[0] == last
     assert plain(page(noted, "bob")) == bob, "to the byte"
@@ -123,7 +123,7 @@ def test_it_can_be_switched_off(noted: Quire, wordy: Tree) -> None:
 def test_it_is_taken_back(noted: Quire) -> None:
     before = page(noted, "alice")
     last = before.items[-1].record_id
-    made = noted.feedback.add(before.receipt, at=1, useful=[last], viewer="alice").kept
+    made = noted.feedback.add(before.receipt, at=1, useful=[last], viewer="alice").value
     for viewer, told in (("bob", "there is no feedback"), ("carol", "there is no feedback")):
         with pytest.raises(InputError, match=told):
             noted.feedback.forget(made.id, viewer=viewer)
@@ -134,7 +134,7 @@ def test_it_is_taken_back(noted: Quire) -> None:
         noted.feedback.forget(made.id, viewer="alice")
     shared = noted.feedback.add(
         before.receipt, at=2, useful=[last], share=["bob"], viewer="alice"
-    ).kept
+    ).value
     with pytest.raises(InputError, match="written by alice: only its author and the owner"):
         noted.feedback.forget(shared.id, viewer="bob")
     noted.feedback.forget(shared.id)
@@ -169,7 +169,7 @@ def test_pieces_are_named_by_record_path_or_the_beginning_of_an_id(noted: Quire)
     first, second, third = made.sources[:3]
     told = noted.feedback.add(
         made.receipt, at=1, useful=[first.record_id, second.path, third.chunk_id[:8]]
-    ).kept
+    ).value
     assert set(told.useful) == {first.record_id, second.record_id, third.record_id}
 
 
@@ -186,7 +186,7 @@ def test_a_receipt_of_another_store_is_refused(noted: Quire, tmp_path: Any) -> N
 
 
 def test_what_may_not_be_read_cannot_be_judged(noted: Quire) -> None:
-    hidden = noted.memories.add("Heron login host of the owner alone.", at=9, share=["alice"]).kept
+    hidden = noted.memories.add("Heron login host of the owner alone.", at=9, share=["alice"]).value
     receipt = page(noted).receipt
     with pytest.raises(InputError, match="that this viewer may read: the receipt"):
         noted.feedback.add(receipt, at=1, useful=[hidden.id], viewer="bob")

@@ -95,7 +95,7 @@ def test_nasty_memories_and_experiences(wordy: Tree, text: str) -> None:
             hypothesis=text + " login",
             action=f"login\n{text}",
             at=4,
-        ).kept
+        ).value
         quire.experiences.resolve(one.id, "confirmed", at=5, result=text, lesson=f"{text}\n{text}")
         page = quire.assemble("login", recipe="agent", dedup=1.0)
         told(page.text, {"Memories", "Experiences"}, len(page.items))

@@ -207,7 +207,7 @@ def attempt(quire: Quire, told: dict[str, Any], at: int, **more: Any) -> str:
     """Try something, and tell how it ended."""
     ended = ("outcome", "result", "surprise", "root_cause", "lesson")
     tried = {name: text for name, text in told.items() if name not in ended}
-    one = quire.experiences.start(tried.pop("goal"), at=at, **tried, **more).kept
+    one = quire.experiences.start(tried.pop("goal"), at=at, **tried, **more).value
     known = {name: told[name] for name in ended[1:] if name in told}
     quire.experiences.resolve(one.id, told["outcome"], at=at, viewer=more.get("viewer"), **known)
     return one.id

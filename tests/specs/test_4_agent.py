@@ -588,7 +588,7 @@ def test_what_a_caller_does_to_a_page_is_not_what_the_next_one_gets(shop: Quire)
 
 def test_only_current_memories_stand_on_a_page(wordy: Tree) -> None:
     with wordy.open() as quire:
-        old = quire.memories.add("The login host is named heron.", at=1).kept
+        old = quire.memories.add("The login host is named heron.", at=1).value
         quire.memories.add("The login host is named crane.", at=2, supersedes=old.id)
         page = quire.agent.assemble_context("login host")
         assert [item.content.splitlines()[0] for item in page.items] == [
@@ -602,7 +602,7 @@ def test_the_order_in_which_things_were_learned_leaves_no_trace(tmp_path: Path) 
         tree = Tree(tmp_path / name)
         tree.write("quire.toml", '[embed]\nprovider = "none"\n')
         with tree.open() as quire:
-            gone = quire.memories.add("Gone tomorrow: login slow.", at=1).kept
+            gone = quire.memories.add("Gone tomorrow: login slow.", at=1).value
             for number, (text, category, importance) in [*enumerate(MEMORIES)][::step]:
                 quire.memories.add(text, at=number, category=category, importance=importance)
             for number, told_of in [*enumerate(ATTEMPTS)][::step]:

@@ -76,9 +76,9 @@ def change(quire: Quire, known: Reference, random: Random) -> None:
     elif known.blocks:
         name = random.choice(sorted(known.blocks))
         if deed == "edit":
-            known.blocks[name] = quire.blocks.edit(name, at=4, text=random.choice(NAMES)).kept
+            known.blocks[name] = quire.blocks.edit(name, at=4, text=random.choice(NAMES)).value
         elif deed == "share":
-            known.blocks[name] = quire.blocks.share(name, random.choice(LISTS), at=5).kept
+            known.blocks[name] = quire.blocks.share(name, random.choice(LISTS), at=5).value
         elif deed == "delete":
             gone = {one.id for one in quire.blocks.delete(name)}
             assert gone == {name} | known.below(name)
@@ -86,7 +86,7 @@ def change(quire: Quire, known: Reference, random: Random) -> None:
         else:
             parent = random.choice((None, *sorted(known.blocks)))
             with suppress(QuireError):
-                known.blocks[name] = quire.blocks.move(name, parent, at=6).kept
+                known.blocks[name] = quire.blocks.move(name, parent, at=6).value
             assert not known.in_circle()
 
 
@@ -162,11 +162,11 @@ def hidden_deed(quire: Quire, known: Reference, random: Random, number: int) -> 
         held = known.below(name) if name in known.blocks else set()
         if not held & known.readable(viewer):
             block = Block(name, "page", "Secret", parent, access=("user:mallory",), links=NAMES[:3])
-            known.blocks[name] = quire.blocks.put([block], at=50).kept[0]
+            known.blocks[name] = quire.blocks.put([block], at=50).value[0]
     elif deed == "edit" and hidden:
         name = random.choice(hidden)
         words = random.choice(("Secret plan", "Secret tide"))
-        known.blocks[name] = quire.blocks.edit(name, at=51, text=words).kept
+        known.blocks[name] = quire.blocks.edit(name, at=51, text=words).value
     elif deed == "view" and hidden:
         quire.blocks.view(random.choice(hidden), at=52)
     elif deed == "delete" and alone:
@@ -179,7 +179,7 @@ def hidden_deed(quire: Quire, known: Reference, random: Random, number: int) -> 
             with suppress(QuireError):
                 known.blocks[name] = quire.blocks.move(
                     name, random.choice(sorted(known.blocks)), at=53
-                ).kept
+                ).value
 
 
 def test_what_may_not_be_read_changes_nothing(opened: Quire) -> None:

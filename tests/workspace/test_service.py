@@ -73,7 +73,7 @@ def test_times_are_given_and_kept(plan: Quire) -> None:
 def test_what_is_as_it_was_is_left_alone(plan: Quire) -> None:
     before = content(plan)
     written = plan.blocks.put(PLAN, at=300)
-    assert written.kept[2] == plan.blocks.get("rope")
+    assert written.value[2] == plan.blocks.get("rope")
     assert content(plan) == before
 
 
@@ -93,7 +93,7 @@ def test_all_or_none(plan: Quire) -> None:
 
 def test_one_without_an_id_gets_one(opened: Quire) -> None:
     same = Block("", "paragraph", "Twice")
-    first, second = opened.blocks.put([same, same], at=1).kept
+    first, second = opened.blocks.put([same, same], at=1).value
     assert first.id.startswith("b-")
     assert first.id != second.id
     assert len(opened.blocks.tree()) == 2
@@ -101,12 +101,12 @@ def test_one_without_an_id_gets_one(opened: Quire) -> None:
 
 def test_edited_with_the_rest_kept(plan: Quire) -> None:
     made = plan.blocks.edit("rope", at=200, properties={"due": None, "done": True, "who": "ann"})
-    assert made.kept.properties == {"done": True, "who": "ann"}
-    assert (made.kept.text, made.kept.edited) == ("Buy rope", 200)
+    assert made.value.properties == {"done": True, "who": "ann"}
+    assert (made.value.text, made.value.edited) == ("Buy rope", 200)
     plan.blocks.edit("sail", at=201, text="Sew", relations={"crew": ["ann"]}, links=[], mentions=[])
     sail = plan.blocks.get("sail")
     assert (sail.text, sail.relations, sail.links) == ("Sew", {"crew": ("ann",)}, ())
-    assert plan.blocks.get("rope") == made.kept
+    assert plan.blocks.get("rope") == made.value
     before = content(plan)
     plan.blocks.edit("rope", at=900, text="Buy rope")
     assert content(plan) == before, "an edit that changes nothing is none"
@@ -242,7 +242,7 @@ def test_a_rule_that_hides_a_page_hides_its_title_everywhere(plan: Quire, plain:
 
 
 def test_what_a_viewer_puts_at_the_root_is_theirs(opened: Quire) -> None:
-    made = opened.blocks.put([Block("mine", "page", "Diary")], at=1, viewer="ann").kept[0]
+    made = opened.blocks.put([Block("mine", "page", "Diary")], at=1, viewer="ann").value[0]
     assert (made.author, made.access) == ("ann", ("user:ann",))
     opened.blocks.put([Block("day", "paragraph", "Rain", "mine")], at=2, viewer="ann")
     assert opened.blocks.get("day").access is None
@@ -253,10 +253,10 @@ def test_what_a_viewer_puts_at_the_root_is_theirs(opened: Quire) -> None:
     assert opened.blocks.get("mine", viewer="bob").access is None, (
         "with whom else is not bob's to know"
     )
-    assert opened.blocks.share("mine", None, at=4, viewer="ann").kept.access == ("user:ann",)
+    assert opened.blocks.share("mine", None, at=4, viewer="ann").value.access == ("user:ann",)
     opened.blocks.put([Block("shelf", "page", "Shelf", access=("ann",))], at=5)
     opened.blocks.move("mine", "shelf", at=6, viewer="ann")
-    assert opened.blocks.move("mine", None, at=7, viewer="ann").kept.access == ("user:ann",)
+    assert opened.blocks.move("mine", None, at=7, viewer="ann").value.access == ("user:ann",)
 
 
 def test_others_may_add_but_not_change(plan: Quire) -> None:

@@ -203,7 +203,7 @@ def feedback(
                 share=share,
                 viewer=viewer,
             )
-            output.given([made.kept], as_json=as_json)
+            output.given([made.value], as_json=as_json)
         elif forget is not None:
             quire.feedback.forget(forget, viewer=viewer)
             output.forgotten(forget, as_json=as_json)

@@ -111,7 +111,7 @@ def put_block(
             access=share or None,
         )
         written = quire.blocks.put([made], at=now(), viewer=viewer, allow_secret=allow_secret)
-    _written(Written(written.kept[0], written.notes), "put", as_json=as_json)
+    _written(Written(written.value[0], written.notes), "put", as_json=as_json)
 
 
 @block.command()
@@ -363,4 +363,4 @@ def _written(written: Written[Block], deed: str, *, as_json: bool) -> None:
         click.echo(serialize.json_text(written))
         return
     output.notes(written.notes)
-    output.say(f"{deed} {written.kept.id}")
+    output.say(f"{deed} {written.value.id}")

@@ -160,7 +160,7 @@ def resolve(
             viewer=viewer,
             allow_secret=allow_secret,
         )
-    _written(written, f"resolved ({written.kept.tier})", as_json=as_json)
+    _written(written, f"resolved ({written.value.tier})", as_json=as_json)
 
 
 @experience.command("list")
@@ -284,4 +284,4 @@ def _written(written: Written[Experience], deed: str, *, as_json: bool) -> None:
         click.echo(serialize.json_text(written))
         return
     output.notes(written.notes)
-    output.say(f"{deed} {written.kept.id}")
+    output.say(f"{deed} {written.value.id}")

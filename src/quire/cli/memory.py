@@ -209,4 +209,4 @@ def _written(written: Written[Memory], deed: str, *, as_json: bool) -> None:
         click.echo(serialize.json_text(written))
         return
     output.notes(written.notes)
-    output.say(f"{deed} {written.kept.id}")
+    output.say(f"{deed} {written.value.id}")

@@ -94,7 +94,7 @@ def _status(status: Status) -> dict[str, Any]:
 
 @to_plain.register(Written)
 def _written(written: Written[Any]) -> dict[str, Any]:
-    return {**to_plain(written.kept), "notes": list(written.notes)}
+    return {**to_plain(written.value), "notes": list(written.notes)}
 
 
 @to_plain.register

@@ -63,6 +63,6 @@ def experience(asker: Session, given: Given, step: Step) -> Answer:
             written = quire.experiences.update(first, at=now(), **rest)
         else:
             written = quire.experiences.resolve(first, rest.pop("outcome"), at=now(), **rest)
-        found, notes = [written.kept], written.notes
+        found, notes = [written.value], written.notes
     told = {"experiences": to_plain(found), "notes": list(notes)}
     return Answer(told, "experiences")

@@ -223,8 +223,8 @@ class Blocks:
         with self._project.view(viewer) as view:
             before = {one.id: permissions.found(view, one.id) for one in found if one.id}
         taken = self.put(found, at=at, viewer=viewer, allow_secret=allow_secret)
-        added = sum(before.get(one.id) is None for one in taken.kept)
-        same = sum(before.get(one.id) == one for one in taken.kept)
+        added = sum(before.get(one.id) is None for one in taken.value)
+        same = sum(before.get(one.id) == one for one in taken.value)
         return ImportResult(added, len(found) - added - same, same, (), taken.notes)
 
     def import_pages(

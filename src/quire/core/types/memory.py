@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from quire.core.types.documents import Skipped
 
-Kept = TypeVar("Kept")
+Stored = TypeVar("Stored")
 
 OPEN = "open"
 """The outcome of an experience that has none yet."""
@@ -111,10 +111,10 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True)
-class Written(Generic[Kept]):
-    """What was written down, and what its writer should know of it."""
+class Written(Generic[Stored]):
+    """What was stored, and notes for its writer."""
 
-    kept: Kept
+    value: Stored
     notes: tuple[str, ...] = ()
 
 

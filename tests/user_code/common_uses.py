@@ -1,5 +1,7 @@
 """Code as a user writes it: the five most common uses, and what lies beside them."""
 
+# ruff: noqa: T201 - users print
+
 from __future__ import annotations
 
 import asyncio
@@ -47,9 +49,10 @@ def ask_as_an_agent(q: Quire) -> None:
 
 
 async def ask_at_the_same_time(q: Quire) -> tuple[SearchResult, Context]:
-    return await asyncio.gather(
+    result, context = await asyncio.gather(
         q.search_async("token refresh", k=5), q.assemble_async("token refresh", budget=1000)
     )
+    return result, context
 
 
 def administer(q: Quire) -> None:

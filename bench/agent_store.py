@@ -23,7 +23,8 @@ from quire.ingest import commits
 from quire.ingest.git import Change, Commit
 from quire.ingest.read import build_document
 from quire.memory import experiences, memories, principles, vocabulary
-from quire.store import analyzer, open_store
+from quire.store import open_store
+from quire.store.index import analyzer
 from quire.store.sqlite.schema import MIGRATIONS
 
 SIZES = {"memories": 10_000, "code units": 50_000, "experiences": 5_000, "commits": 100_000}

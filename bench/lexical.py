@@ -16,7 +16,7 @@ from quire.core.protocols import Store
 from quire.core.types import OWNER, Chunk, Document, IngestSettings
 from quire.ingest.read import build_document
 from quire.store import open_store
-from quire.store.analyzer import STOP_WORDS
+from quire.store.index.analyzer import STOP_WORDS
 
 TOP = 50
 COLUMNS = (

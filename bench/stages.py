@@ -16,12 +16,14 @@ from typing import Any
 from quire.core import merkle
 from quire.embed.local import LocalEmbedder
 from quire.indexing import files
-from quire.store import analyzer
-from quire.store.postings import Gathering
-from quire.store.sqlite import records, segments, vectors
-from quire.store.sqlite.columns import Draft
+from quire.store.index import analyzer
+from quire.store.index.columns import Draft
+from quire.store.index.postings import Gathering
+from quire.store.index.trees import Trees
+from quire.store.sqlite import posting_lists as segments
+from quire.store.sqlite import records
+from quire.store.sqlite import vector_blocks as vectors
 from quire.store.sqlite.database import Connection
-from quire.store.sqlite.trees import Trees
 
 OTHER = "other"
 EMBED = "embed"

@@ -20,7 +20,8 @@ from bench.stages import watched
 from quire.core import hashing
 from quire.core.protocols import Store
 from quire.core.types import Chunk
-from quire.store import analyzer, open_store
+from quire.store import open_store
+from quire.store.index import analyzer
 from quire.store.sqlite.connection import PAGE_CACHE_KIB
 from quire.store.sqlite.schema import MIGRATIONS
 

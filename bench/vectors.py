@@ -15,7 +15,8 @@ from quire.core import hashing
 from quire.core.protocols import Store
 from quire.core.types import OWNER, Chunk, EmbedSettings, Hits, Record
 from quire.embed import open_embedder
-from quire.store import open_store, vectors
+from quire.store import open_store
+from quire.store.index import vectors
 
 TOP = 50
 COLUMNS = ("way", "p50 ms", "p95", "cpu", "ratio p95", f"recall@{TOP}")

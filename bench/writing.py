@@ -12,8 +12,8 @@ from bench.report import Table, times
 from quire.core import hashing
 from quire.core.types import OWNER
 from quire.store import open_store
+from quire.store.index.trees import Trees
 from quire.store.sqlite.database import Connection
-from quire.store.sqlite.trees import Trees
 
 TOP = 50
 CHANGES = 40

@@ -208,7 +208,7 @@ def test_late_answers_harm_nobody_who_asks_afterwards(own_shop: Tree) -> None:
 
 def test_a_connection_that_is_still_read_is_not_lent_to_others(own_shop: Tree) -> None:
     """The hang is inside the search itself, where it holds on to the snapshot."""
-    from quire.store.sqlite import search
+    from quire.store.index import search
 
     whole = search.lexical
     hang = Hang()

@@ -143,7 +143,7 @@ def test_invalid_context_type(shop: Quire) -> None:
 
 def test_partial_failure(own_shop: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged file: what needs it fails, and is named; the others answer."""
-    from quire.store.sqlite import search
+    from quire.store.index import search
 
     whole = search.lexical
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from quire.store import vectors
-from quire.store.sqlite import access_mask, columns, derive, search, segments, store
-from quire.store.sqlite import vectors as vector_table
+from quire.store.index import access_mask, columns, search, vectors
+from quire.store.sqlite import derive, store
+from quire.store.sqlite import posting_lists as segments
+from quire.store.sqlite import vector_blocks as vector_table
 
 from .reference import Limits
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 
 from quire.core.types import AccessRule, Event, Filter
-from quire.store import open_store, vectors
-from quire.store.sqlite import search
+from quire.store import open_store
+from quire.store.index import search, vectors
 
 from .asking import Questions, kept, seen
 from .samples import KINDS, TITLES, WORDS, document, fill, vector_for, vectors_of

@@ -38,7 +38,7 @@ from quire.core.types import (
     Viewer,
 )
 from quire.errors import InputError, StoreError
-from quire.store import analyzer
+from quire.store.index import analyzer
 
 from .definitions import (
     ORIGINS,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.store import analyzer
+from quire.store.index import analyzer
 
 from .samples import document
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.store import bm25
+from quire.store.index import bm25
 
 from . import definitions
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.store import vectors
-from quire.store.sqlite import search
+from quire.store.index import search, vectors
 
 from .digest import digest
 from .processes import PATIENCE, environment

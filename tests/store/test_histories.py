@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from quire.core.protocols import Store
 from quire.core.types import OWNER
-from quire.store import analyzer, open_store
+from quire.store import open_store
+from quire.store.index import analyzer
 
 from .asking import kept, root, seen, text, wordless
 from .reference import Limits, ReferenceStore

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.errors import StoreDamagedError
-from quire.store import postings
-from quire.store.postings import Gathering, Posting
+from quire.store.index import postings
+from quire.store.index.postings import Gathering, Posting
 
 rows_held = st.dictionaries(
     st.one_of(st.integers(0, 600), st.integers(0, 2**31 - 1)), st.integers(1, 255), max_size=40

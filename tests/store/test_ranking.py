@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from quire.core.protocols import Store
 from quire.core.types import NO_FILTER, OWNER, Document, Filter
-from quire.store import open_store, vectors
-from quire.store.sqlite import search, terms
+from quire.store import open_store
+from quire.store.index import search, terms, vectors
 
 from .reference import Limits, ReferenceStore
 from .samples import ALICE, KINDS, document, fill

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.store import topk, vectors
+from quire.store.index import topk, vectors
 
 from . import definitions
 from .samples import vector_for

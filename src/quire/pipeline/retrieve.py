@@ -35,7 +35,7 @@ from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.sections import Part, believed, failures, merged, parts_of, without
 from quire.retrieval import COLLECTORS, MAX_LEADS, RULES, SEMANTIC, Collected, Query, Task
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
-from quire.store import analyzer
+from quire.store.index import analyzer
 
 KEPT_VECTORS = 1024
 NO_TIME = (

@@ -14,9 +14,11 @@ from blake3 import blake3
 from quire.core import hashing, merkle
 from quire.core.types import Event, Link
 from quire.errors import StoreDamagedError
-from quire.store import access, analyzer
-from quire.store.sqlite import outlines, rows, rules, segments
-from quire.store.sqlite.columns import ACCESS, DEAD, Columns, Draft, blank
+from quire.store import access
+from quire.store.index import analyzer
+from quire.store.index.columns import ACCESS, DEAD, Columns, Draft, blank
+from quire.store.sqlite import outlines, rows, rules
+from quire.store.sqlite import posting_lists as segments
 from quire.store.sqlite.transaction import Change
 
 _SEGMENT_ROWS = 50_000

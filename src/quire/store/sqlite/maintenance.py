@@ -10,13 +10,14 @@ import numpy as np
 from quire.core import hashing
 from quire.core.types import Problem
 from quire.errors import StoreBusyError, StoreDamagedError
-from quire.store import vectors
-from quire.store.sqlite import columns, derive, records, rows, segments
-from quire.store.sqlite import vectors as vector_table
-from quire.store.sqlite.columns import Columns
+from quire.store.index import columns, vectors
+from quire.store.index.columns import Columns
+from quire.store.sqlite import derive, records, rows
+from quire.store.sqlite import posting_lists as segments
+from quire.store.sqlite import vector_blocks as vector_table
 from quire.store.sqlite.database import Connection
 from quire.store.sqlite.transaction import Change, Space, read_space
-from quire.store.sqlite.vectors import Slots
+from quire.store.sqlite.vector_blocks import Slots
 
 
 def merge(change: Change) -> None:

@@ -12,9 +12,11 @@ from dataclasses import replace
 from quire.core import hashing, merkle
 from quire.core.types import Chunk, Event, Link, Outline, Record
 from quire.errors import InputError
-from quire.store import access, analyzer
-from quire.store.sqlite import outlines, rows, vectors
-from quire.store.sqlite.columns import ACCESS, DEAD, NO_SLOT
+from quire.store import access
+from quire.store.index import analyzer
+from quire.store.index.columns import ACCESS, DEAD, NO_SLOT
+from quire.store.sqlite import outlines, rows
+from quire.store.sqlite import vector_blocks as vectors
 from quire.store.sqlite.transaction import Change
 
 

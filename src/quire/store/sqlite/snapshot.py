@@ -12,14 +12,15 @@ from quire.core import merkle
 from quire.core.lru import LRUCache
 from quire.core.types import Filter
 from quire.errors import StoreDamagedError
-from quire.store.postings import Posting
-from quire.store.sqlite import columns, segments
-from quire.store.sqlite.access_mask import Readable, ReadableRows
-from quire.store.sqlite.columns import Columns
+from quire.store.index import columns
+from quire.store.index.access_mask import Readable, ReadableRows
+from quire.store.index.columns import Columns
+from quire.store.index.postings import Posting
+from quire.store.index.vectors import Codes, Matrix
+from quire.store.sqlite import posting_lists as segments
 from quire.store.sqlite.database import REPAIR, Connection
 from quire.store.sqlite.transaction import Space
-from quire.store.sqlite.vectors import Slots
-from quire.store.vectors import Codes, Matrix
+from quire.store.sqlite.vector_blocks import Slots
 
 KEPT_NODES = 257
 """As many as one tree has, its top included."""

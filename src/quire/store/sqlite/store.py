@@ -11,9 +11,10 @@ import numpy as np
 
 from quire.core.types import MAIN, AccessRule, Problem, Stamp, Viewer
 from quire.errors import InputError
-from quire.store import access, analyzer
+from quire.store import access
+from quire.store.index import analyzer
+from quire.store.index.columns import ACCESS, SLOT
 from quire.store.sqlite import derive, maintenance, rows
-from quire.store.sqlite.columns import ACCESS, SLOT
 from quire.store.sqlite.connection import Connections
 from quire.store.sqlite.database import Connection
 from quire.store.sqlite.rules import DEFAULT

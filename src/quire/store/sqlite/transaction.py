@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from quire.core.types import AccessRule
 from quire.store import access
-from quire.store.postings import Gathering
-from quire.store.sqlite import segments
-from quire.store.sqlite.columns import Columns, Draft
+from quire.store.index.columns import Columns, Draft
+from quire.store.index.postings import Gathering
+from quire.store.index.trees import Trees
+from quire.store.sqlite import posting_lists as segments
 from quire.store.sqlite.database import Connection
-from quire.store.sqlite.trees import Trees
 
 ORIGINS = ("config", "command")
 """Where access rules come from; later origins have the last word."""

@@ -29,7 +29,8 @@ from quire.core.types import (
     Viewer,
 )
 from quire.errors import InputError
-from quire.store.sqlite import outlines, rows, search
+from quire.store.index import search
+from quire.store.sqlite import outlines, rows
 from quire.store.sqlite.database import Connection
 from quire.store.sqlite.snapshot import Children, Snapshot
 from quire.store.sqlite.transaction import Space

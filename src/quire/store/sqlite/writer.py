@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from quire.core.types import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
 from quire.errors import InputError
 from quire.store.sqlite import records, rules
-from quire.store.sqlite import vectors as vector_table
+from quire.store.sqlite import vector_blocks as vector_table
 from quire.store.sqlite.transaction import Change
 
 

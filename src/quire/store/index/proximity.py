@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.errors import InputError
+from quire.store.index.columns import KIND, RECORD
+from quire.store.index.terms import Places, Term
 from quire.store.sqlite import rows
-from quire.store.sqlite.columns import KIND, RECORD
 from quire.store.sqlite.snapshot import Snapshot
-from quire.store.sqlite.terms import Places, Term
 
 ALONE = "code"
 """Chunks of this kind have no neighbours."""

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.errors import StoreDamagedError
-from quire.store import postings
-from quire.store.postings import Gathering, Posting
-from quire.store.sqlite.columns import ACCESS, DEAD, Draft
+from quire.store.index import postings
+from quire.store.index.columns import ACCESS, DEAD, Draft
+from quire.store.index.postings import Gathering, Posting
 from quire.store.sqlite.database import REPAIR, Connection
 
 FANOUT = 8

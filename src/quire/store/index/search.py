@@ -16,11 +16,12 @@ import numpy.typing as npt
 from quire.core.globs import beginning
 from quire.core.types import Filter, Hit, Hits
 from quire.errors import InputError
-from quire.store import access, bm25, topk, vectors
-from quire.store.sqlite import proximity, rows
-from quire.store.sqlite.columns import KIND, RECORD, SLOT
+from quire.store import access
+from quire.store.index import bm25, proximity, topk, vectors
+from quire.store.index.columns import KIND, RECORD, SLOT
+from quire.store.index.terms import Places, Term, holding_all, terms_of
+from quire.store.sqlite import rows
 from quire.store.sqlite.snapshot import Snapshot
-from quire.store.sqlite.terms import Places, Term, holding_all, terms_of
 
 Mask = npt.NDArray[np.bool_]
 

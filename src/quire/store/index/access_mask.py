@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.core.lru import LRUCache
-from quire.store import bm25
-from quire.store.sqlite.columns import ACCESS, LENGTH, SLOT, Columns
+from quire.store.index import bm25
+from quire.store.index.columns import ACCESS, LENGTH, SLOT, Columns
 
 KEPT = 16
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quire.store import analyzer, bm25
+from quire.store.index import analyzer, bm25
 from quire.store.sqlite.snapshot import Snapshot
 
 Places = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.errors import StoreDamagedError
-from quire.store.bm25 import MOST_TIMES
+from quire.store.index.bm25 import MOST_TIMES
 
 Rows = npt.NDArray[np.int32]
 Times = npt.NDArray[np.uint8]

@@ -14,12 +14,12 @@ import numpy as np
 
 from quire.core import hashing
 from quire.errors import InputError, StoreDamagedError, StoreError
-from quire.store import vectors
+from quire.store.index import vectors
+from quire.store.index.columns import ACCESS, NO_SLOT, SLOT
+from quire.store.index.vectors import Codes, Matrix
 from quire.store.sqlite import rows
-from quire.store.sqlite.columns import ACCESS, NO_SLOT, SLOT
 from quire.store.sqlite.database import REPAIR, Connection
 from quire.store.sqlite.transaction import Change
-from quire.store.vectors import Codes, Matrix
 
 BLOCK = 1024
 

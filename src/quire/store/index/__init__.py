@@ -1,0 +1,1 @@
+"""The index algorithms, independent of any storage engine."""

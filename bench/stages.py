@@ -17,12 +17,10 @@ from quire.core import merkle
 from quire.embed.local import LocalEmbedder
 from quire.indexing import files
 from quire.store.index import analyzer
-from quire.store.index.columns import Draft
-from quire.store.index.postings import Gathering
+from quire.store.index.columns import ColumnsDraft
+from quire.store.index.postings import PostingBuilder
 from quire.store.index.trees import Trees
-from quire.store.sqlite import posting_lists as segments
-from quire.store.sqlite import records
-from quire.store.sqlite import vector_blocks as vectors
+from quire.store.sqlite import posting_lists, records, row_blocks, vector_blocks
 from quire.store.sqlite.database import Connection
 
 OTHER = "other"
@@ -35,18 +33,18 @@ Stages = tuple[tuple[str, Any, str], ...]
 _INDEXING: Stages = (
     ("walk", files, "walk"),
     ("read and chunk", files, "read"),
-    ("words", analyzer, "of_chunk"),
-    ("words", Gathering, "add"),
-    ("postings", segments, "add"),
-    ("postings, merging", segments, "merge_full_levels"),
+    ("words", analyzer, "count_chunk_words"),
+    ("words", PostingBuilder, "add"),
+    ("postings", posting_lists, "add_segment"),
+    ("postings, merging", posting_lists, "merge_full_levels"),
     ("merkle", Trees, "flush"),
     ("merkle", merkle, "chunk_leaf"),
     ("merkle", merkle, "record_leaf"),
     ("merkle", merkle, "link_leaf"),
     ("rows", records, "put"),
-    ("rows", Draft, "__init__"),
-    ("rows", Draft, "save"),
-    ("vector rows", vectors, "put"),
+    ("rows", ColumnsDraft, "__init__"),
+    ("rows", row_blocks, "save"),
+    ("vector rows", vector_blocks, "put"),
     (EMBED, LocalEmbedder, "embed"),
 )
 

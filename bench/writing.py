@@ -14,6 +14,7 @@ from quire.core.types import OWNER
 from quire.store import open_store
 from quire.store.index.trees import Trees
 from quire.store.sqlite.database import Connection
+from quire.store.sqlite.tree_tables import TreeTables
 
 TOP = 50
 CHANGES = 40
@@ -98,7 +99,7 @@ def _merkle(path: Path, size: int) -> Table:
         seconds = []
         for turn in range(20):
             connection.execute("BEGIN IMMEDIATE")
-            trees = Trees(connection, space)
+            trees = Trees(TreeTables(connection, space))
             made = [hashing.digest("bench leaf", turn, leaf) for leaf in range(leaves)]
             start = perf_counter()
             for leaf in made:

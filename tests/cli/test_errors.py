@@ -49,7 +49,7 @@ def refused(
     ],
 )
 def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
-    refused(tree, *arguments, code=2, said=("there is no store at", "quire index", "--store"))
+    refused(tree, *arguments, code=2, said=("no store at", "quire index", "--store"))
     assert not tree.store.exists()
 
 
@@ -62,15 +62,15 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         (("search", "anchor", "--k", "-3"), ("-3",)),
         (("search", "anchor", "--since", "yesterday"), ("'yesterday' is no date", "2026-01-31")),
         (("search", "anchor", "--until", "2026-13-01"), ("is no date",)),
-        (("search", "anchor", "--path", ""), ("is no glob", ".gitignore")),
+        (("search", "anchor", "--path", ""), ("is not a glob", ".gitignore")),
         (("search", "anchor", "--viewer", ""), ("is no viewer",)),
         (("index", "nothing.md"), ("nothing.md does not exist",)),
         (("index", "/"), ("is outside of", "store or ")),
         (("index", "../elsewhere"), ("does not exist",)),
         (("purge", "/etc/passwd"), ("is outside of",)),
-        (("access", "allow", "*.md", "two words"), ("'two words' is no principal",)),
-        (("access", "allow", "", "ann"), ("is no glob",)),
-        (("access", "group", "two words", "ann"), ("is no principal",)),
+        (("access", "allow", "*.md", "two words"), ("'two words' is not a principal",)),
+        (("access", "allow", "", "ann"), ("is not a glob",)),
+        (("access", "group", "two words", "ann"), ("is not a principal",)),
         (("access", "remove", "*.md"), ("no rule for '*.md'", "quire access list")),
         (("init", "nowhere"), ("nowhere is no directory",)),
     ],
@@ -119,8 +119,8 @@ def test_the_path_of_a_new_store_may_be_wrong_without_making_one(tree: Tree) -> 
         ("ingest = 3\n", ("ingest", "expected a table")),
         ("store = 3\n", ("store: expected a text that is not empty, not 3",)),
         ("[access]\n'*.md' = 3\n", ("[access] '*.md'", "a list of names")),
-        ("[access]\n'*.md' = 'a b'\n", ("[access]", "'a b' is no principal")),
-        ("[groups]\ncrew = 'a b'\n", ("no principal",)),
+        ("[access]\n'*.md' = 'a b'\n", ("[access]", "'a b' is not a principal")),
+        ("[groups]\ncrew = 'a b'\n", ("not a principal",)),
         ("\x00", ("not valid TOML",)),
     ],
 )
@@ -199,7 +199,7 @@ def test_a_database_of_something_else(tree: Tree) -> None:
         other.execute("CREATE TABLE guests (name TEXT)")
     other.close()
     before = place.read_bytes()
-    refused(tree, "index", "--no-embed", "--store", "s.db", code=1, said=("no Quire store",))
+    refused(tree, "index", "--no-embed", "--store", "s.db", code=1, said=("not a Quire store",))
     assert place.read_bytes()[100:] == before[100:]
 
 

@@ -215,11 +215,11 @@ def test_a_copy_without_settings_keeps_its_rules_until_it_is_indexed(guarded: Tr
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ('"hr/**" = ["two words"]', "'two words' is no principal"),
-        ('"hr/**" = ["a:b:c"]', "no principal"),
-        ('"" = ["ann"]', "is no glob"),
+        ('"hr/**" = ["two words"]', "'two words' is not a principal"),
+        ('"hr/**" = ["a:b:c"]', "not a principal"),
+        ('"" = ["ann"]', "is not a glob"),
         ('"hr/**" = 3', "expected a list of names"),
-        ('default = ["@"]', "no principal"),
+        ('default = ["@"]', "not a principal"),
     ],
 )
 def test_a_wrong_rule_is_refused_by_name(guarded: Tree, rules: str, said: str) -> None:
@@ -247,7 +247,7 @@ def test_a_text_in_place_of_names_is_refused(guarded: Tree) -> None:
         ]
         before = opened.status().roots.content
         for write in wrong:
-            with pytest.raises(InputError, match=r"'eve' is a text: give a list of names, as in"):
+            with pytest.raises(InputError, match=r"expected a list of names, not the string 'eve'"):
                 write()
         assert opened.status().roots.content == before
 

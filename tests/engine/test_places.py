@@ -114,7 +114,7 @@ def test_a_receipt_is_not_checked_against_a_misspelt_space(tree: Tree) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 300, "two\nlines"])
 def test_a_name_that_is_none_for_a_space_is_refused(tree: Tree, name: str) -> None:
-    with tree.open(space=name) as opened, pytest.raises(InputError, match="no name for a space"):
+    with tree.open(space=name) as opened, pytest.raises(InputError, match="not a name for a space"):
         opened.index(embed=False)
 
 

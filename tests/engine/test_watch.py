@@ -309,7 +309,7 @@ def test_rules_that_were_refused_are_refused_again(tree: Tree) -> None:
     with quire.open(tree.root) as opened:
         tree.write("quire.toml", '[access]\n"a.md" = "two words"\n')
         for _ in range(2):
-            with pytest.raises(ConfigError, match="no principal"):
+            with pytest.raises(ConfigError, match="not a principal"):
                 opened.search("alpha", viewer="eve")
         tree.write("quire.toml", '[access]\n"a.md" = "owner"\n')
         assert opened.search("alpha", viewer="eve").results == ()

@@ -216,7 +216,7 @@ def test_each_transaction_may_be_the_last(
 
     ended = 0
     real = Quire.index
-    ends = SqliteWriter.end
+    ends = SqliteWriter.close
     writes, limit = 0, 1
 
     def counted(writer: SqliteWriter) -> None:
@@ -229,7 +229,7 @@ def test_each_transaction_may_be_the_last(
     for limit in range(1, 40):  # noqa: B007 - it is read by `counted`
         writes = 0
         with monkeypatch.context() as patch:
-            patch.setattr(SqliteWriter, "end", counted)
+            patch.setattr(SqliteWriter, "close", counted)
             try:
                 with quire.open(repository.tree.root) as opened:
                     real(opened, embed=False)

@@ -341,7 +341,7 @@ def test_no_such_folder(tree: Tree) -> None:
 def test_a_broken_store(tree: Tree) -> None:
     tree.store.write_bytes(b"no database at all" * 100)
     done = run(tree, "prompt", payload(tree, "UserPromptSubmit", prompt="hello"), "--timeout", "9")
-    nothing(done, "is no Quire store")
+    nothing(done, "not a Quire store")
 
 
 @pytest.mark.usefixtures("clock")

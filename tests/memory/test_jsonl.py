@@ -121,7 +121,7 @@ def test_only_the_content_must_be_there(opened: Quire) -> None:
         (line(category="idea"), "line 1: there is no category 'idea'"),
         (line(created="yesterday"), "line 1: created is 'yesterday'"),
         (line(share="eve"), "line 1: share is a text"),
-        (line(share=["a b"]), "'a b' is no principal"),
+        (line(share=["a b"]), "'a b' is not a principal"),
         (line("short"), "line 1: id is 'short'"),
         (f"{line(A)}\n{line(A)}", "line 2: the id of line 1 once more"),
         (line(A, supersedes=B), f"line 1: it supersedes {B}, which is neither"),

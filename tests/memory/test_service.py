@@ -174,7 +174,7 @@ def test_the_rules_of_the_settings_hold_from_the_first_memory_on(plant: Forest) 
         ({"importance": 1.5}, "an importance of 1.5 cannot be"),
         ({"importance": float("nan")}, "an importance of nan cannot be"),
         ({"supersedes": "0" * 32}, "there is no memory 0000"),
-        ({"share": ["a b"]}, "'a b' is no principal"),
+        ({"share": ["a b"]}, "'a b' is not a principal"),
         ({"content": f"the token is {TOKEN}"}, "line 1 looks like a GitHub token"),
         ({"content": "half \ud800"}, "surrogate"),
     ],

@@ -338,4 +338,4 @@ def test_no_store_yet(tree: Tree) -> None:
     for arguments in (("assemble", QUERY), ("explain", QUERY), ("why-not", QUERY, "a.md")):
         done = tree.call(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
-        assert "there is no store at" in done.stderr
+        assert "no store at" in done.stderr

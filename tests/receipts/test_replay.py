@@ -324,7 +324,7 @@ def test_parts_of_the_wrong_kind_are_named(kept: Quire, part: str, value: object
         ("recipe.sources", {"lexical": {"q": 1}}, "recipe.sources.lexical.k is missing"),
         ("recipe.rank", {"q": 1}, "recipe.rank.constant is missing"),
         ("recipe.name", "", "expected a text"),
-        ("request.paths", [""], "is no glob"),
+        ("request.paths", [""], "is not a glob"),
         ("request.query", "", ""),
     ],
 )

@@ -178,7 +178,7 @@ def test_a_long_reason_does_not_take_the_room_of_the_items(shop: Quire) -> None:
 def test_the_callers_mistakes_are_errors_not_failures(shop: Quire) -> None:
     recipe = impatient()
     wrong = replace(recipe.sections[0], paths=("[",))
-    with pytest.raises(InputError, match="no glob"):
+    with pytest.raises(InputError, match="not a glob"):
         shop.assemble(QUERY, recipe=replace(recipe, sections=(wrong, *recipe.sections[1:])))
 
 
@@ -202,7 +202,7 @@ def test_late_answers_harm_nobody_who_asks_afterwards(own_shop: Tree) -> None:
         quire.memories.add("After all of it.", at=5)
         assert quire.doctor() == []
         connections = quire.store._connections  # type: ignore[attr-defined]
-        assert not any(each.spent or each.in_transaction for each in connections._idle)
+        assert not any(each.abandoned or each.in_transaction for each in connections._idle)
         assert len(connections._idle) < 6
 
 

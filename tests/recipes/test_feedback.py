@@ -224,7 +224,7 @@ def test_it_moves_search_and_documents_as_well(wordy: Tree) -> None:
 
 def test_a_text_in_place_of_a_list_is_refused(noted: Quire) -> None:
     receipt = noted.agent.assemble_context(QUERY).receipt
-    with pytest.raises(InputError, match="'abc' is a text: give a list"):
+    with pytest.raises(InputError, match="expected a list of names, not the string 'abc'"):
         noted.feedback.add(receipt, at=1, useful="abc")
 
 

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from quire.store.index import access_mask, columns, search, vectors
-from quire.store.sqlite import derive, store
-from quire.store.sqlite import posting_lists as segments
-from quire.store.sqlite import vector_blocks as vector_table
+from quire.store.index import access_mask, columns, scoring, segments, vectors
+from quire.store.sqlite import derive, store, vector_blocks
 
 from .reference import Limits
 
@@ -37,13 +35,13 @@ def quick_path(tmp_path: Path) -> Iterator[Path]:
 def small(monkeypatch: pytest.MonkeyPatch) -> Limits:
     """Every size at which the store changes its ways, so small that few documents reach it."""
     monkeypatch.setattr(columns, "BLOCK", 4)
-    monkeypatch.setattr(vector_table, "BLOCK", 3)
+    monkeypatch.setattr(vector_blocks, "BLOCK", 3)
     monkeypatch.setattr(segments, "FANOUT", 2)
-    monkeypatch.setattr(segments, "MERGED_BYTES", 16)
-    monkeypatch.setattr(access_mask, "KEPT", 2)
+    monkeypatch.setattr(segments, "MERGE_BYTES", 16)
+    monkeypatch.setattr(access_mask, "CACHE_SIZE", 2)
     monkeypatch.setattr(store, "EMBED_BATCH", 2)
     monkeypatch.setattr(derive, "_SEGMENT_ROWS", 3)
-    monkeypatch.setattr(search, "PRUNE_FROM", 1)
+    monkeypatch.setattr(scoring, "PRUNE_FROM", 1)
     monkeypatch.setattr(vectors, "SCAN_LIMIT", SMALL.scan)
     monkeypatch.setattr(vectors, "FIRST_PASS", SMALL.first_pass)
     monkeypatch.setattr(vectors, "FIRST_PASS_PER_HIT", SMALL.per_hit)

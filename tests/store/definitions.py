@@ -38,9 +38,9 @@ def principal(text: str) -> str | None:
         text = "user:" + text
     kind, name = text.split(":", 1)
     if kind not in ("user", "group", "link") or not re.fullmatch(r"[^\s:,@][^\s:,]*", name):
-        raise InputError(f"{text!r} is no principal")
+        raise InputError(f"{text!r} is not a principal")
     if not name.isprintable():
-        raise InputError(f"{text!r} is no principal")
+        raise InputError(f"{text!r} is not a principal")
     return text
 
 
@@ -75,11 +75,11 @@ def matches(glob: str, path: str) -> bool:
 
 def check_glob(glob: str) -> None:
     if not glob.strip() or "\0" in glob:
-        raise InputError(f"{glob!r} is no glob")
+        raise InputError(f"{glob!r} is not a glob")
     try:
         GitIgnoreSpec.from_lines([glob])
     except ValueError as error:
-        raise InputError(f"{glob!r} is no glob") from error
+        raise InputError(f"{glob!r} is not a glob") from error
 
 
 def check_rule(rule: AccessRule) -> None:
@@ -116,7 +116,7 @@ def check_filter(where: Filter) -> None:
 
 
 @lru_cache(maxsize=4096)
-def rarity(chunks: int, holding: int) -> int:
+def idf(chunks: int, holding: int) -> int:
     """Give floor(4096 * log2(a / b)): the largest r with 2**r <= (a / b)**4096."""
     a, b = 2 * chunks + 2, 2 * holding + 1
     return (a**4096 // b**4096).bit_length() - 1 if a > b else 0

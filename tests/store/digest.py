@@ -9,7 +9,7 @@ from random import Random
 
 from quire.core.types import AccessRule, Event, Filter
 from quire.store import open_store
-from quire.store.index import search, vectors
+from quire.store.index import scoring, vectors
 
 from .asking import Questions, kept, seen
 from .samples import KINDS, TITLES, WORDS, document, fill, vector_for, vectors_of
@@ -54,7 +54,7 @@ def digest(folder: Path) -> str:
     whole = hashlib.sha256()
     for scan, first, prune in ((10**6, 10**6, 10**6), (50, 20, 5)):
         vectors.SCAN_LIMIT, vectors.FIRST_PASS, vectors.FIRST_PASS_PER_HIT = scan, first, 2
-        search.PRUNE_FROM = prune
+        scoring.PRUNE_FROM = prune
         for answer in (*seen(store, asked), kept(store)):
             whole.update(answer.encode())
     store.close()

@@ -14,7 +14,8 @@ PATIENCE = 120
 
 
 def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(TESTS), **(changes or {})}
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(changes or {})}
 
 
 class Worker:

@@ -58,9 +58,9 @@ from .definitions import (
     check_vector,
     distance,
     dot,
+    idf,
     may_read,
     passes,
-    rarity,
     weight,
 )
 from .space import Class, Deed, Space
@@ -131,7 +131,7 @@ class ReferenceView:
 
     @cached_property
     def _counted(self) -> dict[str, tuple[Counter[str], int]]:
-        return {name: analyzer.of_chunk(chunk) for name, chunk in self._chunks.items()}
+        return {name: analyzer.count_chunk_words(chunk) for name, chunk in self._chunks.items()}
 
     def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
         check_k(k)
@@ -160,13 +160,13 @@ class ReferenceView:
         check_filter(where)
         found = []
         for name in names:
-            wanted = set(analyzer.words(name))
+            wanted = set(analyzer.tokenize(name))
             held = [
                 chunk
                 for chunk, (counts, _) in self._counted.items()
                 if wanted and wanted <= counts.keys()
             ]
-            rare = rarity(len(self._counted), len(held))
+            rare = idf(len(self._counted), len(held))
             told = dict.fromkeys(held, rare) if len(held) <= most else {}
             found.append(self._best(told, len(held), where))
         return found
@@ -190,13 +190,13 @@ class ReferenceView:
         total = sum(length for _, length in counted.values())
         average = max(1, 16 * total // max(1, len(counted)))
         terms: list[tuple[int, str, int]] = []
-        for word, asked in analyzer.asked(query).items():
+        for word, asked in analyzer.count_query_words(query).items():
             holding = sum(word in counts for counts, _ in counted.values())
             if holding:
                 terms.append((holding, word, asked))
         worth: dict[str, dict[str, int]] = {}
         for holding, word, asked in sorted(terms)[:1024]:
-            rare = rarity(len(counted), holding)
+            rare = idf(len(counted), holding)
             for name, (counts, length) in counted.items():
                 if word in counts:
                     held = weight(counts[word], length, asked, rare, average)
@@ -522,7 +522,7 @@ class ReferenceStore:
     @contextmanager
     def write(self, space: str = MAIN) -> Iterator[ReferenceWriter]:
         if not space or len(space) > 200 or not space.isprintable():
-            raise InputError(f"{space!r} is no name for a space")
+            raise InputError(f"{space!r} is not a name for a space")
         draft = self.space(space).copy()
         yield ReferenceWriter(draft)
         self._spaces[space] = draft

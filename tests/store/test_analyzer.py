@@ -69,7 +69,7 @@ TABLE: dict[str, list[str]] = {
 
 @pytest.mark.parametrize("text", TABLE, ids=lambda text: ascii(text)[:40])
 def test_the_words_of(text: str) -> None:
-    assert analyzer.words(text) == TABLE[text]
+    assert analyzer.tokenize(text) == TABLE[text]
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_the_words_of(text: str) -> None:
     ],
 )
 def test_function_words_count_only_alone(query: str, asked: dict[str, int]) -> None:
-    assert dict(analyzer.asked(query)) == asked
+    assert dict(analyzer.count_query_words(query)) == asked
 
 
 def test_a_chunk_has_the_words_of_its_path_title_and_text() -> None:
     chunk = document("a", "Beta beta", path="docs/beta.md", title="Gamma > Beta").chunks[0]
-    counts, length = analyzer.of_chunk(chunk)
+    counts, length = analyzer.count_chunk_words(chunk)
     assert dict(counts) == {"doc": 1, "beta.md": 1, "beta": 4, "md": 1, "gamma": 1}
     assert length == 8
 
@@ -105,14 +105,14 @@ def test_a_question_finds_the_words_of_a_text_in_any_spelling() -> None:
         ("config.max_bytes", "max_bytes bytes config"),
         ("STRASSE", "straße"),
     ):
-        held = set(analyzer.words(text))
-        assert set(analyzer.words(query)) & held, (text, query)
+        held = set(analyzer.tokenize(text))
+        assert set(analyzer.tokenize(query)) & held, (text, query)
 
 
 @given(st.text())
 def test_any_text_has_words(text: str) -> None:
-    found = analyzer.words(text)
-    assert all(0 < len(word) <= analyzer.LONGEST and word.strip() for word in found)
+    found = analyzer.tokenize(text)
+    assert all(0 < len(word) <= analyzer.MAX_WORD_LENGTH and word.strip() for word in found)
     for word in found:
         word.encode("utf-8")  # a word can be kept in any database
 
@@ -120,33 +120,33 @@ def test_any_text_has_words(text: str) -> None:
 @given(st.lists(st.text(max_size=30), max_size=5), st.text(max_size=30))
 def test_words_do_not_depend_on_what_was_asked_before(others: list[str], text: str) -> None:
     analyzer._forms.cache_clear()
-    alone = analyzer.words(text)
+    alone = analyzer.tokenize(text)
     analyzer._forms.cache_clear()
     for other in others:
-        analyzer.words(other)
-    assert analyzer.words(text) == alone
+        analyzer.tokenize(other)
+    assert analyzer.tokenize(text) == alone
 
 
 @given(st.text(alphabet=st.characters(codec="ascii")))
 def test_plain_text_has_the_same_words_beside_a_foreign_sign(text: str) -> None:
     """Texts of ASCII alone take a shorter way."""
-    assert analyzer.words(f"{text} é")[:-1] == analyzer.words(text)
+    assert analyzer.tokenize(f"{text} é")[:-1] == analyzer.tokenize(text)
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_words_on_two_lines_are_the_words_of_both(one: str, two: str) -> None:
-    assert analyzer.words(f"{one}\n{two}") == analyzer.words(one) + analyzer.words(two)
+    assert analyzer.tokenize(f"{one}\n{two}") == analyzer.tokenize(one) + analyzer.tokenize(two)
 
 
 def test_many_threads_get_the_same_words() -> None:
     texts = [f"connection{number} runningTest{number} déjà{number}" for number in range(3000)]
-    expected = [analyzer.words(text) for text in texts]
+    expected = [analyzer.tokenize(text) for text in texts]
     analyzer._forms.cache_clear()
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(analyzer.words, texts)) == expected
+        assert list(pool.map(analyzer.tokenize, texts)) == expected
 
 
 def test_time_grows_with_the_text_and_not_faster() -> None:
     """Neither a long word nor many dots make the patterns go to and fro."""
     for text in ("a" * 200_000, "a." * 100_000, "aB" * 50_000, "你" * 100_000, "_" * 100_000):
-        assert analyzer.words(text) is not None
+        assert analyzer.tokenize(text) is not None

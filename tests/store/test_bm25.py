@@ -49,15 +49,15 @@ def test_powers_of_two_and_their_neighbours(power: int) -> None:
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 @settings(deadline=None)
-def test_rarity(chunks: int, holding: int) -> None:
+def test_idf(chunks: int, holding: int) -> None:
     holding = min(holding, chunks)
-    assert bm25.rarity(chunks, holding) == definitions.rarity(chunks, holding)
-    assert bm25.rarity(chunks, holding) < 2**17, "else the products would not fit"
+    assert bm25.idf(chunks, holding) == definitions.idf(chunks, holding)
+    assert bm25.idf(chunks, holding) < 2**17, "else the products would not fit"
 
 
 def test_rarer_is_never_less() -> None:
     for chunks in (1, 7, 1000):
-        rarities = [bm25.rarity(chunks, holding) for holding in range(chunks + 1)]
+        rarities = [bm25.idf(chunks, holding) for holding in range(chunks + 1)]
         assert rarities == sorted(rarities, reverse=True)
 
 
@@ -86,7 +86,7 @@ def test_weights(found: list[tuple[int, int]], asked: int, rare: int) -> None:
     assert made == [
         definitions.weight(count, length, asked, rare, average) for count, length in found
     ]
-    assert max(made) <= bm25.most(asked, rare)
+    assert max(made) <= bm25.max_weight(asked, rare)
 
 
 def test_the_largest_numbers_fit() -> None:
@@ -104,12 +104,12 @@ def test_it_is_near_to_the_formula_of_the_books() -> None:
     """Fixed point costs less than half a per cent."""
     for times, length in ((1, 10), (3, 50), (20, 400)):
         norm = 1.2 * (0.25 + 0.75 * length / 100)
-        rare = Fraction(bm25.rarity(1000, 7), 4096)
+        rare = Fraction(bm25.idf(1000, 7), 4096)
         wanted = float(rare) * times * 2.2 / (times + norm) * 4096 * 1024 / 256
         made = bm25.weights(
             np.array([times], np.uint8),
             bm25.norms(np.array([length], np.int32), 1000, 100_000),
             1,
-            bm25.rarity(1000, 7),
+            bm25.idf(1000, 7),
         )
         assert abs(int(made[0]) - wanted) / wanted < 0.005

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.store.index import search, vectors
+from quire.store.index import scoring, vectors
 
 from .digest import digest
 from .processes import PATIENCE, environment
@@ -69,7 +69,7 @@ def test_this_very_process(tmp_path: Path, expected: str, monkeypatch: pytest.Mo
         (vectors, "SCAN_LIMIT"),
         (vectors, "FIRST_PASS"),
         (vectors, "FIRST_PASS_PER_HIT"),
-        (search, "PRUNE_FROM"),
+        (scoring, "PRUNE_FROM"),
     ):
         monkeypatch.setattr(module, name, getattr(module, name))  # put back afterwards
     assert digest(tmp_path) == expected

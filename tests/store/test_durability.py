@@ -108,7 +108,7 @@ def test_a_writer_that_is_kept_beyond_its_block_writes_nothing(tmp_path: Path) -
         lambda: writer.set_note("key", "value"),
     ]
     for attempt in late:
-        with pytest.raises(InputError, match="over"):
+        with pytest.raises(InputError, match="is closed"):
             attempt()
     assert seen(store, asked) == before
     assert store.stamps() == {}
@@ -135,7 +135,7 @@ def test_a_view_that_is_kept_beyond_its_block_tells_nothing(tmp_path: Path) -> N
         lambda: view.prove("0" * 32),
     ]
     for attempt in late:
-        with pytest.raises(InputError, match="over"):
+        with pytest.raises(InputError, match="is closed"):
             attempt()
     store.close()
 

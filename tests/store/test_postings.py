@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quire.errors import StoreDamagedError
 from quire.store.index import postings
-from quire.store.index.postings import Gathering, Posting
+from quire.store.index.postings import Posting, PostingBuilder
 
 rows_held = st.dictionaries(
     st.one_of(st.integers(0, 600), st.integers(0, 2**31 - 1)), st.integers(1, 255), max_size=40
@@ -91,7 +91,7 @@ def test_merged(found: list[tuple[str, dict[int, int]]], dropped: set[int]) -> N
     )
 )
 def test_gathered(chunks: dict[int, dict[str, int]]) -> None:
-    gathering = Gathering()
+    gathering = PostingBuilder()
     for row, counts in chunks.items():
         gathering.add(row, Counter(counts))
     made = [(word, plain(postings.decode(data))) for word, data in gathering.lists()]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from quire.core.protocols import Store
 from quire.core.types import NO_FILTER, OWNER, Document, Filter
 from quire.store import open_store
-from quire.store.index import search, terms, vectors
+from quire.store.index import scoring, terms, vectors
 
 from .reference import Limits, ReferenceStore
 from .samples import ALICE, KINDS, document, fill
@@ -124,15 +124,15 @@ def paired(folder: Path, random: Random, limits: Limits, most: int, dims: int) -
 def pruned(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Makes long lists short, and notes each time that a list is only looked into."""
     times: list[int] = []
-    whole: Any = terms.Term.among
+    whole: Any = terms.Term.restrict
 
     def noted(*given: object) -> Any:
         times.append(1)
         return whole(*given)
 
-    monkeypatch.setattr(search, "PRUNE_FROM", request.param[0])
-    monkeypatch.setattr(terms, "FEW", request.param[1])
-    monkeypatch.setattr(terms.Term, "among", noted)
+    monkeypatch.setattr(scoring, "PRUNE_FROM", request.param[0])
+    monkeypatch.setattr(terms, "SEARCH_COST", request.param[1])
+    monkeypatch.setattr(terms.Term, "restrict", noted)
     yield times
     assert times, "no list was pruned, so nothing was tested"
 

@@ -41,7 +41,7 @@ def test_dot_products_are_exact_up_to_the_bound(dims: int) -> None:
     rows += [bytes(random.randrange(256) for _ in range(dims)) for _ in range(6) if dims <= 700]
     rows += [bytes((256 - byte) % 256 for byte in rows[0]), bytes(dims)]
     for query in rows:
-        assert vectors.fits(query)
+        assert vectors.has_exact_products(query)
         made = vectors.dot(matrix_of(rows), query).tolist()
         assert made == [definitions.dot(row, query) for row in rows]
 
@@ -65,10 +65,10 @@ def test_many_rows_are_scored_as_few_are() -> None:
 
 
 def test_what_is_too_long_does_not_fit() -> None:
-    assert vectors.fits(b"\x7f" * 1040)
-    assert not vectors.fits(b"\x7f" * 1041)
-    assert vectors.fits(b"\x80" * 1023)
-    assert not vectors.fits(b"\x80" * 1024)
+    assert vectors.has_exact_products(b"\x7f" * 1040)
+    assert not vectors.has_exact_products(b"\x7f" * 1041)
+    assert vectors.has_exact_products(b"\x80" * 1023)
+    assert not vectors.has_exact_products(b"\x80" * 1024)
 
 
 # --- codes -----------------------------------------------------------------------------------------
@@ -83,14 +83,14 @@ def test_codes_are_those_of_the_definition(dims: int) -> None:
     random = Random(dims)
     rows = [bytes(random.randrange(256) for _ in range(dims)) for _ in range(4)]
     rows += [bytes(dims), b"\x80" * dims, b"\x7f" * dims]
-    codes = vectors.encode(matrix_of(rows))
+    codes = vectors.sign_codes(matrix_of(rows))
     assert codes.shape == (len(rows), vectors.code_words(dims))
     assert [bits(code) for code in codes] == [definitions.code(row) for row in rows]
 
 
 def test_codes_stay_what_they_are() -> None:
     """They are kept on disk: these may never change."""
-    code = vectors.encode(matrix_of([bytes(range(100))]))
+    code = vectors.sign_codes(matrix_of([bytes(range(100))]))
     assert [f"{word:016x}" for word in code[0].tolist()] == GOLDEN_CODE
 
 
@@ -100,13 +100,13 @@ GOLDEN_CODE = ["64142237dcf19a97", "e3dcdd680aaaaf62"]
 @given(st.lists(st.binary(min_size=16, max_size=16), min_size=1, max_size=9), st.integers(1, 12))
 def test_distances_and_thresholds(rows: list[bytes], keep: int) -> None:
     codes = np.frombuffer(b"".join(rows), "<u8").reshape(len(rows), 2).astype(np.uint64)
-    found = vectors.distances(codes, codes[0])
+    found = vectors.hamming_distances(codes, codes[0])
     expected = [
         (int.from_bytes(row, "little") ^ int.from_bytes(rows[0], "little")).bit_count()
         for row in rows
     ]
     assert found.tolist() == expected
-    limit = vectors.threshold(found, keep)
+    limit = vectors.distance_threshold(found, keep)
     within = sum(distance <= limit for distance in expected)
     assert within >= min(keep, len(rows))
     if keep <= len(rows):
@@ -117,7 +117,7 @@ def test_distances_and_thresholds(rows: list[bytes], keep: int) -> None:
 def test_many_codes_are_compared_as_few_are() -> None:
     random = np.random.default_rng(3)
     codes = random.integers(0, 2**64, (70_000, 2), np.uint64)
-    found = vectors.distances(codes, codes[5])
+    found = vectors.hamming_distances(codes, codes[5])
     for at in (0, 5, 65_535, 65_536, 69_999):
         apart = sum((int(a) ^ int(b)).bit_count() for a, b in zip(codes[at], codes[5], strict=True))
         assert found[at] == apart
@@ -133,7 +133,7 @@ def test_the_first_pass_keeps_enough(k: int, size: int) -> None:
 
 @given(st.lists(st.integers(-5, 5), max_size=60), st.integers(-1, 70))
 def test_contenders_hold_every_tie(scores: list[int], k: int) -> None:
-    found = topk.contenders(np.array(scores, np.int32), k).tolist()
+    found = topk.top_indices(np.array(scores, np.int32), k).tolist()
     if k <= 0:
         assert found == []
     else:
@@ -145,6 +145,6 @@ def test_contenders_hold_every_tie(scores: list[int], k: int) -> None:
 @settings(deadline=None)
 def test_contenders_among_many(k: int, count: int, spread: int, seed: int) -> None:
     scores = np.random.default_rng(seed).integers(-spread, spread, count, np.int32)
-    found = topk.contenders(scores, k).tolist()
+    found = topk.top_indices(scores, k).tolist()
     least = sorted(scores.tolist(), reverse=True)[:k][-1] if count else 0
     assert found == [at for at, score in enumerate(scores.tolist()) if score >= least]

@@ -166,7 +166,9 @@ def any_write(random: Random) -> Write:
         (
             Put(any_document(random)),
             Call("remove", (names,)),
-            Call("date", ({name: random.choice((None, 0, 1_700_000_000)) for name in names},)),
+            Call(
+                "set_modified", ({name: random.choice((None, 0, 1_700_000_000)) for name in names},)
+            ),
             Call("put_events", ([any_event(random) for _ in range(random.randrange(4))],)),
             Call("set_rules", (random.choice(ORIGINS), any_rules(random))),
             Call("set_groups", (random.choice(ORIGINS), any_groups(random))),

@@ -120,7 +120,7 @@ def test_folders_are_imported(plain: Tree) -> None:
         (("move", "rope", "log", "--root"), "where to?"),
         (("move", "voyage", "rope"), "(voyage in rope in voyage)"),
         (("share", "rope"), "with whom?"),
-        (("share", "rope", "a b"), "'a b' is no principal"),
+        (("share", "rope", "a b"), "'a b' is not a principal"),
         (("tree", "--levels", "0"), "0 levels cannot be shown"),
         (("put", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"), "same with --allow-secret"),
     ],

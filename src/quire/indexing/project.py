@@ -41,7 +41,7 @@ from quire.errors import (
 from quire.ingest.paths import resolve_paths
 from quire.llm.writer import open_writer
 from quire.store import is_name, open_store
-from quire.store.access import access_list, refuse_text
+from quire.store.access import access_list, refuse_string
 
 CONFIG = "config"
 """The origin of the rules and groups that quire.toml states."""
@@ -134,7 +134,7 @@ class Project:
         if not isinstance(resolved, Viewer):
             raise InputError(f"{resolved!r} is no viewer: give a user's name, or a Viewer")
         for names in (resolved.groups, resolved.links):
-            refuse_text(names)
+            refuse_string(names)
         if resolved.name == OWNER_NAME and not resolved.owner:
             raise InputError(NO_OWNER)
         return resolved

@@ -11,7 +11,7 @@ from quire.core.types import Feedback, Filter, Viewer, Written
 from quire.errors import InputError
 from quire.memory import feedback
 from quire.memory.authoring import Authoring, meant, moment, put, refuse_others, signed
-from quire.store.access import refuse_text
+from quire.store.access import refuse_string
 
 OWNER_ALONE: tuple[str, ...] = ()
 
@@ -86,7 +86,7 @@ def _refuse_absent(view: View, names: Sequence[str]) -> None:
 
 
 def _meant(receipt: Mapping[str, Any], given: Sequence[str]) -> list[str]:
-    refuse_text(given)
+    refuse_string(given)
     found, unknown = feedback.named(given, receipt["sources"])
     if unknown:
         places = ", ".join(dict.fromkeys(source["path"] for source in receipt["sources"]))

@@ -343,7 +343,7 @@ def _bearing(view: View, part: Part, recipe: Recipe, found: Mapping[str, Hits]) 
         whole = view.single_chunks(
             sorted({hit.id for name in answering for hit in found[name].hits})
         )
-    return FusionStats(cut, whole, len(analyzer.asked(part.query)))
+    return FusionStats(cut, whole, len(analyzer.count_query_words(part.query)))
 
 
 def _as_given(vector: bytes) -> MakeVector:

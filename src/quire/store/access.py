@@ -1,17 +1,17 @@
-"""Who may read it?
+"""Access control: principals, access lists and rules.
 
-Access is given to principals: `public`, `user:NAME`, `group:NAME`, `link:TOKEN` (whoever presents
-the link). A bare name is a user, `@NAME` a group, `owner` nobody but the owner (who reads
-everything anyway). What tells of several paths (a
-commit) may be read by whoever may read them all. Records with the same access form a class;
-everything that a viewer is given is computed over the classes that they may read.
+Access is granted to principals: `public`, `user:NAME`, `group:NAME`, or `link:TOKEN` (whoever
+presents the link). A bare name is a user, `@NAME` a group, and `owner` nobody but the owner, who
+reads everything anyway. A record about several paths (a commit) may be read by whoever may read
+all of them. Records with the same access form a class; everything that a viewer gets is computed
+over the classes that they may read.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,14 +21,14 @@ from quire.errors import InputError
 
 Acl = tuple[str, ...]
 Audience = Acl | tuple[Acl, ...]
-"""Who may read: whoever is on the list; of several lists, whoever is on each of them."""
+"""Who may read: everybody on the list; with several lists, everybody who is on each of them."""
 
 OWNER_ONLY: Acl = ()
 _NAME = re.compile(r"[^\s:,@][^\s:,]*")
 
 
-def principal(text: str) -> str | None:
-    """Read one principal; None stands for the owner, who needs no mention."""
+def parse_principal(text: str) -> str | None:
+    """Return a principal in its canonical form; None stands for the owner."""
     if text == PUBLIC:
         return PUBLIC
     if text == "owner":
@@ -36,124 +36,123 @@ def principal(text: str) -> str | None:
     kind, colon, name = text.partition(":")
     if not colon:
         kind, name = ("group", text[1:]) if text.startswith("@") else ("user", text)
-    if kind not in {"user", "group", "link"} or not _NAME.fullmatch(name) or not name.isprintable():
+    if kind not in {"user", "group", "link"} or not is_name(name):
         raise InputError(
-            f"{text!r} is no principal: write `public`, `owner`, `NAME` or `user:NAME`, "
-            "`@NAME` or `group:NAME`, `link:TOKEN`"
+            f"{text!r} is not a principal",
+            value=text,
+            hint="write `public`, `owner`, `NAME` or `user:NAME`, `@NAME` or `group:NAME`, "
+            "or `link:TOKEN`",
         )
     return f"{kind}:{name}"
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can be the name of a user or a group."""
+    """Return whether a text can be the name of a user or a group."""
     return bool(_NAME.fullmatch(text)) and text.isprintable()
 
 
-def refuse_text(names: Iterable[str]) -> None:
-    """Refuse a text in place of a list: its letters would be taken for names."""
+def refuse_string(names: Iterable[str]) -> None:
+    """Refuse a string in place of a list: its characters would be taken for names."""
     if isinstance(names, str):
-        raise InputError(f"{names!r} is a text: give a list of names, as in [{names!r}]")
+        raise InputError(
+            f"expected a list of names, not the string {names!r}",
+            value=names,
+            hint=f"write [{names!r}]",
+        )
 
 
-def access_list(principals: Iterable[str]) -> tuple[str, ...]:
-    """Read an access list into its one canonical form; with `public` in it, public is all."""
-    refuse_text(principals)
-    named = {read for text in principals if (read := principal(text)) is not None}
-    return (PUBLIC,) if PUBLIC in named else tuple(sorted(named))
+def access_list(principals: Iterable[str]) -> Acl:
+    """Return an access list in its canonical form: sorted, and `public` alone if it is in it."""
+    refuse_string(principals)
+    parsed = {name for text in principals if (name := parse_principal(text)) is not None}
+    return (PUBLIC,) if PUBLIC in parsed else tuple(sorted(parsed))
 
 
-def joint(acls: Iterable[Acl]) -> Audience:
-    """Give access to those who are on every one of these lists, in its one canonical form."""
-    asked = {access_list(acl) for acl in acls} - {(PUBLIC,)}
-    if OWNER_ONLY in asked:
+def intersect(acls: Iterable[Acl]) -> Audience:
+    """Return the audience of those who are on every one of these lists, in canonical form."""
+    restrictive = {access_list(acl) for acl in acls} - {(PUBLIC,)}
+    if OWNER_ONLY in restrictive:
         return OWNER_ONLY
-    lists = tuple(sorted(asked))
+    lists = tuple(sorted(restrictive))
     return (lists[0] if len(lists) == 1 else lists) if lists else (PUBLIC,)
 
 
-def canonical(reach: Audience) -> str:
-    """Write who may read as text that is equal exactly if they are the same lists."""
-    first = next(iter(reach), "")
+def canonical(audience: Audience) -> str:
+    """Serialize an audience; the texts of two audiences are equal exactly if they are."""
+    first = next(iter(audience), "")
     if isinstance(first, tuple):
-        return json.dumps({"all": reach}, ensure_ascii=True, separators=(",", ":"))
-    plain = access_list(text for text in reach if isinstance(text, str))
-    return json.dumps(plain, ensure_ascii=True, separators=(",", ":"))
+        return json.dumps({"all": audience}, ensure_ascii=True, separators=(",", ":"))
+    acl = access_list(text for text in audience if isinstance(text, str))
+    return json.dumps(acl, ensure_ascii=True, separators=(",", ":"))
 
 
-def parse(text: str) -> tuple[str, ...]:
-    """Read what `canonical` wrote of one list."""
-    return tuple(json.loads(text))
-
-
-def deed(actor: str, acl: str) -> str:
-    """Write who may know what someone did to a record: they themselves, if they may read it."""
+def canonical_event(actor: str, acl: str) -> str:
+    """Serialize the audience of an event: its actor, as long as they may read the record."""
     return json.dumps({"actor": actor, "acl": json.loads(acl)}, sort_keys=True)
 
 
+def parse_acl(text: str) -> Acl:
+    """Parse a single list that `canonical` serialized."""
+    return tuple(json.loads(text))
+
+
 def may_read(viewer: Viewer, text: str) -> bool:
-    """Tell whether a viewer may read a class, by what `canonical` or `deed` wrote of it."""
+    """Return whether a viewer belongs to a serialized audience."""
     return _may_read(viewer, json.loads(text))
 
 
-def _may_read(viewer: Viewer, told: Any) -> bool:
-    if isinstance(told, list):
-        return viewer.may_read(tuple(told))
-    if "actor" in told:
-        mine = viewer.owner or viewer.name == told["actor"]
-        return mine and _may_read(viewer, told["acl"])
-    return all(viewer.may_read(tuple(acl)) for acl in told["all"])
+def _may_read(viewer: Viewer, audience: Any) -> bool:
+    if isinstance(audience, list):
+        return viewer.may_read(tuple(audience))
+    if "actor" in audience:
+        is_actor = viewer.owner or viewer.name == audience["actor"]
+        return is_actor and _may_read(viewer, audience["acl"])
+    return all(viewer.may_read(tuple(acl)) for acl in audience["all"])
 
 
 class Rules:
-    """The access rules of a space in force: the last glob that matches a path decides."""
+    """The access rules of a space: the last glob that matches a path decides."""
 
-    def __init__(self, rules: Sequence[AccessRule], default: tuple[str, ...]) -> None:
+    def __init__(self, rules: Sequence[AccessRule], default: Acl) -> None:
         self._rules = [(matcher((rule.glob,)), access_list(rule.principals)) for rule in rules]
         self._default = access_list(default)
 
-    def acl(self, path: str) -> tuple[str, ...]:
-        """Tell who may read a path."""
-        for spec, acl in reversed(self._rules):
-            if spec.match(path):
+    def acl(self, path: str) -> Acl:
+        """Return the access list of a path."""
+        for globs, acl in reversed(self._rules):
+            if globs.match(path):
                 return acl
         return self._default
 
     def audience(self, record: Record) -> Audience:
-        """Tell who may read a record: by its own list, else by its path, or by all that it names.
+        """Return who may read a record: by its own list, else by its path.
 
-        Who may not read one of the paths that it tells of may not read it.
+        A record about several paths is only for those who may read all of them.
         """
         if not record.paths:
             return self.acl(record.path) if record.acl is None else access_list(record.acl)
         own = [] if record.acl is None else [record.acl]
-        return joint([*own, *map(self.acl, record.paths)])
+        return intersect([*own, *map(self.acl, record.paths)])
 
 
 def check_rule(rule: AccessRule) -> None:
-    """Refuse a rule that is none, or that no file could ever match."""
+    """Refuse an invalid rule, and one that no file could ever match."""
     matcher((rule.glob,))
     if is_negated(rule.glob):
         raise InputError(
-            f"{rule.glob!r} would match no file: name the files that the rule is for "
-            "(a name that begins with ! is written with \\ before it)"
+            f"the glob {rule.glob!r} would match no file",
+            value=rule.glob,
+            hint="name the files that the rule is for (escape a leading ! with \\)",
         )
     access_list(rule.principals)
 
 
 @lru_cache(maxsize=1024)
 def matcher(globs: tuple[str, ...]) -> Globs:
-    """Compile globs (as in .gitignore; the last that matches decides) or say which is wrong."""
+    """Compile globs as in .gitignore: the last one that matches decides."""
     for glob in globs:
         if not is_glob(glob):
-            raise InputError(f"{glob!r} is no glob: write a pattern as in .gitignore")
+            raise InputError(
+                f"{glob!r} is not a glob", value=glob, hint="write a pattern as in .gitignore"
+            )
     return Globs(globs)
-
-
-def members(groups: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:
-    """Fold group tables into one: each user with all groups, in the order of their names."""
-    found: dict[str, set[str]] = {}
-    for table in groups:
-        for group, names in table.items():
-            for name in names:
-                found.setdefault(name, set()).add(group)
-    return {name: tuple(sorted(held)) for name, held in found.items()}

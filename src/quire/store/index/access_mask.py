@@ -1,7 +1,7 @@
-"""Which rows may this viewer read, and what are they like on the whole?
+"""Access masks: the rows that a viewer may read, and the statistics over them.
 
-Everything that a score depends on is computed here over readable rows alone, so what a viewer
-may not read cannot show in what they get.
+Everything that a score depends on is computed here over readable rows alone, so that what a
+viewer may not read cannot show in their results.
 """
 
 from __future__ import annotations
@@ -15,47 +15,47 @@ from quire.core.lru import LRUCache
 from quire.store.index import bm25
 from quire.store.index.columns import ACCESS, LENGTH, SLOT, Columns
 
-KEPT = 16
+CACHE_SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class AccessMask:
     """The rows that a set of access classes makes readable, with their statistics."""
 
-    mask: npt.NDArray[np.bool_]
-    everything: bool
-    """Whether every row that was ever handed out is readable: then no mask is needed."""
+    rows: npt.NDArray[np.bool_]
+    complete: bool
+    """Whether every allocated row is readable: then no mask needs to be applied."""
     chunks: int
     vectors: int
     norms: npt.NDArray[np.int32]
 
 
-class ReadableRows:
-    """Computes readable rows, and keeps those of the viewers who asked last."""
+class AccessMaskCache:
+    """Computes access masks, and keeps those that were used last."""
 
     def __init__(self) -> None:
-        self._kept: LRUCache[tuple[int, int, frozenset[int]], Readable] = LRUCache(KEPT)
+        self._masks: LRUCache[tuple[int, int, frozenset[int]], AccessMask] = LRUCache(CACHE_SIZE)
 
-    def of(self, space: int, columns: Columns, classes: frozenset[int]) -> Readable:
-        """Give the rows of these access classes."""
-        at = (space, columns.generation, classes)
-        made = self._kept.get(at)
-        if made is None:
-            made = _compute(columns, classes)
-            self._kept.put(at, made)
-        return made
+    def get(self, space: int, columns: Columns, classes: frozenset[int]) -> AccessMask:
+        """Return the mask of some access classes over the columns of a space."""
+        key = (space, columns.generation, classes)
+        mask = self._masks.get(key)
+        if mask is None:
+            mask = compute_mask(columns, classes)
+            self._masks.put(key, mask)
+        return mask
 
 
-def _compute(columns: Columns, classes: frozenset[int]) -> Readable:
-    held = columns.table[ACCESS]
-    mask = np.isin(held, np.array(sorted(classes), np.int32))
+def compute_mask(columns: Columns, classes: frozenset[int]) -> AccessMask:
+    """Return the mask of some access classes, with the statistics of the readable rows."""
+    rows = np.isin(columns.table[ACCESS], np.array(sorted(classes), np.int32))
     lengths = columns.table[LENGTH]
-    chunks = int(np.count_nonzero(mask))
-    total = int(lengths[mask].sum(dtype=np.int64))
-    return Readable(
-        mask=mask,
-        everything=chunks == mask.size,
+    chunks = int(np.count_nonzero(rows))
+    total = int(lengths[rows].sum(dtype=np.int64))
+    return AccessMask(
+        rows=rows,
+        complete=chunks == rows.size,
         chunks=chunks,
-        vectors=int(np.count_nonzero(mask & (columns.table[SLOT] >= 0))),
+        vectors=int(np.count_nonzero(rows & (columns.table[SLOT] >= 0))),
         norms=bm25.norms(lengths, chunks, total),
     )

@@ -1,10 +1,10 @@
-"""Which words does this text hold?
+"""Text analysis: the words of chunks and queries.
 
-The same rules for what is stored and for what is asked, on every engine: case and diacritics
-are folded, English endings stemmed, identifiers split (camelCase, snake_case, dotted.paths)
-with the whole kept beside its parts, and scripts that are written without spaces give pairs of
-neighbouring characters. `ANALYZER` names the rules; a store that was written under other rules
-builds its postings anew.
+The same rules apply to stored text and to queries, on every engine. Case and diacritics are
+folded and English endings are stemmed. Identifiers (camelCase, snake_case, dotted.paths) are
+split, and the whole identifier is kept beside its parts. Scripts that are written without spaces
+are split into pairs of neighboring characters. `ANALYZER` names the rules: a store that was
+written under other rules rebuilds its postings.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import Stemmer
 from quire.core.types import Chunk
 
 ANALYZER = "words-1"
-LONGEST = 64
-"""A longer word is cut: it is a hash or a blob, and its beginning tells it apart."""
+MAX_WORD_LENGTH = 64
+"""Longer words are truncated: they are hashes or blobs, which their beginning distinguishes."""
 
 # Scripts without spaces between words: Thai, Lao, Myanmar, Khmer, Kana, Han, Hangul.
 _DENSE = (
@@ -40,71 +40,76 @@ STOP_WORDS = frozenset(
     where which while who whom why will with would you your""".split()  # noqa: SIM905 - read as prose, it is easier to check
 )
 
-_stemmer = Stemmer.Stemmer("english", 0)  # words are kept once stemmed, see `_forms`
+_stemmer = Stemmer.Stemmer("english", 0)  # no cache of its own: `_forms` is cached
 
 
-def words(text: str) -> list[str]:
-    """Give the words of a text in the order in which they stand, repeats included."""
-    found: list[str] = []
+def tokenize(text: str) -> list[str]:
+    """Return the words of a text in reading order, repetitions included."""
+    words: list[str] = []
     for token in (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text):
-        found.extend(_forms(token))
-    return found
+        words.extend(_forms(token))
+    return words
 
 
-def of_chunk(chunk: Chunk) -> tuple[Counter[str], int]:
-    """Count the words of a chunk, its path and headings included; gives counts and their sum."""
+def count_chunk_words(chunk: Chunk) -> tuple[Counter[str], int]:
+    """Count the words of a chunk, including its path and headings; return counts and total."""
     counts: Counter[str] = Counter()
     for text in (chunk.path, chunk.title, chunk.text):
-        counts.update(words(text))
+        counts.update(tokenize(text))
     return counts, counts.total()
 
 
-def asked(query: str) -> Counter[str]:
-    """Count the words of a question; frequent function words count only if nothing else does."""
-    counts = Counter(words(query))
-    telling = Counter({word: count for word, count in counts.items() if word not in STOPS})
-    return telling or counts
+def count_query_words(query: str) -> Counter[str]:
+    """Count the words of a query; stop words count only if there are no others."""
+    counts = Counter(tokenize(query))
+    content = Counter({word: count for word, count in counts.items() if word not in STOPS})
+    return content or counts
 
 
 @lru_cache(maxsize=1 << 16)
 def _forms(token: str) -> tuple[str, ...]:
-    if token.isascii() and token.isalnum() and token == token.lower() and len(token) <= LONGEST:
-        return (_stem(token),)  # what most words come to, the short way
+    if (
+        token.isascii()
+        and token.isalnum()
+        and token == token.lower()
+        and len(token) <= MAX_WORD_LENGTH
+    ):
+        return (_stem(token),)  # a shortcut for most words
     if _DENSE_TOKEN.fullmatch(token):
         folded = unicodedata.normalize("NFKC", token)
-        pairs = [folded[at : at + 2] for at in range(len(folded) - 1)]
+        pairs = [folded[start : start + 2] for start in range(len(folded) - 1)]
         return tuple(pairs or [folded])
-    parts = [_fold(part) for piece in re.split(r"[._]+", token) for part in _humps(piece)]
+    parts = [_fold(part) for piece in re.split(r"[._]+", token) for part in _split_case(piece)]
     stems = [_stem(part) for part in parts]
     whole = _fold(token)
-    # The whole is stemmed, too: `getusername` in a question is one part, and must meet it.
-    found = stems if [whole] == parts else [_stem(whole), *stems]
-    return tuple(word for word in found if word.strip())  # folding may leave nothing of a sign
+    # The whole is stemmed, too: `getusername` in a query is a single part, and must match it.
+    words = stems if [whole] == parts else [_stem(whole), *stems]
+    return tuple(word for word in words if word.strip())  # folding may leave nothing of a character
 
 
-def _humps(name: str) -> list[str]:
+def _split_case(name: str) -> list[str]:
     """Split fooBar into foo and Bar, HTTPServer into HTTP and Server."""
     parts: list[str] = []
     start = 0
-    for at in range(1, len(name)):
-        upper = name[at].isupper()
-        rises = upper and not name[at - 1].isupper()
-        falls = upper and name[at - 1].isupper() and name[at + 1 : at + 2].islower()
+    for index in range(1, len(name)):
+        upper = name[index].isupper()
+        rises = upper and not name[index - 1].isupper()
+        falls = upper and name[index - 1].isupper() and name[index + 1 : index + 2].islower()
         if rises or falls:
-            parts.append(name[start:at])
-            start = at
+            parts.append(name[start:index])
+            start = index
     return [part for part in (*parts, name[start:]) if part]
 
 
 def _fold(token: str) -> str:
     if token.isascii():
         return token.lower()
-    plain = unicodedata.normalize("NFKD", token.casefold())
-    return "".join(sign for sign in plain if not unicodedata.combining(sign))
+    decomposed = unicodedata.normalize("NFKD", token.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 def _stem(word: str) -> str:
-    stemmed: str = _stemmer.stemWord(word[:LONGEST])
+    stemmed: str = _stemmer.stemWord(word[:MAX_WORD_LENGTH])
     return stemmed
 
 

@@ -1,114 +1,100 @@
-"""Which rows answer together with what stands around them?
+"""Neighbor scoring: rows that match together with the chunks around them.
 
-A paragraph or a turn of a conversation is understood by its neighbours. So the chunks around the
-best ones are looked at as well: for each word, a chunk has what the word is worth to it or, less a
-quarter for each step, to a chunk nearby in the same record. A definition in code says what it says
-by itself.
+A paragraph or a turn of a conversation is understood by its neighbors. So the chunks around the
+best ones are scored as well: for each word, a chunk gets the word's own weight in it or, less a
+quarter per position, its weight in a chunk nearby in the same record. A definition in code is
+self-contained and has no neighbors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
-import apsw
 import numpy as np
 import numpy.typing as npt
 
 from quire.errors import InputError
 from quire.store.index.columns import KIND, RECORD
-from quire.store.index.terms import Places, Term
-from quire.store.sqlite import rows
-from quire.store.sqlite.snapshot import Snapshot
+from quire.store.index.snapshot import IndexSnapshot, RowNumbers
+from quire.store.index.terms import Term
 
-ALONE = "code"
-"""Chunks of this kind have no neighbours."""
+ISOLATED_KIND = "code"
+"""Chunks of this kind have no neighbors."""
 QUARTERS = 4
-"""A word loses one of so many parts of its worth with each chunk that it is further away."""
-AT_ONCE = 64
-"""Words that are looked at together: few enough for the cache."""
+"""A word loses one of so many parts of its weight with each position of distance."""
+BATCH = 64
+"""The number of words that are scored at once: few enough for the cache."""
 
 
 def check_reach(reach: int) -> None:
-    """Refuse a distance at which nothing is left of a word's worth."""
+    """Refuse a distance at which nothing is left of a word's weight."""
     if not 0 <= reach < QUARTERS:
-        raise InputError(f"reach is {reach}: it must be from 0 to {QUARTERS - 1}")
+        raise InputError(
+            f"must be between 0 and {QUARTERS - 1}, not {reach}", field="reach", value=reach
+        )
 
 
-def scored(
-    snapshot: Snapshot, terms: Sequence[Term], seeds: Places, reach: int
-) -> tuple[Places, npt.NDArray[np.int64]]:
-    """Score the seeds and the rows within reach of them, by the words within reach of each."""
-    around = _around(snapshot, seeds, reach)
-    held, records, places = around
-    wanted = np.isin(held, seeds)
-    pairs = list(_pairs(records, places, reach))
-    near = wanted.copy()
+def score_neighbors(
+    snapshot: IndexSnapshot, terms: Sequence[Term], seeds: RowNumbers, reach: int
+) -> tuple[RowNumbers, npt.NDArray[np.int64]]:
+    """Score the seeds and the rows within reach of them by the words within reach of each."""
+    rows, records, positions = _surrounding_rows(snapshot, seeds, reach)
+    is_seed = np.isin(rows, seeds)
+    pairs = _neighbor_pairs(records, positions, reach)
+    within_reach = is_seed.copy()
     for left, right, _ in pairs:
-        near[left] |= wanted[right]
-        near[right] |= wanted[left]
-    scores = np.zeros(held.size, np.int64)
-    norms = snapshot.readable.norms
-    for at in range(0, len(terms), AT_ONCE):
-        part = terms[at : at + AT_ONCE]
-        own = np.array([term.worth(held, norms) for term in part], np.int32)
+        within_reach[left] |= is_seed[right]
+        within_reach[right] |= is_seed[left]
+    scores = np.zeros(rows.size, np.int64)
+    norms = snapshot.access.norms
+    for start in range(0, len(terms), BATCH):
+        batch = terms[start : start + BATCH]
+        own = np.array([term.weights_in(rows, norms) for term in batch], np.int32)
         best = own.copy()
         for left, right, share in pairs:
             best[:, left] = np.maximum(best[:, left], own[:, right] * share // QUARTERS)
             best[:, right] = np.maximum(best[:, right], own[:, left] * share // QUARTERS)
         scores += best.sum(axis=0, dtype=np.int64)
-    return held[near], scores[near]
+    return rows[within_reach], scores[within_reach]
 
 
-def _around(
-    snapshot: Snapshot, seeds: Places, reach: int
-) -> tuple[Places, npt.NDArray[Any], npt.NDArray[Any]]:
-    """Find the rows near the seeds and those near to these: rows, records, places in them.
+def _surrounding_rows(
+    snapshot: IndexSnapshot, seeds: RowNumbers, reach: int
+) -> tuple[RowNumbers, npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the rows within twice the reach of the seeds: row, record and position in it.
 
-    They come in reading order; a row that stands alone seems to be in a record of its own.
+    They come in reading order. A row without neighbors gets a record number of its own.
     """
-    first = rows.key_of(snapshot.space.id, 0)
     table = snapshot.columns.table
-    (alone,) = snapshot.connection.rows(
-        "SELECT coalesce(max(id), -1) FROM kind WHERE space = ? AND name = ?",
-        (snapshot.space.id, ALONE),
-    )[0]
-    # Nothing is asked but what the index on records holds: no chunk itself is read for it.
-    found = snapshot.connection.rows(
-        "SELECT c.key, c.sequence FROM "
-        "(SELECT c.record, c.sequence FROM carray(?1) v CROSS JOIN chunk c ON c.key = v.value) s "
-        "CROSS JOIN chunk c "
-        "ON c.record = s.record AND c.sequence BETWEEN s.sequence - ?2 AND s.sequence + ?2",
-        (apsw.carray(np.sort(seeds) + first), 2 * reach),
-    )
-    met = np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)
-    held, at = np.unique(met[:, 0] - first, return_index=True)
-    near = table[KIND, held] != alone
-    held, places = held[near], met[at[near], 1]
-    records = table[RECORD, held]
-    order = np.lexsort((held, places, records))
-    single = seeds[table[KIND, seeds] == alone]
+    isolated = max(snapshot.kind_numbers((ISOLATED_KIND,)), default=-1)
+    neighbors = snapshot.neighbors(seeds, 2 * reach)
+    rows, index = np.unique(neighbors[:, 0], return_index=True)
+    connected = table[KIND, rows] != isolated
+    rows, positions = rows[connected], neighbors[index[connected], 1]
+    records = table[RECORD, rows]
+    order = np.lexsort((rows, positions, records))
+    single = seeds[table[KIND, seeds] == isolated]
     return (
-        np.concatenate([single, held[order]]),
+        np.concatenate([single, rows[order]]),
         np.concatenate([-1 - single, records[order]]),
-        np.concatenate([np.zeros(single.size, np.int64), places[order]]),
+        np.concatenate([np.zeros(single.size, np.int64), positions[order]]),
     )
 
 
-def _pairs(
-    records: npt.NDArray[Any], places: npt.NDArray[Any], reach: int
-) -> list[tuple[Places, Places, npt.NDArray[np.int32]]]:
-    """Give all pairs of neighbours, and what is left of a word's worth between them."""
+def _neighbor_pairs(
+    records: npt.NDArray[Any], positions: npt.NDArray[Any], reach: int
+) -> list[tuple[RowNumbers, RowNumbers, npt.NDArray[np.int32]]]:
+    """Return all pairs of neighbors with the quarters of a word's weight left between them."""
     pairs = []
     step = 1
     while step < records.size:
-        apart = places[step:] - places[:-step]
-        # A difference that is too large for 64 bits comes out negative.
-        close = (apart >= 0) & (apart <= reach)
+        distance = positions[step:] - positions[:-step]
+        # A difference that overflows 64 bits is negative.
+        close = (distance >= 0) & (distance <= reach)
         left = np.flatnonzero((records[step:] == records[:-step]) & close)
         if not left.size:
             break
-        pairs.append((left, left + step, (QUARTERS - apart[left]).astype(np.int32)))
+        pairs.append((left, left + step, (QUARTERS - distance[left]).astype(np.int32)))
         step += 1
     return pairs

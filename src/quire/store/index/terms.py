@@ -1,4 +1,4 @@
-"""Which readable rows hold the words of a question, and what is each word worth there?"""
+"""Terms: the words of a query with the readable rows that contain them."""
 
 from __future__ import annotations
 
@@ -8,90 +8,105 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from quire.store.damage import damaged
 from quire.store.index import analyzer, bm25
-from quire.store.sqlite.snapshot import Snapshot
+from quire.store.index.postings import Posting
+from quire.store.index.snapshot import IndexSnapshot, RowNumbers
 
-Places = npt.NDArray[np.int64]
-
-MOST_WORDS = 1024
-"""So many different words of a question are looked up, the rarest ones."""
+MAX_TERMS = 1024
+"""The number of different words of a query that are looked up, the rarest ones."""
 STRIP = 1 << 15
-"""So many rows are scored at once: what is computed for them stays in the cache."""
-FEW = 32
-"""Searching a list for a row costs as much as looking at so many of its rows."""
+"""The number of rows that are scored at once: few enough for the cache."""
+SEARCH_COST = 32
+"""Searching a list for one row costs as much as scanning this many of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of the question with the readable rows that hold it."""
+    """A word of a query with the readable rows that contain it."""
 
     rows: npt.NDArray[np.int32]
-    times: npt.NDArray[np.uint8]
-    asked: int
-    rarity: int
+    counts: npt.NDArray[np.uint8]
+    query_count: int
+    idf: int
 
     @property
-    def most(self) -> int:
-        """What the word can add to a row at most."""
-        return bm25.most(self.asked, self.rarity)
+    def max_weight(self) -> int:
+        """The most that the word can add to the score of a row."""
+        return bm25.max_weight(self.query_count, self.idf)
 
     def add_to(self, scores: npt.NDArray[Any], norms: npt.NDArray[np.int32]) -> None:
-        """Add to each row that holds the word what it is worth there."""
-        for at in range(0, self.rows.size, STRIP):
-            held = self.rows[at : at + STRIP]
-            times = self.times[at : at + STRIP]
-            worth = bm25.weights(times, np.take(norms, held), self.asked, self.rarity)
-            # No row stands twice in a list; this is `scores[held] += worth`, only faster.
-            np.add.at(scores, held, worth)
+        """Add the word's weight to the score of each row that contains it."""
+        for start in range(0, self.rows.size, STRIP):
+            rows = self.rows[start : start + STRIP]
+            counts = self.counts[start : start + STRIP]
+            weights = bm25.weights(counts, np.take(norms, rows), self.query_count, self.idf)
+            # No row occurs twice in a list; this is `scores[rows] += weights`, only faster.
+            np.add.at(scores, rows, weights)
 
-    def worth(self, rows: Places, norms: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Tell what the word is worth in each of these rows."""
-        at = np.searchsorted(self.rows, rows)
-        at[at == self.rows.size] = 0
-        met = self.rows[at] == rows
-        worth = np.zeros(rows.size, np.int32)
-        worth[met] = bm25.weights(self.times[at[met]], norms[rows[met]], self.asked, self.rarity)
-        return worth
+    def weights_in(self, rows: RowNumbers, norms: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the word's weight in each of these rows, 0 where they do not contain it."""
+        index = np.searchsorted(self.rows, rows)
+        index[index == self.rows.size] = 0
+        present = self.rows[index] == rows
+        weights = np.zeros(rows.size, np.int32)
+        weights[present] = bm25.weights(
+            self.counts[index[present]], norms[rows[present]], self.query_count, self.idf
+        )
+        return weights
 
-    def within(self, held: Places) -> Term:
-        """Count the rows by their places among these, which hold them all."""
-        places = np.searchsorted(held, self.rows).astype(np.int32)
-        return Term(places, self.times, self.asked, self.rarity)
+    def renumber(self, rows: RowNumbers) -> Term:
+        """Replace row numbers by their indices in `rows`, which contains all of them."""
+        indices = np.searchsorted(rows, self.rows).astype(np.int32)
+        return Term(indices, self.counts, self.query_count, self.idf)
 
-    def among(self, able: Places, scores: npt.NDArray[Any]) -> Term:
-        """Keep only the rows that can still win (and maybe some that a filter leaves out)."""
-        if able.size * FEW < self.rows.size:
-            at = np.searchsorted(self.rows, able)
-            at[at == self.rows.size] = 0
-            hit = at[self.rows[at] == able]
-        else:  # whoever is not able has less than the least of those who are
-            hit = np.flatnonzero(np.take(scores, self.rows) >= scores[able].min())
-        return Term(self.rows[hit], self.times[hit], self.asked, self.rarity)
+    def restrict(self, candidates: RowNumbers, scores: npt.NDArray[Any]) -> Term:
+        """Keep only the rows among the candidates (and possibly some that a filter excludes)."""
+        if candidates.size * SEARCH_COST < self.rows.size:
+            index = np.searchsorted(self.rows, candidates)
+            index[index == self.rows.size] = 0
+            chosen = index[self.rows[index] == candidates]
+        else:  # a row that is no candidate scores less than the lowest candidate
+            chosen = np.flatnonzero(np.take(scores, self.rows) >= scores[candidates].min())
+        return Term(self.rows[chosen], self.counts[chosen], self.query_count, self.idf)
 
 
-def terms_of(snapshot: Snapshot, query: str) -> list[Term]:
-    """Look up the words of a question, the rarest first."""
-    found = [
-        (word, asked, *snapshot.posting(word)) for word, asked in analyzer.asked(query).items()
+def find_terms(snapshot: IndexSnapshot, query: str) -> list[Term]:
+    """Look up the words of a query, the rarest first."""
+    postings = [
+        (word, query_count, *readable_posting(snapshot, word))
+        for word, query_count in analyzer.count_query_words(query).items()
     ]
-    found.sort(key=lambda term: (term[2].size, term[0]))
+    postings.sort(key=lambda posting: (posting[2].size, posting[0]))
     return [
-        Term(held, times, asked, bm25.rarity(snapshot.readable.chunks, held.size))
-        for _, asked, held, times in found
-        if held.size
-    ][:MOST_WORDS]
+        Term(rows, counts, query_count, bm25.idf(snapshot.access.chunks, rows.size))
+        for _, query_count, rows, counts in postings
+        if rows.size
+    ][:MAX_TERMS]
 
 
-def holding_all(snapshot: Snapshot, name: str) -> Places:
-    """Give the readable rows that hold every word of a name."""
-    lists = [snapshot.posting(word)[0] for word in sorted(set(analyzer.words(name)))]
+def find_rows_with_all(snapshot: IndexSnapshot, text: str) -> RowNumbers:
+    """Return the readable rows that contain every word of a text."""
+    words = sorted(set(analyzer.tokenize(text)))
+    lists = [readable_posting(snapshot, word)[0] for word in words]
     if not lists:
         return np.zeros(0, np.int64)
-    held, *others = sorted(lists, key=lambda each: each.size)
+    rows, *others = sorted(lists, key=lambda posting: posting.size)
     for other in others:
-        if not held.size:
+        if not rows.size:
             break
-        at = np.searchsorted(other, held)
-        at[at == other.size] = 0
-        held = held[other[at] == held]
-    return held.astype(np.int64)
+        index = np.searchsorted(other, rows)
+        index[index == other.size] = 0
+        rows = rows[other[index] == rows]
+    return rows.astype(np.int64)
+
+
+def readable_posting(snapshot: IndexSnapshot, word: str) -> Posting:
+    """Return the readable rows that contain a word."""
+    rows, counts = snapshot.posting(word)
+    if rows.size and rows[-1] >= snapshot.columns.rows:
+        raise damaged("a posting list is damaged")
+    if snapshot.access.complete:
+        return rows, counts
+    readable = np.take(snapshot.access.rows, rows)
+    return rows[readable], counts[readable]

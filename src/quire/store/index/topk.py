@@ -1,4 +1,4 @@
-"""Which rows are best, when only whole numbers count?"""
+"""Top-k selection over integer scores."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 _GROUPS = 8
-"""Scores are looked at in so many groups for each one that is wanted."""
+"""Groups that the scores are divided into, for each wanted result."""
 
 
-def contenders(scores: npt.NDArray[Any], k: int) -> npt.NDArray[np.int64]:
-    """Give the positions of all scores that may belong to the best k.
+def top_indices(scores: npt.NDArray[Any], k: int) -> npt.NDArray[np.int64]:
+    """Return the indices of all scores that may belong to the best k.
 
-    Every score equal to the k-th best is among them: which of those win is decided by their
-    places in the total order, never by the order in which they happen to stand here.
+    Every score equal to the k-th best is included: ties are resolved by the documented total
+    order of hits, never by the order in which the scores happen to come.
     """
     if k <= 0:
         return np.zeros(0, np.int64)
@@ -25,14 +25,14 @@ def contenders(scores: npt.NDArray[Any], k: int) -> npt.NDArray[np.int64]:
 
 
 def kth_best(scores: npt.NDArray[Any], k: int) -> int:
-    """Give the k-th best of at least k scores."""
+    """Return the k-th best of at least k scores."""
     groups = _GROUPS * k
-    whole = scores.size - scores.size % groups
-    if whole < 2 * groups:
+    divisible = scores.size - scores.size % groups
+    if divisible < 2 * groups:
         return int(np.partition(scores, scores.size - k)[scores.size - k])
-    # The k-th best among the groups' best scores cannot be above the k-th best score: what is
-    # not above it needs no sorting. (Each column is a group: that is fast to take the best of.)
-    best = scores[:whole].reshape(-1, groups).max(axis=0)
+    # The k-th best of the groups' maxima is a lower bound of the k-th best score: only the
+    # scores above it need sorting. (Each column is a group: its maximum is fast to compute.)
+    best = scores[:divisible].reshape(-1, groups).max(axis=0)
     floor = np.partition(best, groups - k)[groups - k]
     above = scores[scores > floor]
     return int(np.partition(above, above.size - k)[above.size - k] if above.size >= k else floor)

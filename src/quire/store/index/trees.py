@@ -1,30 +1,69 @@
-"""How are the roots kept up to date?
+"""Incremental Merkle trees: how the roots of a space follow its changes.
 
-Leaves that change are collected during a transaction; at its end the buckets, nodes and roots
-above them are hashed anew, each once. Content and vectors have a hash each, side by side.
+A write transaction collects the leaves that it changes; at its end the buckets, nodes and roots
+above them are hashed again, each once. Content and vectors have separate hashes, side by side.
+`quire.core.merkle` defines the hashes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
-from quire.core import hashing, merkle
+from quire.core import merkle
 from quire.core.hashing import EMPTY
 from quire.core.merkle import FAN
-from quire.store.sqlite.database import Connection
 
 Leaf = tuple[bytes, bytes | None]
 """The hash of the content, and that of the vector where there is one."""
 
-Pair = tuple[bytes, bytes]
+Hashes = tuple[bytes, bytes]
+"""The hashes of a bucket, a node or a root: of its content, and of its vectors."""
+
+BUCKET, NODE = "bucket", "node"
+"""The two levels between leaves and root."""
+
+
+class TreeStorage(Protocol):
+    """The stored trees of one space, inside a write transaction."""
+
+    def read_leaf(self, access: int, key: bytes) -> Leaf | None:
+        """Return a leaf, or None if it does not exist."""
+
+    def write_leaves(
+        self,
+        removed: Sequence[tuple[int, bytes]],
+        changed: Sequence[tuple[int, bytes, bytes, bytes | None]],
+    ) -> None:
+        """Delete leaves by access class and key, and write others with their hashes."""
+
+    def read_bucket(self, access: int, bucket: int) -> list[tuple[bytes, bytes, bytes | None]]:
+        """Return key, content and vector of the leaves of a bucket, in the order of their keys."""
+
+    def read_children(self, level: str, access: int, node: int) -> list[tuple[int, bytes, bytes]]:
+        """Return position (0 to 255), content and vector of the buckets or nodes below a node."""
+
+    def write_hashes(
+        self,
+        level: str,
+        access: int,
+        removed: Sequence[int],
+        changed: Sequence[tuple[int, bytes, bytes]],
+    ) -> None:
+        """Delete buckets or nodes by number, and write others with their hashes."""
+
+    def write_root(self, access: int, root: Hashes | None) -> None:
+        """Write the root of an access class, or delete it."""
+
+    def clear_vectors(self) -> None:
+        """Remove the vectors from all stored leaves, and their hashes from everything above."""
 
 
 class Trees:
     """The Merkle trees of one space inside one write transaction."""
 
-    def __init__(self, connection: Connection, space: int) -> None:
-        self._connection = connection
-        self._space = space
+    def __init__(self, storage: TreeStorage) -> None:
+        self._storage = storage
         self._changes: dict[tuple[int, bytes], Leaf | None] = {}
 
     @property
@@ -33,124 +72,83 @@ class Trees:
         return bool(self._changes)
 
     def set(self, access: int, key: bytes, content: bytes, vector: bytes | None = None) -> None:
-        """Put a leaf into the tree of an access class."""
+        """Set a leaf in the tree of an access class."""
         self._changes[access, key] = (content, vector)
 
     def remove(self, access: int, key: bytes) -> None:
-        """Take a leaf out of the tree of an access class."""
+        """Remove a leaf from the tree of an access class."""
         self._changes[access, key] = None
 
     def leaf(self, access: int, key: bytes) -> Leaf | None:
-        """Look up a leaf, changes of this transaction included."""
+        """Return a leaf, including the changes of this transaction."""
         if (access, key) in self._changes:
             return self._changes[access, key]
-        row = self._connection.row(
-            "SELECT content, vector FROM leaf WHERE space = ? AND class = ? AND key = ?",
-            (self._space, access, key),
-        )
-        return None if row is None else (row[0], row[1])
+        return self._storage.read_leaf(access, key)
 
     def move(self, old: int, new: int, key: bytes) -> None:
-        """Carry a leaf over to another access class."""
+        """Move a leaf to the tree of another access class."""
         leaf = self.leaf(old, key)
         if leaf is not None and old != new:
             self.remove(old, key)
             self.set(new, key, *leaf)
 
-    def forget_vectors(self) -> None:
-        """Take all vectors out of all trees."""
-        for at, leaf in list(self._changes.items()):
-            self._changes[at] = leaf and (leaf[0], None)
-        self._connection.execute("UPDATE leaf SET vector = NULL WHERE space = ?", (self._space,))
-        for table in ("bucket", "node", "root"):
-            self._connection.execute(
-                f"UPDATE {table} SET vector = ? WHERE space = ?",
-                (EMPTY, self._space),
-            )
+    def clear_vectors(self) -> None:
+        """Remove all vectors from all trees."""
+        for place, leaf in list(self._changes.items()):
+            self._changes[place] = leaf and (leaf[0], None)
+        self._storage.clear_vectors()
 
     def flush(self) -> None:
-        """Write the leaves and hash everything above them."""
+        """Write the changed leaves and hash everything above them."""
         self._write_leaves()
         for access in sorted({access for access, _ in self._changes}):
-            keys = (key for at, key in self._changes if at == access)
-            self._climb(access, frozenset(merkle.bucket_of(key) for key in keys))
+            keys = (key for changed, key in self._changes if changed == access)
+            self._update(access, frozenset(merkle.bucket_of(key) for key in keys))
         self._changes = {}
 
-    def forget(self) -> None:
-        """Forget what was collected; the leaves are about to be set anew."""
+    def discard(self) -> None:
+        """Forget the collected changes: the leaves are about to be set again."""
         self._changes = {}
 
     def _write_leaves(self) -> None:
-        gone = [
-            (self._space, access, key)
-            for (access, key), leaf in self._changes.items()
-            if leaf is None
-        ]
-        kept = sorted(
-            (self._space, access, key, *leaf)
+        removed = [place for place, leaf in self._changes.items() if leaf is None]
+        changed = sorted(
+            (access, key, *leaf)
             for (access, key), leaf in self._changes.items()
             if leaf is not None
         )
-        self._connection.executemany(
-            "DELETE FROM leaf WHERE space = ? AND class = ? AND key = ?", gone
-        )
-        self._connection.executemany(
-            "INSERT INTO leaf (space, class, key, content, vector) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT DO UPDATE SET content = excluded.content, vector = excluded.vector",
-            kept,
-        )
+        self._storage.write_leaves(removed, changed)
 
-    def _climb(self, access: int, buckets: frozenset[int]) -> None:
-        self._store("bucket", access, buckets, lambda place: self._bucket(access, place))
+    def _update(self, access: int, buckets: frozenset[int]) -> None:
+        self._write(BUCKET, access, buckets, lambda bucket: self._hash_bucket(access, bucket))
         nodes = {bucket // FAN for bucket in buckets}
-        self._store("node", access, nodes, lambda place: self._node("bucket", access, place))
-        content, vector = self._node("node", access, 0)
-        at = (self._space, access)
-        if content == EMPTY:
-            self._connection.execute("DELETE FROM root WHERE space = ? AND class = ?", at)
-        else:
-            self._connection.execute(
-                "INSERT INTO root (space, class, content, vector) VALUES (?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET content = excluded.content, vector = excluded.vector",
-                (*at, content, vector),
-            )
+        self._write(NODE, access, nodes, lambda node: self._hash_children(BUCKET, access, node))
+        root = self._hash_children(NODE, access, 0)
+        self._storage.write_root(access, None if root[0] == EMPTY else root)
 
-    def _store(
-        self, table: str, access: int, places: Iterable[int], made: Callable[[int], Pair]
+    def _write(
+        self, level: str, access: int, numbers: Iterable[int], compute: Callable[[int], Hashes]
     ) -> None:
-        hashed = [(self._space, access, place, *made(place)) for place in sorted(places)]
-        self._connection.executemany(
-            f"DELETE FROM {table} WHERE space = ? AND class = ? AND {table} = ?",
-            [row[:3] for row in hashed if row[3] == EMPTY],
-        )
-        self._connection.executemany(
-            f"INSERT INTO {table} (space, class, {table}, content, vector) "
-            "VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT DO UPDATE SET content = excluded.content, vector = excluded.vector",
-            [row for row in hashed if row[3] != EMPTY],
+        hashes = [(number, *compute(number)) for number in sorted(numbers)]
+        self._storage.write_hashes(
+            level,
+            access,
+            [number for number, content, _ in hashes if content == EMPTY],
+            [row for row in hashes if row[1] != EMPTY],
         )
 
-    def _bucket(self, access: int, place: int) -> Pair:
-        low = place.to_bytes(2, "big")
-        leaves = self._connection.rows(
-            "SELECT key, content, vector FROM leaf "
-            "WHERE space = ? AND class = ? AND key >= ? AND key <= ? ORDER BY key",
-            (self._space, access, low, low + b"\xff" * hashing.ID_BYTES),
-        )
+    def _hash_bucket(self, access: int, bucket: int) -> Hashes:
+        leaves = self._storage.read_bucket(access, bucket)
         return (
             merkle.bucket_hash((key, content) for key, content, _ in leaves),
             merkle.bucket_hash((key, vector) for key, _, vector in leaves if vector is not None),
         )
 
-    def _node(self, below: str, access: int, place: int) -> Pair:
-        children = self._connection.rows(
-            f"SELECT {below} & 255, content, vector FROM {below} "
-            f"WHERE space = ? AND class = ? AND {below} BETWEEN ? AND ?",
-            (self._space, access, place * FAN, place * FAN + FAN - 1),
-        )
+    def _hash_children(self, level: str, access: int, node: int) -> Hashes:
+        children = self._storage.read_children(level, access, node)
         # By columns: a large write hashes most of the tree, and this is where its time goes.
-        places, contents, vectors = zip(*children, strict=True) if children else ((), (), ())
+        positions, contents, vectors = zip(*children, strict=True) if children else ((), (), ())
         return (
-            merkle.node_hash(dict(zip(places, contents, strict=True))),
-            merkle.node_hash(dict(zip(places, vectors, strict=True))),
+            merkle.node_hash(dict(zip(positions, contents, strict=True))),
+            merkle.node_hash(dict(zip(positions, vectors, strict=True))),
         )

@@ -1,13 +1,13 @@
-"""Which vectors are nearest, in whole numbers?
+"""Nearest vectors by integer dot product.
 
-Vectors are int8 and scores are their dot products. Up to `SCAN_LIMIT` rows every one is scored.
-Above it a first pass keeps the rows whose sign codes differ least (Hamming distance), every row
-at the threshold included, and the second scores those exactly: approximate, but the same on
-every machine and after any history.
+Vectors are int8 and a score is a dot product. Up to `SCAN_LIMIT` rows all of them are scored.
+Above it a first pass selects the rows whose sign codes differ least from the query's (Hamming
+distance), including every row at the threshold, and a second pass scores those exactly: the
+result is approximate, but the same on every machine and after any history.
 
-The dot products run in float32 for the speed of BLAS and are exact all the same: quantised
-vectors have a squared length below 2**24 (the embedder sees to that), so by Cauchy-Schwarz no
-partial sum leaves the range in which float32 holds every integer.
+Dot products are computed in float32 for the speed of BLAS, and are exact all the same: quantized
+vectors have a squared norm below 2**24 (the embedder ensures it), so by Cauchy-Schwarz no partial
+sum leaves the range in which float32 represents every integer.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Scores = npt.NDArray[np.int32]
 
 SCAN_LIMIT = 200_000
 FIRST_PASS = 10_000
-"""How many rows the first pass keeps, at least."""
+"""The least number of rows that the first pass selects."""
 FIRST_PASS_PER_HIT = 100
-LARGEST_NORM = 1 << 24
+MAX_SQUARED_NORM = 1 << 24
 _STRIP = 1024 * 384
 """Numbers converted and multiplied at once: few enough for the cache, and for BLAS to stay on the
 calling thread. With twice as many it wakes others, and on a busy machine waits for them."""
@@ -35,76 +35,94 @@ _CODE_STRIP = 1 << 16
 
 
 def dot(matrix: Matrix, query: bytes) -> Scores:
-    """Give the dot product of the query with each row."""
-    wanted = np.frombuffer(query, np.int8).astype(np.float32)
+    """Return the dot product of the query with each row."""
+    vector = np.frombuffer(query, np.int8).astype(np.float32)
     scores = np.empty(matrix.shape[0], np.int32)
-    strip = max(1, _STRIP // wanted.size)
-    for at in range(0, matrix.shape[0], strip):
-        scores[at : at + strip] = matrix[at : at + strip].astype(np.float32) @ wanted
+    strip = max(1, _STRIP // vector.size)
+    for start in range(0, matrix.shape[0], strip):
+        scores[start : start + strip] = matrix[start : start + strip].astype(np.float32) @ vector
     return scores
 
 
-def fits(vector: bytes) -> bool:
-    """Tell whether a vector is short enough for its dot products to be exact."""
+def score_slots(matrix: Matrix, query: bytes, slots: npt.NDArray[np.int32]) -> Scores:
+    """Return the dot product of the query with the vector in each of these slots."""
+    # Vectors written together are adjacent: score the range that covers all of them.
+    first, last = (slots.min(), slots.max()) if slots.size else (0, -1)
+    if slots.size * 3 < last - first:
+        return dot(np.take(matrix, slots, axis=0), query)
+    return np.take(dot(matrix[first : last + 1], query), slots - first)
+
+
+def select_nearest(
+    codes: Codes, query: bytes, slots: npt.NDArray[np.int32], k: int
+) -> npt.NDArray[np.int64]:
+    """Return the indices of the slots that the first pass selects for a request of k."""
+    code = sign_codes(np.frombuffer(query, np.int8)[None])[0]
+    distances = np.take(hamming_distances(codes, code), slots)
+    return np.flatnonzero(distances <= distance_threshold(distances, first_pass_size(k)))
+
+
+def has_exact_products(vector: bytes) -> bool:
+    """Return whether a vector is short enough for its dot products to be exact."""
     numbers = np.frombuffer(vector, np.int8).astype(np.int64)
-    return int(numbers @ numbers) < LARGEST_NORM
+    return int(numbers @ numbers) < MAX_SQUARED_NORM
 
 
 def first_pass_size(k: int) -> int:
-    """Tell how many rows the first pass keeps for a request of k."""
+    """Return how many rows the first pass selects for a request of k."""
     return max(FIRST_PASS, FIRST_PASS_PER_HIT * k)
 
 
-def distances(codes: Codes, query: Codes) -> npt.NDArray[np.uint16]:
-    """Give the Hamming distance of the query's code to each code; fast if columns are whole."""
+def hamming_distances(codes: Codes, query: Codes) -> npt.NDArray[np.uint16]:
+    """Return the distance of the query's code to each code; fast if columns are contiguous."""
     total = np.zeros(codes.shape[0], np.uint16)
-    for at in range(0, codes.shape[0], _CODE_STRIP):
-        strip = slice(at, at + _CODE_STRIP)
+    for start in range(0, codes.shape[0], _CODE_STRIP):
+        strip = slice(start, start + _CODE_STRIP)
         for word in range(codes.shape[1]):
             total[strip] += np.bitwise_count(codes[strip, word] ^ query[word])
     return total
 
 
-def threshold(distance: npt.NDArray[np.uint16], keep: int) -> int:
-    """Give the smallest distance within which at least `keep` rows lie."""
-    reached = np.cumsum(np.bincount(distance))
-    return int(np.searchsorted(reached, keep))
+def distance_threshold(distances: npt.NDArray[np.uint16], size: int) -> int:
+    """Return the smallest distance that at least `size` rows do not exceed."""
+    cumulative = np.cumsum(np.bincount(distances))
+    return int(np.searchsorted(cumulative, size))
 
 
 def code_words(dims: int) -> int:
-    """Tell how many 64-bit words a code of so many dimensions has."""
-    return _span(dims) // 64
+    """Return the number of 64-bit words in a code of so many dimensions."""
+    return _code_bits(dims) // 64
 
 
-def encode(matrix: Matrix) -> Codes:
-    """Give each row's code: the signs after a fixed rotation.
+def sign_codes(matrix: Matrix) -> Codes:
+    """Return each row's code: its signs after a fixed rotation.
 
-    The rotation (fixed sign flips, then a Walsh-Hadamard transform, in integers) spreads what
-    a few strong dimensions hold over all bits.
+    The rotation (fixed sign flips, then a Walsh-Hadamard transform, in integers) distributes the
+    content of a few strong dimensions over all bits.
     """
     rows, dims = matrix.shape
-    span = _span(dims)
-    work = np.zeros((rows, span), np.int32)
+    bits = _code_bits(dims)
+    work = np.zeros((rows, bits), np.int32)
     work[:, :dims] = matrix
-    work *= _flips(span)
+    work *= _flips(bits)
     step = 1
-    while step < span:
-        paired = work.reshape(rows, span // (2 * step), 2, step)
+    while step < bits:
+        paired = work.reshape(rows, bits // (2 * step), 2, step)
         left, right = paired[:, :, 0, :].copy(), paired[:, :, 1, :]
         paired[:, :, 0, :] += right
         paired[:, :, 1, :] = left - right
         step *= 2
-    bits = np.packbits(work > 0, axis=1, bitorder="little")
-    return bits.view("<u8").astype(np.uint64, copy=False)
+    packed = np.packbits(work > 0, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64, copy=False)
 
 
-def _span(dims: int) -> int:
+def _code_bits(dims: int) -> int:
     return max(64, 1 << (dims - 1).bit_length())
 
 
 @lru_cache
-def _flips(span: int) -> npt.NDArray[np.int32]:
-    """Fixed signs from a hash: the same on every machine and in every version."""
-    seed = b"".join(hashing.digest("flips", part) for part in range(-(-span // 256)))
-    bits = np.unpackbits(np.frombuffer(seed, np.uint8))[:span]
-    return np.where(bits, 1, -1).astype(np.int32)
+def _flips(bits: int) -> npt.NDArray[np.int32]:
+    """Return fixed signs derived from a hash: the same on every machine and in every version."""
+    seed = b"".join(hashing.digest("flips", part) for part in range(-(-bits // 256)))
+    signs = np.unpackbits(np.frombuffer(seed, np.uint8))[:bits]
+    return np.where(signs, 1, -1).astype(np.int32)

@@ -1,1 +1,1 @@
-"""The embedded engine: one SQLite file."""
+"""The embedded engine: a store in one SQLite file."""

@@ -1,4 +1,4 @@
-"""How is the file opened, and what do its failures mean?"""
+"""Connections to the file of a store, and what SQLite's errors mean to the user."""
 
 from __future__ import annotations
 
@@ -18,99 +18,90 @@ from quire.errors import (
     StoreError,
     StoreFullError,
 )
+from quire.store.damage import REPAIR
 from quire.store.sqlite import schema
-from quire.store.sqlite.database import Connection
+from quire.store.sqlite.database import Connection, invalid_text
 
 PAGE_CACHE_KIB = 64 * 1024
-_SMALLEST = 512
-"""No database has fewer bytes."""
+_MIN_DATABASE_BYTES = 512
+"""No database is smaller."""
+OTHER_FILE = "name another file with {store}"
 
-
-# What each of SQLite's failures means to the user; the first that fits is told.
-_MEANINGS: tuple[tuple[type[Exception], type[QuireError], str], ...] = (
+# What SQLite's errors mean to the user; the first that matches applies.
+_TRANSLATIONS: tuple[tuple[type[Exception], type[QuireError], str, str], ...] = (
     (
         apsw.BusyError,
         StoreBusyError,
-        "{place}: another process is writing to this store; try again when it is done",
+        "another process is writing to this store",
+        "try again when it is done",
     ),
     (
         apsw.FullError,
         StoreFullError,
-        (
-            "{place}: the disk is full; the last write was undone and all before it is kept. "
-            "Free some room and run the same command again"
-        ),
+        "the disk is full; the last write was undone, and everything before it was kept",
+        "free some space and run the same command again",
     ),
-    (
-        apsw.NotADBError,
-        StoreDamagedError,
-        "{place} is no Quire store; name another file with --store",
-    ),
-    (
-        apsw.CorruptError,
-        StoreDamagedError,
-        (
-            "{place} is damaged ({error}); run `quire doctor`, restore a backup, or delete "
-            "the file and index again"
-        ),
-    ),
-    (apsw.ReadOnlyError, StoreError, "{place} cannot be written: check its permissions"),
+    (apsw.NotADBError, StoreDamagedError, "not a Quire store", OTHER_FILE),
+    (apsw.CorruptError, StoreDamagedError, "the file is damaged ({error})", REPAIR),
+    (apsw.ReadOnlyError, StoreError, "the file cannot be written", "check its permissions"),
     (
         apsw.CantOpenError,
         StoreError,
-        "{place} cannot be opened: check that its folder exists and may be written",
+        "the file cannot be opened",
+        "check that its directory exists and is writable",
     ),
-    (apsw.IOError, StoreError, "{place}: the disk failed ({error}); the last write was undone"),
-    (apsw.Error, StoreError, "{place}: {error}"),
-    (
-        UnicodeEncodeError,
-        InputError,
-        "a text holds half of a surrogate pair, which is no character; replace it first",
-    ),
+    (apsw.IOError, StoreError, "the disk failed ({error}); the last write was undone", ""),
+    (apsw.Error, StoreError, "{error}", ""),
 )
 
 
 @contextmanager
-def explained(place: str) -> Iterator[None]:
-    """Turn SQLite's failures into ours: what was wrong, where, and what to do."""
+def translate_errors(place: str) -> Iterator[None]:
+    """Turn SQLite's errors into Quire's: what was wrong, where, and what to do."""
     try:
         yield
-    except (apsw.Error, UnicodeEncodeError) as error:
-        kind = _kind(error)
-        for met, ours, words in _MEANINGS:
-            if issubclass(kind, met):
-                raise ours(words.format(place=place, error=error)) from error
+    except UnicodeEncodeError as error:
+        raise invalid_text() from error
+    except apsw.Error as error:
+        kind = _kind_of(error)
+        for sqlite_error, quire_error, message, hint in _TRANSLATIONS:
+            if issubclass(kind, sqlite_error):
+                raise quire_error(message.format(error=error), place=place, hint=hint) from error
         raise
 
 
-def _kind(error: Exception) -> type[Exception]:
-    # The file beside the log could not grow: that is a full disk, too.
+def _kind_of(error: apsw.Error) -> type[Exception]:
+    # The shared-memory file beside the log could not grow: the disk is full, too.
     full = getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
     return apsw.FullError if full else type(error)
 
 
 class Connections:
-    """Hands out connections to one file: many for reading, one for writing."""
+    """Lends connections to one file: any number for reading, one for writing."""
 
     def __init__(self, path: Path, *, create: bool, wait: float) -> None:
         self.path = path
+        self.place = str(path)
         self._wait = wait
         self._idle: list[Connection] = []
+        self._closed = False
         self._lock = threading.Lock()
-        self._writing = threading.RLock()
-        with explained(str(path)):
+        self._write_lock = threading.Lock()
+        self._writing_thread: int | None = None
+        with translate_errors(self.place):
             if _exists(path):
-                self._refuse_others()
+                self._refuse_other_files()
             elif not create:
                 raise NoStoreError(
-                    f"there is no store at {path}; make one with `quire index`, or name another "
-                    "with --store"
+                    f"no store at {path}",
+                    value=self.place,
+                    hint="create one with `quire index`, or name another with {store}",
                 )
             else:
-                _make_folder(path.parent)
+                _make_directory(path.parent)
             connection = self._open()
             try:
-                schema.check(connection, str(path))
+                schema.check(connection, self.place)
                 schema.migrate(connection)
             except BaseException:
                 connection.close()
@@ -118,12 +109,10 @@ class Connections:
         self._idle.append(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read_transaction(self) -> Iterator[Connection]:
         """Lend a connection inside a read transaction: one consistent snapshot."""
-        with explained(str(self.path)):
-            with self._lock:
-                connection = self._idle.pop() if self._idle else None
-            connection = connection or self._open()
+        with translate_errors(self.place):
+            connection = self._borrow()
             try:
                 connection.execute("BEGIN")
                 yield connection
@@ -131,12 +120,10 @@ class Connections:
                 self._give_back(connection)
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Lend a connection inside the write transaction: kept whole, or not at all."""
-        with explained(str(self.path)), self._turn():
-            with self._lock:
-                connection = self._idle.pop() if self._idle else None
-            connection = connection or self._open()
+    def write_transaction(self) -> Iterator[Connection]:
+        """Lend a connection inside the write transaction, which is committed or rolled back."""
+        with translate_errors(self.place), self._exclusive():
+            connection = self._borrow()
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
@@ -145,9 +132,10 @@ class Connections:
                 self._give_back(connection)
 
     @contextmanager
-    def plain(self) -> Iterator[Connection]:
-        """Lend a connection outside any transaction, for upkeep."""
-        with explained(str(self.path)), self._turn():
+    def maintenance(self) -> Iterator[Connection]:
+        """Lend a connection outside any transaction while no other thread writes."""
+        with translate_errors(self.place), self._exclusive():
+            self._refuse_if_closed()
             connection = self._open()
             try:
                 yield connection
@@ -155,51 +143,78 @@ class Connections:
                 connection.close()
 
     def close(self) -> None:
-        """Close all idle connections."""
+        """Close all idle connections now, and each lent one when it is given back."""
         with self._lock:
+            self._closed = True
             while self._idle:
                 self._idle.pop().close()
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         """Wait until no other thread writes."""
-        if not self._writing.acquire(timeout=self._wait):
-            raise StoreBusyError(f"{self.path}: somebody else is writing to this store; try again")
+        if self._writing_thread == threading.get_ident():
+            raise StoreBusyError(
+                "this thread is already writing to this store",
+                place=self.place,
+                hint="end the open write first",
+            )
+        if not self._write_lock.acquire(timeout=self._wait):
+            raise StoreBusyError(
+                "another thread is writing to this store",
+                place=self.place,
+                hint="try again when it is done",
+            )
+        self._writing_thread = threading.get_ident()
         try:
             yield
         finally:
-            self._writing.release()
+            self._writing_thread = None
+            self._write_lock.release()
 
-    def _refuse_others(self) -> None:
-        """Look before anything is touched: the file may be another application's."""
-        head = _head(self.path)
+    def _refuse_other_files(self) -> None:
+        """Check the file before anything is written: it may belong to another application."""
+        head = _read_head(self.path)
         if not head or schema.is_store(head):
             return
-        if len(head) < _SMALLEST or not head.startswith(b"SQLite format 3\0"):
-            # SQLite takes a file that is too short for an empty one, and would write over it.
-            raise StoreDamagedError(f"{self.path} is no Quire store; name another with --store")
+        if len(head) < _MIN_DATABASE_BYTES or not head.startswith(b"SQLite format 3\0"):
+            # SQLite takes a file that is too short for an empty one, and would overwrite it.
+            raise StoreDamagedError("not a Quire store", place=self.place, hint=OTHER_FILE)
         address = self.path.absolute().as_uri() + "?mode=ro"
         if not Path(f"{self.path}-wal").exists():
-            address += "&immutable=1"  # nobody writes to it; so no log is begun beside it, either
+            address += "&immutable=1"  # nobody writes to it; so no log is created beside it either
         connection = Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         try:
             connection.set_busy_timeout(int(self._wait * 1000))
-            schema.check(connection, str(self.path))
+            schema.check(connection, self.place)
         finally:
             connection.close()
 
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise InputError("the store is closed", place=self.place, hint="open it again")
+
+    def _borrow(self) -> Connection:
+        with self._lock:
+            self._refuse_if_closed()
+            if self._idle:
+                return self._idle.pop()
+        return self._open()
+
     def _give_back(self, connection: Connection) -> None:
-        with connection.turn:
-            if connection.spent:
+        with connection.lock:
+            if connection.abandoned:
                 connection.close()
                 return
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
         with self._lock:
-            self._idle.append(connection)
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
 
     def _open(self) -> Connection:
-        connection = Connection(str(self.path))
+        connection = Connection(self.place)
         connection.set_busy_timeout(int(self._wait * 1000))
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
@@ -210,25 +225,29 @@ class Connections:
 
 def _exists(path: Path) -> bool:
     if "\0" in str(path):
-        raise InputError(f"{str(path)!r} holds NUL, so it is no file; name another with --store")
+        raise InputError(
+            f"{str(path)!r} contains NUL and cannot be a file", value=str(path), hint=OTHER_FILE
+        )
     try:
         if path.is_dir():
-            raise StoreError(f"{path} is a folder, so it is no store; name a file with --store")
+            raise StoreError(
+                "a directory cannot be a store", place=str(path), hint="name a file with {store}"
+            )
         return path.exists()
     except OSError as error:
-        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
+        raise StoreError(f"cannot be opened: {error.strerror}", place=str(path)) from error
 
 
-def _head(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_SMALLEST)
+            return file.read(_MIN_DATABASE_BYTES)
     except OSError as error:
-        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
+        raise StoreError(f"cannot be opened: {error.strerror}", place=str(path)) from error
 
 
-def _make_folder(folder: Path) -> None:
+def _make_directory(directory: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{folder} cannot be made: {error.strerror}") from error
+        raise StoreError(f"cannot be created: {error.strerror}", place=str(directory)) from error

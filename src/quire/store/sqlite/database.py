@@ -1,4 +1,4 @@
-"""What is a connection to the database?"""
+"""A database connection that several threads may share."""
 
 from __future__ import annotations
 
@@ -9,38 +9,46 @@ from typing import Any
 import apsw
 
 from quire.errors import InputError, StoreDamagedError
-
-REPAIR = "run `quire doctor`, restore a backup, or delete the file and index again"
+from quire.store.damage import damaged
 
 
 class Connection(apsw.Connection):
-    """A connection that gives plain rows, to one thread after the other."""
+    """A connection that returns plain rows, and that one thread uses at a time."""
 
-    def __init__(self, *told: Any, **named: Any) -> None:
-        super().__init__(*told, **named)
-        self.turn = threading.RLock()
-        """Whoever reads has it: a snapshot may be asked from several threads."""
-        self.spent = False
-        """Somebody still reads for a snapshot that is over: no other may begin on it."""
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.lock = threading.RLock()
+        """Held by whoever reads: several threads may read one snapshot."""
+        self.abandoned = False
+        """Set if a thread still reads for a closed view: the connection must not be reused."""
 
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Fetch all rows of a query."""
+        """Return all rows of a query."""
         try:
-            with self.turn:
+            with self.lock:
                 return self.execute(sql, tuple(bindings)).fetchall()
         except UnicodeError as error:
-            raise _told(error) from error
+            raise _translate(error) from error
 
     def row(self, sql: str, bindings: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        """Fetch the first row of a query, if there is one."""
+        """Return the first row of a query, or None if there is none."""
         try:
-            with self.turn:
+            with self.lock:
                 return self.execute(sql, tuple(bindings)).fetchone()
         except UnicodeError as error:
-            raise _told(error) from error
+            raise _translate(error) from error
 
 
-def _told(error: UnicodeError) -> InputError | StoreDamagedError:
+def _translate(error: UnicodeError) -> InputError | StoreDamagedError:
     if isinstance(error, UnicodeEncodeError):
-        return InputError("half of a surrogate pair is no character; replace it first")
-    return StoreDamagedError(f"a text in the store is damaged ({error}): {REPAIR}")
+        return invalid_text()
+    return damaged(f"a text in the store is damaged ({error})")
+
+
+def invalid_text(place: str = "") -> InputError:
+    """Return the error for a text that is not valid Unicode."""
+    return InputError(
+        "the text contains half of a surrogate pair",
+        hint="remove or replace that character",
+        place=place,
+    )

@@ -1,7 +1,7 @@
-"""What follows from the records, and does the store say the same?
+"""Derived data: rebuilding it, and comparing it with what is stored.
 
-Posting lists, row numbers, leaves and roots can all be made again from the records, chunks,
-links, events, rules and vectors. That is how they are checked, and how they are repaired.
+Posting lists, columns, mentions, leaves and roots all follow from the records, chunks, links,
+events, rules and vectors. Rebuilding them is how they are checked and repaired.
 """
 
 from __future__ import annotations
@@ -15,67 +15,67 @@ from quire.core import hashing, merkle
 from quire.core.types import Event, Link
 from quire.errors import StoreDamagedError
 from quire.store import access
-from quire.store.index import analyzer
-from quire.store.index.columns import ACCESS, DEAD, Columns, Draft, blank
-from quire.store.sqlite import outlines, rows, rules
-from quire.store.sqlite import posting_lists as segments
-from quire.store.sqlite.transaction import Change
+from quire.store.index import analyzer, columns
+from quire.store.index.columns import ACCESS, DEAD, Columns, ColumnsDraft
+from quire.store.sqlite import access_rules, outlines, posting_lists, rows
+from quire.store.sqlite.transaction import Transaction
 
 _SEGMENT_ROWS = 50_000
 _NO_VECTOR = (-1, None)
 
 
-def rebuild(change: Change) -> None:
-    """Make everything that is derived anew."""
-    space = change.space.id
-    change.space.analyzer = analyzer.ANALYZER
-    segments.drop_all(change.connection, space)
+def rebuild(transaction: Transaction) -> None:
+    """Rebuild everything that is derived."""
+    space = transaction.space.id
+    transaction.space.analyzer = analyzer.ANALYZER
+    posting_lists.delete_all(transaction.connection, space)
     for table in ("leaf", "bucket", "node", "root", "row_block", "mention"):
-        change.connection.execute(f"DELETE FROM {table} WHERE space = ?", (space,))
-    change.trees.forget()
-    change.draft = Draft(Columns(change.space.generation, blank(_handed_out(change))))
-    classes = _rebuild_records(change)
-    _rebuild_chunks(change, classes)
-    change.draft.settle()
-    for source, target, kind in change.connection.rows(
+        transaction.connection.execute(f"DELETE FROM {table} WHERE space = ?", (space,))
+    transaction.trees.discard()
+    empty = columns.empty_table(_allocated_rows(transaction))
+    transaction.draft = ColumnsDraft(Columns(transaction.space.generation, empty))
+    classes = _rebuild_records(transaction)
+    _rebuild_chunks(transaction, classes)
+    transaction.draft.reset()
+    for source, target, kind in transaction.connection.rows(
         "SELECT source, target, kind FROM link WHERE space = ?", (space,)
     ):
-        change.trees.set(classes[source], *merkle.link_leaf(Link(source, target, kind)))
-    for actor, verb, record, at in change.connection.rows(
+        transaction.trees.set(classes[source], *merkle.link_leaf(Link(source, target, kind)))
+    for actor, verb, record, at in transaction.connection.rows(
         "SELECT actor, verb, record, at FROM event WHERE space = ?", (space,)
     ):
         event = Event(actor, verb, record, at)
-        held = change.event_class(actor, classes.get(record))
-        change.trees.set(held, *merkle.event_leaf(event))
-    for name, value in rules.settings(change).items():
+        class_id = transaction.event_class(actor, classes.get(record))
+        transaction.trees.set(class_id, *merkle.event_leaf(event))
+    for name, value in access_rules.settings(transaction).items():
         if value:
-            owner = change.access_class(access.OWNER_ONLY)
-            change.trees.set(owner, *merkle.setting_leaf(name, value))
-    change.flush_postings()
-    change.trees.flush()
-    change.changed = True
+            owner = transaction.access_class(access.OWNER_ONLY)
+            transaction.trees.set(owner, *merkle.setting_leaf(name, value))
+    transaction.flush_postings()
+    transaction.trees.flush()
+    transaction.changed = True
 
 
-def fingerprints(change: Change) -> dict[str, bytes]:
-    """Hash what is derived, each part on its own, whatever row numbers or segments it has."""
-    space = change.space.id
-    table = change.draft.table
+def fingerprints(transaction: Transaction) -> dict[str, bytes]:
+    """Hash each part of the derived data, independently of row numbers and segments."""
+    space = transaction.space.id
+    table = transaction.draft.table
     living = [
         (rows.key_of(space, row), *map(int, table[:, row]))
-        for row in range(change.draft.rows)
+        for row in range(transaction.draft.rows)
         if table[ACCESS, row] >= 0
     ]
-    found = {
+    hashes = {
         "rows": _hash(living),
-        "words": _words(change),
+        "words": _words(transaction),
         "access": _hash(
-            change.connection.execute(
+            transaction.connection.execute(
                 "SELECT id, class FROM record WHERE space = ? ORDER BY id", (space,)
             )
         ),
     }
-    found["names"] = _hash(
-        change.connection.execute(
+    hashes["names"] = _hash(
+        transaction.connection.execute(
             "SELECT name, kind, record, entity, count FROM mention WHERE space = ? "
             "ORDER BY name, kind, record, entity",
             (space,),
@@ -83,81 +83,84 @@ def fingerprints(change: Change) -> dict[str, bytes]:
     )
     for name in ("leaf", "bucket", "node", "root"):
         order = {"leaf": ", key", "root": ""}.get(name, f", {name}")
-        found[name] = _hash(
-            change.connection.execute(
+        hashes[name] = _hash(
+            transaction.connection.execute(
                 f"SELECT * FROM {name} WHERE space = ? ORDER BY class{order}",
                 (space,),
             )
         )
-    return found
+    return hashes
 
 
-def _words(change: Change) -> bytes:
-    held = change.draft.table[ACCESS]
+def _words(transaction: Transaction) -> bytes:
+    access_column = transaction.draft.table[ACCESS]
+    connection, space = transaction.connection, transaction.space.id
     try:
-        rows_named = segments.named(change.connection, change.space.id)
-        kept = rows_named[held[rows_named] >= 0]
-        lists = segments.living(change.connection, change.space.id, held == DEAD)
-        return _hash([(kept.tobytes(),), *lists])
+        rows_listed = posting_lists.segment_rows(connection, space)
+        living = rows_listed[access_column[rows_listed] >= 0]
+        lists = posting_lists.living_lists(connection, space, access_column == DEAD)
+        return _hash([(living.tobytes(),), *lists])
     except (StoreDamagedError, IndexError, ValueError):
         return b"lists that cannot be read"
 
 
 def _hash(items: Iterable[Any]) -> bytes:
-    whole = blake3()
+    hasher = blake3()
     for item in items:
-        whole.update(hashing.digest("row", tuple(item)))
-    return whole.digest()
+        hasher.update(hashing.digest("row", tuple(item)))
+    return hasher.digest()
 
 
-def _handed_out(change: Change) -> int:
-    first = rows.key_of(change.space.id, 0)
-    row = change.connection.rows(
+def _allocated_rows(transaction: Transaction) -> int:
+    first = rows.key_of(transaction.space.id, 0)
+    last = transaction.connection.rows(
         "SELECT max(key) FROM chunk WHERE key >= ? AND key < ?",
-        (first, rows.key_of(change.space.id + 1, 0)),
+        (first, rows.key_of(transaction.space.id + 1, 0)),
     )[0][0]
-    return 0 if row is None else rows.row_of(row) + 1
+    return 0 if last is None else rows.row_of(last) + 1
 
 
-def _rebuild_records(change: Change) -> dict[str, int]:
+def _rebuild_records(transaction: Transaction) -> dict[str, int]:
+    """Rebuild what follows from records; return their access classes by id."""
     classes: dict[str, int] = {}
-    for *row, number, held in change.connection.rows(
+    for *row, number, class_id in transaction.connection.rows(
         f"SELECT {rows.RECORD}, r.number, r.class FROM record r WHERE r.space = ?",
-        (change.space.id,),
+        (transaction.space.id,),
     ):
         record = rows.record_of(row)
-        reach = change.rules.audience(record)
-        classes[record.id] = change.access_class(reach)
-        if classes[record.id] != held:
-            change.connection.execute(
+        audience = transaction.rules.audience(record)
+        classes[record.id] = transaction.access_class(audience)
+        if classes[record.id] != class_id:
+            transaction.connection.execute(
                 "UPDATE record SET class = ? WHERE number = ?", (classes[record.id], number)
             )
-        outline = outlines.held(change, number)
-        outlines.mention(change, number, outline)
-        change.trees.set(classes[record.id], *merkle.record_leaf(record, reach, outline))
+        outline = outlines.read(transaction, number)
+        outlines.add_mentions(transaction, number, outline)
+        leaf = merkle.record_leaf(record, audience, outline)
+        transaction.trees.set(classes[record.id], *leaf)
     return classes
 
 
-def _rebuild_chunks(change: Change, classes: dict[str, int]) -> None:
-    space = change.space.id
-    known = {
-        (key, held): (slot, vector)
-        for key, held, slot, vector in change.connection.rows(
+def _rebuild_chunks(transaction: Transaction, classes: dict[str, int]) -> None:
+    space = transaction.space.id
+    slots = {
+        (key, class_id): (slot, vector)
+        for key, class_id, slot, vector in transaction.connection.rows(
             "SELECT key, class, slot, hash FROM vector_slot WHERE space = ?", (space,)
         )
     }
-    every = change.connection.rows(
+    chunks = transaction.connection.rows(
         f"SELECT {rows.CHUNK}, c.key, c.kind, c.record, c.vector_key FROM {rows.CHUNK_TABLES} "
         "WHERE c.space = ? ORDER BY c.key",
         (space,),
     )
-    for *row, place, kind, number, vector_key in every:
+    for *row, chunk_key, kind, number, vector_key in chunks:
         chunk = rows.chunk_of(row)
-        counts, length = analyzer.of_chunk(chunk)
-        held = classes[chunk.record_id]
-        slot, vector = known.get((vector_key, held), _NO_VECTOR)
-        change.draft.fill(rows.row_of(place), (length, held, number, slot, kind))
-        change.gathered.add(rows.row_of(place), counts)
-        change.trees.set(held, *merkle.chunk_leaf(chunk), vector)
-        if len(change.gathered.rows) >= _SEGMENT_ROWS:
-            change.flush_postings()
+        counts, length = analyzer.count_chunk_words(chunk)
+        class_id = classes[chunk.record_id]
+        slot, vector = slots.get((vector_key, class_id), _NO_VECTOR)
+        transaction.draft.set_row(rows.row_of(chunk_key), (length, class_id, number, slot, kind))
+        transaction.postings.add(rows.row_of(chunk_key), counts)
+        transaction.trees.set(class_id, *merkle.chunk_leaf(chunk), vector)
+        if len(transaction.postings.rows) >= _SEGMENT_ROWS:
+            transaction.flush_postings()

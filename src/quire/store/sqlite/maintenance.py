@@ -1,4 +1,4 @@
-"""How is a store kept in order: merged, purged, checked and repaired?"""
+"""Maintenance of a store: merging, purging, checking and repairing."""
 
 from __future__ import annotations
 
@@ -12,50 +12,47 @@ from quire.core.types import Problem
 from quire.errors import StoreBusyError, StoreDamagedError
 from quire.store.index import columns, vectors
 from quire.store.index.columns import Columns
-from quire.store.sqlite import derive, records, rows
-from quire.store.sqlite import posting_lists as segments
-from quire.store.sqlite import vector_blocks as vector_table
+from quire.store.sqlite import derive, posting_lists, records, row_blocks, rows, vector_blocks
 from quire.store.sqlite.database import Connection
-from quire.store.sqlite.transaction import Change, Space, read_space
-from quire.store.sqlite.vector_blocks import Slots
+from quire.store.sqlite.transaction import Space, Transaction, read_space
 
 
-def merge(change: Change) -> None:
-    """Fold posting lists together, and forget vectors that nothing uses."""
-    change.flush_postings()
-    segments.merge_all(change.connection, change.space.id, change.draft)
-    vector_table.compact(change)
+def merge(transaction: Transaction) -> None:
+    """Merge all posting lists, and delete unused vectors."""
+    transaction.flush_postings()
+    posting_lists.merge_all(transaction.connection, transaction.space.id, transaction.draft)
+    vector_blocks.compact(transaction)
 
 
-def erase(change: Change, ids: Sequence[str]) -> int:
-    """Remove records from everything that a transaction reaches."""
-    removed = records.remove(change, ids)
-    change.connection.executemany(
+def erase(transaction: Transaction, ids: Sequence[str]) -> int:
+    """Remove records from all tables; return how many existed."""
+    removed = records.remove(transaction, ids)
+    transaction.connection.executemany(
         "DELETE FROM stamp WHERE space = ? AND record = ?",
-        [(change.space.id, record_id) for record_id in ids],
+        [(transaction.space.id, record_id) for record_id in ids],
     )
-    merge(change)
+    merge(transaction)
     return removed
 
 
 def rewrite(connection: Connection) -> None:
-    """Write the whole file anew, so that nothing deleted is left in it or in its log."""
+    """Rewrite the whole file, so that no deleted byte is left in it or in its log."""
     connection.pragma("temp_store", "file")
     connection.pragma("secure_delete", True)  # noqa: FBT003 - SQLite's name for it
     connection.execute("VACUUM")
     busy = connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
     if busy:
         raise StoreBusyError(
-            "everything was deleted, but another process still reads the old log; "
-            "run the same command again when it is done, so that no byte is left"
+            "the records were deleted, but the log still holds them because somebody reads it",
+            hint="run the same command again when they are done, so that no byte is left",
         )
 
 
 def check(connection: Connection, *, repair: bool) -> list[Problem]:
-    """Check the file, then each space: what is true, and what follows from it."""
+    """Check the file, then the primary and the derived data of each space."""
     try:
         broken = [text for (text,) in connection.rows("PRAGMA integrity_check") if text != "ok"]
-    except apsw.CorruptError as error:  # damaged so badly that it cannot even be looked over
+    except apsw.CorruptError as error:  # so damaged that it cannot even be checked
         broken = [str(error)]
     if broken:
         return [Problem("file", text) for text in broken]
@@ -64,125 +61,125 @@ def check(connection: Connection, *, repair: bool) -> list[Problem]:
         connection.execute("BEGIN IMMEDIATE")
         space = read_space(connection, name)
         assert space is not None, "a space that was just listed"
-        change = Change(connection, space, _columns(connection, space))
-        found = _check_strays(change, repair=repair)
-        found += _check_outlines(change, repair=repair)
-        found += _check_chunks(change, repair=repair)
-        found += _check_vectors(change, repair=repair)
-        found += _check_derived(change, repair=repair)
-        if repair and found:
-            change.finish()
+        transaction = Transaction(connection, space, _load_columns(connection, space))
+        in_space = _check_strays(transaction, repair=repair)
+        in_space += _check_outlines(transaction, repair=repair)
+        in_space += _check_chunks(transaction, repair=repair)
+        in_space += _check_vectors(transaction, repair=repair)
+        in_space += _check_derived(transaction, repair=repair)
+        if repair and in_space:
+            transaction.finish()
             connection.execute("COMMIT")
         else:
             connection.execute("ROLLBACK")
-        problems += found
+        problems += in_space
     return problems
 
 
-def _columns(connection: Connection, space: Space) -> Columns:
+def _load_columns(connection: Connection, space: Space) -> Columns:
     try:
-        return columns.load(connection, space.id, space.generation, space.rows)
-    except StoreDamagedError:
-        return Columns(space.generation, columns.blank(space.rows))  # made anew with the rest
+        return row_blocks.load(connection, space.id, space.generation, space.rows)
+    except StoreDamagedError:  # they are rebuilt with the rest
+        return Columns(space.generation, columns.empty_table(space.rows))
 
 
-def _check_strays(change: Change, *, repair: bool) -> list[Problem]:
-    """Whatever belongs to no record is taken out; without `repair` all is undone again."""
+def _check_strays(transaction: Transaction, *, repair: bool) -> list[Problem]:
+    """Delete what belongs to no record; without `repair` the transaction is rolled back."""
     problems: list[Problem] = []
     for what, sql in (
         ("chunks", "DELETE FROM chunk WHERE space = ?1 AND record NOT IN (SELECT number"),
         ("links", "DELETE FROM link WHERE space = ?1 AND source NOT IN (SELECT id"),
         ("outlines", "DELETE FROM outline WHERE record NOT IN (SELECT number"),
     ):
-        mine = "" if what == "outlines" else " WHERE space = ?1"
-        given = () if what == "outlines" else (change.space.id,)
-        change.connection.execute(f"{sql} FROM record{mine})", given)
-        if strays := change.connection.changes():
+        where = "" if what == "outlines" else " WHERE space = ?1"
+        bindings = () if what == "outlines" else (transaction.space.id,)
+        transaction.connection.execute(f"{sql} FROM record{where})", bindings)
+        if strays := transaction.connection.changes():
             detail = f"{strays} {what} belong to no record"
             problems.append(Problem("records", detail, repaired=repair))
     return problems
 
 
-def _check_chunks(change: Change, *, repair: bool) -> list[Problem]:
-    """A chunk is named by its text: a text that was altered does not fit its name."""
+def _check_chunks(transaction: Transaction, *, repair: bool) -> list[Problem]:
+    """Find chunks whose text was altered: it does not match their id."""
     problems: list[Problem] = []
-    for chunk_id, record_id, path, sequence, text, vector_key, title in change.connection.rows(
+    for chunk_id, record_id, path, sequence, text, vector_key, title in transaction.connection.rows(
         "SELECT c.id, r.id, r.path, c.sequence, c.text, c.vector_key, c.title FROM chunk c "
         "JOIN record r ON r.number = c.record WHERE c.space = ? ORDER BY r.path, c.sequence",
-        (change.space.id,),
+        (transaction.space.id,),
     ):
-        named = hashing.chunk_id(record_id, sequence, text) == chunk_id.hex()
-        if named and hashing.vector_key(title, text) == vector_key.hex():
+        intact = hashing.chunk_id(record_id, sequence, text) == chunk_id.hex()
+        if intact and hashing.vector_key(title, text) == vector_key.hex():
             continue
-        detail = f"{path}: chunk {sequence} is not what was indexed"
+        detail = f"{path}: chunk {sequence} was altered after it was indexed"
         if repair:
-            detail += _take_out(change, record_id)
+            detail += _remove_damaged(transaction, record_id)
         problems.append(Problem("text", detail, repaired=repair))
     return problems
 
 
-def _check_outlines(change: Change, *, repair: bool) -> list[Problem]:
-    """An outline that cannot be read goes, and its record with it; that happens in any case."""
+def _check_outlines(transaction: Transaction, *, repair: bool) -> list[Problem]:
+    """Remove records whose outline cannot be read; without `repair` that is rolled back."""
     problems: list[Problem] = []
-    for number, record_id, path, body in change.connection.rows(
+    for number, record_id, path, body in transaction.connection.rows(
         "SELECT r.number, r.id, r.path, o.body FROM outline o JOIN record r ON r.number = o.record "
         "WHERE r.space = ? ORDER BY r.path, r.id",
-        (change.space.id,),
+        (transaction.space.id,),
     ):
         try:
             rows.outline_of(body)
         except StoreDamagedError:
-            change.connection.execute("DELETE FROM outline WHERE record = ?", (number,))
-            change.connection.execute("DELETE FROM mention WHERE record = ?", (number,))
+            transaction.connection.execute("DELETE FROM outline WHERE record = ?", (number,))
+            transaction.connection.execute("DELETE FROM mention WHERE record = ?", (number,))
             detail = f"{path}: its outline cannot be read"
-            taken = _take_out(change, record_id)
-            detail += taken if repair else ""
+            removed = _remove_damaged(transaction, record_id)
+            detail += removed if repair else ""
             problems.append(Problem("outlines", detail, repaired=repair))
     return problems
 
 
-def _take_out(change: Change, record_id: str) -> str:
-    records.remove(change, [record_id])
-    change.connection.execute(
-        "DELETE FROM stamp WHERE space = ? AND record = ?", (change.space.id, record_id)
+def _remove_damaged(transaction: Transaction, record_id: str) -> str:
+    records.remove(transaction, [record_id])
+    transaction.connection.execute(
+        "DELETE FROM stamp WHERE space = ? AND record = ?", (transaction.space.id, record_id)
     )
-    return "; the file was taken out, run `quire index` to read it again"
+    return "; the file was removed, run `quire index` to read it again"
 
 
-def _check_vectors(change: Change, *, repair: bool) -> list[Problem]:
-    space = change.space
+def _check_vectors(transaction: Transaction, *, repair: bool) -> list[Problem]:
+    space = transaction.space
     if not space.slots:
         return []
-    if _sound(change.connection, space):
+    if _are_vectors_intact(transaction.connection, space):
         return []
-    detail = "vectors are not what was stored"
+    detail = "the vectors were altered"
     if repair:
-        vector_table.drop(change)
-        detail += "; they were dropped, run `quire index` to embed again"
+        vector_blocks.delete_all(transaction)
+        detail += "; they were deleted, run `quire index` to embed again"
     return [Problem("vectors", detail, repaired=repair)]
 
 
-def _sound(connection: Connection, space: Space) -> bool:
+def _are_vectors_intact(connection: Connection, space: Space) -> bool:
     try:
-        matrix, codes = Slots().read(connection, space.id, space.epoch, space.slots, space.dims)
+        matrix, codes = vector_blocks.read_all(connection, space)
     except StoreDamagedError:
         return False
-    known = connection.rows(
+    slots = connection.rows(
         "SELECT DISTINCT slot, hash FROM vector_slot WHERE space = ? ORDER BY slot", (space.id,)
     )
-    named = [slot for slot, _ in known] == list(range(space.slots)) and all(
-        hashing.digest_bytes(matrix[slot].tobytes()) == expected for slot, expected in known
+    complete = [slot for slot, _ in slots] == list(range(space.slots)) and all(
+        hashing.digest_bytes(matrix[slot].tobytes()) == expected for slot, expected in slots
     )
-    return named and np.array_equal(codes, vectors.encode(matrix))
+    return complete and np.array_equal(codes, vectors.sign_codes(matrix))
 
 
-def _check_derived(change: Change, *, repair: bool) -> list[Problem]:
-    change.trees.flush()
-    before = derive.fingerprints(change)
-    derive.rebuild(change)
-    after = derive.fingerprints(change)
+def _check_derived(transaction: Transaction, *, repair: bool) -> list[Problem]:
+    transaction.trees.flush()
+    before = derive.fingerprints(transaction)
+    derive.rebuild(transaction)
+    after = derive.fingerprints(transaction)
     return [
-        Problem(name, f"{name} did not follow from the records", repaired=repair)
+        Problem(name, "the stored data does not match the records", repaired=repair)
         for name in before
         if before[name] != after[name]
     ]

@@ -1,4 +1,4 @@
-"""How do values become rows, and rows values again?"""
+"""Conversion between values and table rows."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from quire.core.types import Chunk, Entity, Outline, Record, Reference
-from quire.errors import InputError, StoreDamagedError
+from quire.errors import InputError
 from quire.store import access
-from quire.store.sqlite.database import REPAIR
+from quire.store.damage import damaged
+from quire.store.sqlite.database import invalid_text
 
 ID = re.compile(r"[0-9a-f]{32}")
-"""What names a chunk or a vector."""
-LARGEST = (1 << 63) - 1
-"""No number that is kept may be larger."""
+"""The form of a chunk's id or a vector's key."""
+MAX_INTEGER = (1 << 63) - 1
+"""The largest integer that a column holds."""
 
 ROW_BITS = 40
-"""A chunk's key is its space's number, then its row's in this many bits."""
+"""A chunk's key is the number of its space, then that of its row in this many bits."""
 
 RECORD = (
     "r.id, r.kind, r.path, r.title, r.parent, r.position, r.modified, r.author, r.own_acl, "
@@ -33,32 +34,29 @@ CHUNK_TABLES = "chunk c JOIN record r ON r.number = c.record JOIN kind k ON k.id
 
 
 def key_of(space: int, row: int) -> int:
-    """Give the key of a row's chunk."""
+    """Return the key of the chunk in a row."""
     return space << ROW_BITS | row
 
 
 def row_of(key: int) -> int:
-    """Give the row of a chunk's key."""
+    """Return the row of a chunk, given its key."""
     return key & ((1 << ROW_BITS) - 1)
 
 
-def check_values(where: str, values: Iterable[str | int | None]) -> None:
-    """Refuse what the database could not keep, before anything of it is written."""
+def check_values(place: str, values: Iterable[str | int | None]) -> None:
+    """Refuse values that the database cannot store, before anything is written."""
     for value in values:
         if isinstance(value, str):
             try:
                 value.encode()
             except UnicodeEncodeError as error:
-                raise InputError(
-                    f"{where}: a text holds half of a surrogate pair, which is no character; "
-                    "replace it first"
-                ) from error
-        elif isinstance(value, int) and not -LARGEST <= value <= LARGEST:
-            raise InputError(f"{where}: {value} is too large a number")
+                raise invalid_text(place) from error
+        elif isinstance(value, int) and not -MAX_INTEGER <= value <= MAX_INTEGER:
+            raise InputError(f"the number {value} is too large", value=value, place=place)
 
 
 def record_row(record: Record) -> tuple[Any, ...]:
-    """Write a record as the columns of `RECORD`."""
+    """Convert a record to the columns of `RECORD`."""
     return (
         record.id,
         record.kind,
@@ -75,15 +73,16 @@ def record_row(record: Record) -> tuple[Any, ...]:
 
 
 def record_of(row: Sequence[Any]) -> Record:
-    """Read a record from the columns of `RECORD`."""
-    name, kind, path, title, parent, position, modified, author, acl, attrs, paths = row
+    """Return the record in the columns of `RECORD`."""
+    record_id, kind, path, title, parent, position, modified, author, acl, attrs, paths = row
     try:
-        own, properties = None if acl is None else access.parse(acl), json.loads(attrs)
-        named = () if paths == "[]" else tuple(json.loads(paths))
+        own_acl = None if acl is None else access.parse_acl(acl)
+        attributes = json.loads(attrs)
+        named_paths = () if paths == "[]" else tuple(json.loads(paths))
     except ValueError as error:
-        raise StoreDamagedError(f"record {name} is damaged: {REPAIR}") from error
+        raise damaged(f"record {record_id} is damaged") from error
     return Record(
-        id=name,
+        id=record_id,
         kind=kind,
         path=path,
         title=title,
@@ -91,35 +90,35 @@ def record_of(row: Sequence[Any]) -> Record:
         position=position,
         modified=modified,
         author=author,
-        acl=own,
-        attrs=properties,
-        paths=named,
+        acl=own_acl,
+        attrs=attributes,
+        paths=named_paths,
     )
 
 
 def outline_body(outline: Outline) -> bytes:
-    """Write an outline as one compressed text."""
-    told = [
+    """Encode an outline as compressed JSON."""
+    data = [
         [[*entity.fixed, dict(entity.attrs)] for entity in outline.entities],
         [[use.name, use.kind, use.within, use.count] for use in outline.references],
     ]
-    return zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(), 1)
+    return zlib.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), 1)
 
 
 def outline_of(body: bytes) -> Outline:
-    """Read what `outline_body` wrote."""
+    """Decode an outline that `outline_body` encoded."""
     try:
         entities, references = json.loads(zlib.decompress(body))
         return Outline(
             tuple(map(_entity_of, entities)), tuple(Reference(*row) for row in references)
         )
     except (ValueError, TypeError, zlib.error) as error:
-        raise StoreDamagedError(f"an outline is damaged: {REPAIR}") from error
+        raise damaged("an outline is damaged") from error
 
 
 def _entity_of(row: Sequence[Any]) -> Entity:
-    kind, name, qualified, start, end, (first, last), parent, *said, decorators, attrs = row
-    signature, summary = said
+    kind, name, qualified, start, end, (first, last), parent, *texts, decorators, attrs = row
+    signature, summary = texts
     return Entity(
         kind,
         name,
@@ -136,10 +135,10 @@ def _entity_of(row: Sequence[Any]) -> Entity:
 
 
 def chunk_of(row: Sequence[Any]) -> Chunk:
-    """Read a chunk from the columns of `CHUNK`."""
-    name, record_id, kind, path, title, sequence, start, end, first, last, text = row
+    """Return the chunk in the columns of `CHUNK`."""
+    chunk_id, record_id, kind, path, title, sequence, start, end, first, last, text = row
     return Chunk(
-        id=name.hex(),
+        id=chunk_id.hex(),
         record_id=record_id,
         kind=kind,
         path=path,

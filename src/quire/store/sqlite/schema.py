@@ -1,11 +1,11 @@
-"""What do the tables look like, and how did they come to be?
+"""The tables and their migrations.
 
 Migrations are append-only: one that has been released is never edited. `user_version` counts the
 applied ones; `application_id` marks the file as a store.
 
-What is true: space, class, record, outline, chunk, link, event, rule, member, stamp, vector_slot
-and vector_block. What is derived from it and can be rebuilt: mention, posting, segment, row_block,
-leaf, bucket, node and root. All change in one transaction.
+Primary data: space, class, record, outline, chunk, link, event, rule, member, stamp, vector_slot
+and vector_block. Derived data, which can be rebuilt from it: mention, posting, segment, row_block,
+leaf, bucket, node and root. All of it changes in one transaction.
 """
 
 from __future__ import annotations
@@ -168,37 +168,42 @@ MIGRATIONS: tuple[str, ...] = (
 
 
 def is_store(head: bytes) -> bool:
-    """Tell by the first bytes of a file whether it is marked as a store."""
+    """Return whether the first bytes of a file mark it as a store."""
     return head[68:72] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def check(connection: Connection, place: str) -> None:
-    """Refuse a file that is no store, or one that is too new."""
-    connection.execute("BEGIN")  # another process may just be making it: all of one moment
+    """Refuse a database that is not a store, or one in a newer format."""
+    connection.execute("BEGIN")  # another process may be creating it: read one consistent state
     version = int(connection.pragma("user_version"))
     mark = int(connection.pragma("application_id"))
     tables = connection.rows("SELECT count(*) FROM sqlite_schema")[0][0]
     connection.execute("ROLLBACK")
     if mark != APPLICATION_ID and (mark or version or tables):
         raise StoreDamagedError(
-            f"{place} is a database, but no Quire store; name another file with --store"
+            "the database is not a Quire store",
+            place=place,
+            hint="name another file with {store}",
         )
     if version > len(MIGRATIONS):
         raise StoreVersionError(
-            f"{place} was written by a newer Quire (format {version}; this one knows up to "
-            f"{len(MIGRATIONS)}); upgrade Quire to open it"
+            f"written by a newer Quire (format {version}; this version supports up to "
+            f"{len(MIGRATIONS)})",
+            value=version,
+            place=place,
+            hint="upgrade Quire to open it",
         )
 
 
 def migrate(connection: Connection) -> None:
-    """Bring a store to the newest form; a new file becomes a store."""
+    """Apply the missing migrations; a new file becomes a store."""
     if int(connection.pragma("user_version")) == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
     with connection:
         connection.pragma("application_id", APPLICATION_ID)
         version = int(connection.pragma("user_version"))  # another process may have been faster
-        for step in MIGRATIONS[version:]:
-            connection.execute(step)
+        for migration in MIGRATIONS[version:]:
+            connection.execute(migration)
         connection.pragma("user_version", len(MIGRATIONS))
     connection.execute("COMMIT")

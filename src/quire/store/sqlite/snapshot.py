@@ -1,81 +1,87 @@
-"""What is loaded of one state of a space, and kept for the next question?"""
+"""Snapshots: one state of a space, and what is cached of it between searches."""
 
 from __future__ import annotations
 
 import threading
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, partial
+from itertools import chain
 
+import apsw
 import numpy as np
 import numpy.typing as npt
 
 from quire.core import merkle
 from quire.core.lru import LRUCache
 from quire.core.types import Filter
-from quire.errors import StoreDamagedError
-from quire.store.index import columns
-from quire.store.index.access_mask import Readable, ReadableRows
+from quire.store.index.access_mask import AccessMask, AccessMaskCache
 from quire.store.index.columns import Columns
 from quire.store.index.postings import Posting
+from quire.store.index.segments import PostingCache
+from quire.store.index.snapshot import Mask, RowNumbers
+from quire.store.index.vector_arrays import VectorArrays
 from quire.store.index.vectors import Codes, Matrix
-from quire.store.sqlite import posting_lists as segments
-from quire.store.sqlite.database import REPAIR, Connection
+from quire.store.sqlite import posting_lists, row_blocks, rows, vector_blocks
+from quire.store.sqlite.database import Connection
 from quire.store.sqlite.transaction import Space
-from quire.store.sqlite.vector_blocks import Slots
 
-KEPT_NODES = 257
-"""As many as one tree has, its top included."""
+NODE_CACHE_SIZE = 257
+"""As many nodes as one tree has, including its root."""
 
 Children = tuple[tuple[int, str], ...]
-"""The places and hashes of what stands side by side in a tree."""
+"""Positions and hashes of the children of a node."""
 
 
 class Caches:
-    """What is kept in memory, derived from the file and shared by all snapshots of a store."""
+    """What is kept in memory: derived from the file, and shared by all snapshots of a store."""
 
     def __init__(self) -> None:
-        self.lists = segments.Lists()
-        self.readable = ReadableRows()
-        self.nodes: LRUCache[tuple[int, int, int, int | None], Children] = LRUCache(KEPT_NODES)
+        self.postings = PostingCache()
+        self.access = AccessMaskCache()
+        self.nodes: LRUCache[tuple[int, int, int, int | None], Children] = LRUCache(NODE_CACHE_SIZE)
         self._lock = threading.Lock()
         self._columns: dict[int, Columns] = {}
-        self._slots: dict[int, Slots] = {}
+        self._vectors: dict[int, VectorArrays] = {}
 
     def columns(self, connection: Connection, space: Space) -> Columns:
-        """Give the columns of a generation; only blocks that changed are read."""
+        """Return the columns of a space's generation; only changed blocks are read."""
         with self._lock:
             known = self._columns.get(space.id)
         if known is not None and known.generation == space.generation:
             return known
         if known is not None and known.generation < space.generation and known.rows <= space.rows:
-            made = columns.refresh(connection, space.id, known, space.generation, space.rows)
+            columns = row_blocks.refresh(connection, space.id, known, space.generation, space.rows)
         else:
-            made = columns.load(connection, space.id, space.generation, space.rows)
-        self.keep(space.id, made)
-        return made
+            columns = row_blocks.load(connection, space.id, space.generation, space.rows)
+        self.put_columns(space.id, columns)
+        return columns
 
-    def keep(self, space: int, made: Columns) -> None:
-        """Remember the newest columns of a space."""
+    def put_columns(self, space: int, columns: Columns) -> None:
+        """Keep the columns of a space, unless newer ones are known."""
         with self._lock:
             known = self._columns.get(space)
-            if known is None or known.generation < made.generation:
-                self._columns[space] = made
+            if known is None or known.generation < columns.generation:
+                self._columns[space] = columns
 
-    def slots(self, space: int) -> Slots:
-        """Give the vectors of a space."""
+    def vectors(self, space: int) -> VectorArrays:
+        """Return the vectors of a space."""
         with self._lock:
-            return self._slots.setdefault(space, Slots())
+            return self._vectors.setdefault(space, VectorArrays())
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._columns.clear()
-            self._slots.clear()
-        self.lists.clear()
-        self.nodes = LRUCache(KEPT_NODES)
+            self._vectors.clear()
+        self.postings.clear()
+        self.nodes = LRUCache(NODE_CACHE_SIZE)
 
 
 class Snapshot:
-    """One consistent state of a space and the access classes that a viewer may read."""
+    """One consistent state of a space, with the access classes that a viewer may read.
+
+    It is an `IndexSnapshot`: the lookups below are what the search algorithms need of SQLite.
+    """
 
     def __init__(
         self, connection: Connection, space: Space, classes: frozenset[int], caches: Caches
@@ -83,72 +89,129 @@ class Snapshot:
         self.connection = connection
         self.space = space
         self.classes = classes
+        self.filter_masks: dict[Filter, Mask | None] = {}
         self._caches = caches
-        self.passing: dict[Filter, npt.NDArray[np.bool_] | None] = {}
-        """The rows that pass a filter, by each that was asked for."""
+        self._first_key = rows.key_of(space.id, 0)
 
     @cached_property
     def columns(self) -> Columns:
-        """The numbers of every row."""
+        """The columns of every row."""
         return self._caches.columns(self.connection, self.space)
 
     @cached_property
-    def readable(self) -> Readable:
+    def access(self) -> AccessMask:
         """The rows that the viewer may read."""
-        return self._caches.readable.of(self.space.id, self.columns, self.classes)
+        return self._caches.access.get(self.space.id, self.columns, self.classes)
+
+    @property
+    def dims(self) -> int:
+        """The number of dimensions of the vectors."""
+        return self.space.dims
 
     @cached_property
-    def segments(self) -> list[int]:
-        """The segments of the posting lists."""
-        return segments.numbers(self.connection, self.space.id)
+    def _segments(self) -> list[int]:
+        return posting_lists.segment_numbers(self.connection, self.space.id)
 
     def posting(self, word: str) -> Posting:
-        """Give the readable rows that hold a word."""
-        rows, times = self._caches.lists.read(self.connection, self.space.id, self.segments, word)
-        if rows.size and rows[-1] >= self.columns.rows:
-            raise StoreDamagedError(f"a list of words is damaged: {REPAIR}")
-        if self.readable.everything:
-            return rows, times
-        kept = np.take(self.readable.mask, rows)
-        return rows[kept], times[kept]
+        """Return all rows that contain a word, readable or not, in ascending order."""
+        load = partial(posting_lists.read_list, self.connection, self.space.id)
+        return self._caches.postings.read(word, self._segments, load)
+
+    def vectors(self) -> tuple[Matrix, Codes]:
+        """Return all vectors with their sign codes, by slot."""
+        space = self.space
+        load = partial(vector_blocks.read_blocks, self.connection, space.id)
+        return self._caches.vectors(space.id).read(space.epoch, space.slots, space.dims, load)
+
+    def kind_numbers(self, names: Sequence[str]) -> list[int]:
+        """Return the numbers of those kinds of chunks that exist, in any order."""
+        marks = ",".join("?" * len(names))
+        numbers = self.connection.rows(
+            f"SELECT id FROM kind WHERE space = ? AND name IN ({marks})",
+            (self.space.id, *names),
+        )
+        return [number for (number,) in numbers]
+
+    def record_paths(self, numbers: npt.NDArray[np.int32]) -> list[tuple[int, str, int | None]]:
+        """Return number, path and modification time of these records, in any order."""
+        return self.connection.rows(
+            "SELECT r.number, r.path, r.modified FROM carray(?) v "
+            "CROSS JOIN record r ON r.number = v.value",
+            (apsw.carray(numbers.astype(np.int64)),),
+        )
+
+    def records_by_prefix(self, prefix: str, limit: int) -> list[tuple[int, str, int | None]]:
+        """Return number, path and None of records whose path begins so, `limit` at most.
+
+        All of it comes from the index on paths, which has no modification times.
+        """
+        return self.connection.rows(
+            "SELECT number, path, NULL FROM record WHERE space = ? AND path GLOB ? LIMIT ?",
+            (self.space.id, f"{prefix}*", limit),
+        )
+
+    def neighbors(self, rows: RowNumbers, distance: int) -> npt.NDArray[np.int64]:
+        """Return the rows at most `distance` positions away from these in the same record.
+
+        The query uses nothing but the index on records: no chunk is read for it.
+        """
+        pairs = self.connection.rows(
+            "SELECT c.key - ?3, c.sequence FROM (SELECT c.record, c.sequence FROM carray(?1) v "
+            "CROSS JOIN chunk c ON c.key = v.value) s CROSS JOIN chunk c "
+            "ON c.record = s.record AND c.sequence BETWEEN s.sequence - ?2 AND s.sequence + ?2",
+            (apsw.carray(np.sort(rows) + self._first_key), distance, self._first_key),
+        )
+        flat = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs))
+        return flat.reshape(-1, 2)
+
+    def positions(self, rows: RowNumbers) -> list[tuple[int, str, int, int, bytes]]:
+        """Return row, path, sequence, start and chunk id of each of these rows, in any order."""
+        return self.connection.rows(
+            "SELECT c.key - ?2, r.path, c.sequence, c.start, c.id FROM carray(?1) v "
+            "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record",
+            (apsw.carray(rows + self._first_key), self._first_key),
+        )
+
+    def first_rows(self, rows: RowNumbers, limit: int) -> list[int]:
+        """Return the first of these rows by path, sequence, start and id, `limit` at most."""
+        first = self.connection.rows(
+            "SELECT c.key - ?2 FROM carray(?1) v "
+            "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record "
+            "ORDER BY r.path, c.sequence, c.start, c.id LIMIT ?3",
+            (apsw.carray(rows + self._first_key), self._first_key, limit),
+        )
+        return [row for (row,) in first]
 
     @cached_property
     def roots(self) -> list[tuple[bytes, bytes]]:
         """The roots of the readable classes' trees: of content, and of vectors."""
         classes = ",".join(map(str, sorted(self.classes))) or "NULL"
-        found = self.connection.rows(
+        roots = self.connection.rows(
             f"SELECT content, vector FROM root WHERE space = ? AND class IN ({classes})",
             (self.space.id,),
         )
-        return [(content, vector) for content, vector in found]
+        return [(content, vector) for content, vector in roots]
 
-    def below(self, held: int, node: int | None = None) -> Children:
-        """Give what stands below a node of a class's tree, or below its root."""
-        at = (self.space.id, self.space.generation, held, node)
-        known = self._caches.nodes.get(at)
-        if known is None:
-            known = self._read_below(held, node)
-            self._caches.nodes.put(at, known)
-        return known
+    def children(self, class_id: int, node: int | None = None) -> Children:
+        """Return the children of a node of an access class's tree, or of its root."""
+        key = (self.space.id, self.space.generation, class_id, node)
+        children = self._caches.nodes.get(key)
+        if children is None:
+            children = self._read_children(class_id, node)
+            self._caches.nodes.put(key, children)
+        return children
 
-    def _read_below(self, held: int, node: int | None) -> Children:
-        at = (self.space.id, held)
+    def _read_children(self, class_id: int, node: int | None) -> Children:
+        place = (self.space.id, class_id)
         if node is None:
-            found = self.connection.rows(
-                "SELECT node, content FROM node WHERE space = ? AND class = ? ORDER BY node", at
+            children = self.connection.rows(
+                "SELECT node, content FROM node WHERE space = ? AND class = ? ORDER BY node", place
             )
         else:
             first = node * merkle.FAN
-            found = self.connection.rows(
+            children = self.connection.rows(
                 "SELECT bucket & 255, content FROM bucket WHERE space = ? AND class = ? "
                 "AND bucket BETWEEN ? AND ? ORDER BY bucket",
-                (*at, first, first + merkle.FAN - 1),
+                (*place, first, first + merkle.FAN - 1),
             )
-        return tuple([(place, content.hex()) for place, content in found])
-
-    def vectors(self) -> tuple[Matrix, Codes]:
-        """Give all vectors with their codes, by slot."""
-        space = self.space
-        return self._caches.slots(space.id).read(
-            self.connection, space.id, space.epoch, space.slots, space.dims
-        )
+        return tuple([(position, content.hex()) for position, content in children])

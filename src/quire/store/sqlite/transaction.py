@@ -1,4 +1,4 @@
-"""What does a write transaction carry from its first statement to its last?"""
+"""The state of a write transaction, from its first statement to its last."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from dataclasses import dataclass
 
 from quire.core.types import AccessRule
 from quire.store import access
-from quire.store.index.columns import Columns, Draft
-from quire.store.index.postings import Gathering
+from quire.store.index.columns import Columns, ColumnsDraft
+from quire.store.index.postings import PostingBuilder
 from quire.store.index.trees import Trees
-from quire.store.sqlite import posting_lists as segments
+from quire.store.sqlite import posting_lists, row_blocks
 from quire.store.sqlite.database import Connection
+from quire.store.sqlite.tree_tables import TreeTables
 
 ORIGINS = ("config", "command")
-"""Where access rules come from; later origins have the last word."""
+"""Where access rules come from; later origins take precedence."""
 
 
 @dataclass(slots=True)
 class Space:
-    """A space's own row, as a transaction sees and changes it."""
+    """A row of the table `space`, as a transaction sees and changes it."""
 
     id: int
     generation: int
@@ -35,7 +36,7 @@ _FIELDS = "generation, rows, model, dims, slots, epoch, analyzer, access_default
 
 
 def read_space(connection: Connection, name: str) -> Space | None:
-    """Look a space up by its name."""
+    """Return a space by its name, or None if it does not exist."""
     row = connection.row(
         f"SELECT id, {_FIELDS} FROM space WHERE name = ?",
         (name,),
@@ -43,60 +44,60 @@ def read_space(connection: Connection, name: str) -> Space | None:
     return None if row is None else Space(*row)
 
 
-class Change:
+class Transaction:
     """The state of one write transaction on one space."""
 
     def __init__(self, connection: Connection, space: Space, columns: Columns) -> None:
         self.connection = connection
         self.space = space
-        self.draft = Draft(columns)
-        self.trees = Trees(connection, space.id)
-        self.gathered = Gathering()
+        self.draft = ColumnsDraft(columns)
+        self.trees = Trees(TreeTables(connection, space.id))
+        self.postings = PostingBuilder()
         self.changed = False
-        """Set by what neither the trees nor the columns would show."""
+        """Set by changes that neither the trees nor the columns show."""
         self.rules = self.read_rules()
         self._numbers: dict[tuple[str, str], int] = {}
 
-    def access_class(self, reach: access.Audience) -> int:
-        """Give the number of an access class; a new one is made when needed."""
-        return self._number("class", "acl", access.canonical(reach))
+    def access_class(self, audience: access.Audience) -> int:
+        """Return the number of an access class, which is created when needed."""
+        return self._number("class", "acl", access.canonical(audience))
 
     def event_class(self, actor: str, record_class: int | None) -> int:
-        """Give the class of what someone did to a record: theirs to know while they may read it.
+        """Return the access class of an event: its actor, while they may read the record.
 
-        What was done to a record that is not there is for the owner alone.
+        An event on a record that does not exist is for the owner alone.
         """
         if record_class is None:
             return self.access_class(access.OWNER_ONLY)
         acl = self.connection.rows("SELECT acl FROM class WHERE id = ?", (record_class,))[0][0]
-        return self._number("class", "acl", access.deed(actor, acl))
+        return self._number("class", "acl", access.canonical_event(actor, acl))
 
     def kind(self, name: str) -> int:
-        """Give the number of a kind of chunk."""
+        """Return the number of a kind of chunk."""
         return self._number("kind", "name", name)
 
     def read_rules(self) -> access.Rules:
         """Read the access rules in force."""
-        found = self.connection.rows(
+        stored = self.connection.rows(
             "SELECT origin, glob, acl FROM rule WHERE space = ? ORDER BY position",
             (self.space.id,),
         )
         ordered = [
-            AccessRule(glob, access.parse(acl))
+            AccessRule(glob, access.parse_acl(acl))
             for wanted in ORIGINS
-            for origin, glob, acl in found
+            for origin, glob, acl in stored
             if origin == wanted
         ]
-        return access.Rules(ordered, access.parse(self.space.access_default))
+        return access.Rules(ordered, access.parse_acl(self.space.access_default))
 
     def flush_postings(self) -> None:
-        """Write the words of new chunks, and merge where it is time."""
-        segments.add(self.connection, self.space.id, self.gathered)
-        self.gathered = Gathering()
-        segments.merge_full_levels(self.connection, self.space.id, self.draft)
+        """Write the words of new chunks, and merge segments where it is time."""
+        posting_lists.add_segment(self.connection, self.space.id, self.postings)
+        self.postings = PostingBuilder()
+        posting_lists.merge_full_levels(self.connection, self.space.id, self.draft)
 
     def finish(self) -> Columns | None:
-        """Write what was collected; gives the new columns, or None if nothing changed."""
+        """Write what was collected; return the new columns, or None if nothing changed."""
         self.flush_postings()
         if not (self.changed or self.trees.changed or self.draft.changed):
             return None
@@ -104,7 +105,7 @@ class Change:
         space = self.space
         space.generation += 1
         space.rows = self.draft.rows
-        columns = self.draft.save(self.connection, space.id, space.generation)
+        columns = row_blocks.save(self.connection, space.id, self.draft, space.generation)
         self.connection.execute(
             f"UPDATE space SET ({_FIELDS}) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
             (

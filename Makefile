@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RUN_STAMP := $(VENV)/.installed-to-run
 PEERS := .venv-peers
 WORKERS ?= 2
 
-.PHONY: install demo test check bench bench-evidence soak clean
+.PHONY: install demo quick test check bench bench-evidence soak clean
 
 install: $(STAMP)
 
@@ -15,16 +16,29 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
 	touch $(STAMP)
 
-# Index this repository, assemble a context from it, show what the receipt says.
-QUESTION := how is it made sure that nobody reads what they may not?
-demo: install
-	$(BIN)/quire index
-	$(BIN)/quire assemble "$(QUESTION)" --budget 2400 --receipt .quire/receipt.json > .quire/context.txt
+# What the demo needs, which installs faster than everything.
+$(RUN_STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,code]'
+	touch $(RUN_STAMP)
+
+# Index this project's own documents, assemble a context from them, verify and replay its receipt.
+QUESTION := How do I hide a folder from some viewers?
+PAGES := README.md ARCHITECTURE.md CONTRIBUTING.md docs/guide.md
+STORE := --store .quire/demo.db
+demo: $(RUN_STAMP)
+	$(BIN)/quire index $(PAGES) --history none $(STORE)
+	$(BIN)/quire assemble "$(QUESTION)" --budget 700 --reserve none $(STORE) --receipt .quire/receipt.json > .quire/context.txt
 	cat .quire/context.txt
-	$(BIN)/quire explain "$(QUESTION)" --budget 2400 | head -20
-	$(BIN)/quire verify .quire/receipt.json --context .quire/context.txt
-	$(BIN)/quire replay .quire/receipt.json
-	$(BIN)/quire status
+	$(BIN)/quire explain "$(QUESTION)" --budget 700 --reserve none $(STORE) | head -20
+	$(BIN)/quire verify .quire/receipt.json --context .quire/context.txt $(STORE)
+	$(BIN)/quire replay .quire/receipt.json $(STORE)
+	$(BIN)/quire status $(STORE)
+
+# What a contributor runs all day: style, types, layers, and the tests that need no process of their own.
+QUICK := tests/core tests/packing tests/ranking tests/rendering tests/retrieval tests/rules tests/tokens tests/specs
+quick: check
+	$(BIN)/pytest -q -n $(WORKERS) $(QUICK)
 
 test: check
 	$(BIN)/coverage erase
@@ -32,7 +46,7 @@ test: check
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=90 --skip-covered
 
-# What needs no test to run: types, style, and which room may import which.
+# What needs no test to run: types, style, and which package may import which.
 check: install
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check

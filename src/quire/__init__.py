@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from quire._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from quire.core.merkle import verify as verify_proof
     from quire.core.protocols import Embedder
@@ -81,7 +83,6 @@ if TYPE_CHECKING:
     from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
     from quire.tokens import count_tokens, truncate_to_tokens
 
-__version__ = "0.1.0"
 
 __all__ = [
     "AccessRule",

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from quire import platform
 from quire.core import toml
 from quire.core.types import (
     MAIN,
@@ -27,6 +26,7 @@ from quire.core.types import (
     WriterSettings,
 )
 from quire.errors import ConfigError
+from quire.system import platform
 
 FILE = "quire.toml"
 ROOT_MARKERS = (FILE, ".quire", ".git")

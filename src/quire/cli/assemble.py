@@ -13,9 +13,9 @@ from quire.cli import output
 from quire.cli.context_options import asking, options_of, receipt_of
 from quire.cli.naming import as_typed
 from quire.cli.options import asked, common, content_of, is_number, opened, sharing, viewed
-from quire.clock import now
 from quire.core import serialize
 from quire.errors import InputError, NoStoreError
+from quire.system.clock import now
 
 if TYPE_CHECKING:
     from quire.core.types import Context

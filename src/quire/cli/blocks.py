@@ -9,11 +9,11 @@ import click
 from quire.cli import output
 from quire.cli.naming import as_typed
 from quire.cli.options import CONTEXT, Command, asked, common, opened, viewed, writing
-from quire.clock import now
 from quire.core import serialize
 from quire.core.types import Viewer, Written
 from quire.core.types.blocks import Block, Property
 from quire.errors import InputError
+from quire.system.clock import now
 
 if TYPE_CHECKING:
     from quire.engine import Quire

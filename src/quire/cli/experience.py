@@ -7,9 +7,9 @@ import click
 from quire.cli import output
 from quire.cli.naming import as_typed
 from quire.cli.options import CONTEXT, Command, common, opened, sharing, viewed, writing
-from quire.clock import now
 from quire.core import serialize
 from quire.core.types import Experience, Written
+from quire.system.clock import now
 
 TITLE_LENGTH = 80
 

@@ -7,9 +7,9 @@ import click
 from quire.cli import output
 from quire.cli.naming import as_typed, in_file
 from quire.cli.options import common, content_of, opened, sharing, writing
-from quire.clock import now
 from quire.core import serialize
 from quire.core.types.blocks import PagesImported
+from quire.system.clock import now
 
 LINKS_SHOWN = 5
 

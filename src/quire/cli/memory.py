@@ -9,9 +9,9 @@ import click
 from quire.cli import output
 from quire.cli.naming import as_typed, in_file
 from quire.cli.options import CONTEXT, asked, common, content_of, opened, sharing, viewed, writing
-from quire.clock import now
 from quire.core import serialize
 from quire.core.types import Memory, Written
+from quire.system.clock import now
 
 
 @click.command()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 
-from quire import platform
 from quire.core import hashing
 from quire.core.types import Chunk, Document, FoundFile, IngestSettings, Record, Skipped
 from quire.ingest import secrets
@@ -25,6 +24,7 @@ from quire.ingest.types import (
     merge_blank_spans,
 )
 from quire.ingest.walk import DEFAULTS, describe_size_limit
+from quire.system import platform
 
 
 def read(file: FoundFile, settings: IngestSettings = DEFAULTS) -> tuple[Document, str] | Skipped:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from quire import platform
 from quire.core import globs
 from quire.core.types import FoundFile, IngestSettings, Skipped
 from quire.errors import InputError
 from quire.ingest import secrets
+from quire.system import platform
 
 EXCLUDED_FOLDERS = frozenset({".git", ".hg", ".quire", ".svn"})
 IGNORE_FILES = (".gitignore", ".quireignore")

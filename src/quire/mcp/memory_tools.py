@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from quire.clock import now
 from quire.core.serialize import to_plain
 from quire.errors import InputError
 from quire.mcp.session import Answer, Given, Session, Step
+from quire.system.clock import now
 
 
 def remember(asker: Session, given: Given, step: Step) -> Answer:

@@ -17,11 +17,11 @@ from io import FileIO
 from types import FrameType
 from typing import IO
 
-from quire import platform
 from quire.errors import InputError
 from quire.mcp import log
 from quire.mcp.jsonrpc import calls, cancelled, with_items
 from quire.mcp.proxy_lookup import ContextLookup
+from quire.system import platform
 
 GRACE = 5.0
 """Seconds that the other server has to end by itself, once its client is gone."""

@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from quire.clock import now
 from quire.config import Config
 from quire.core.protocols import Embedder, Store, TextWriter, View, Writer
 from quire.core.types import Chunk, Document, Filter, Record, Viewer
@@ -22,6 +21,7 @@ from quire.errors import EmbedError, EndpointError, InputError, MissingExtraErro
 from quire.ingest import secrets
 from quire.ingest.text import split_plain_text
 from quire.store.access import access_list
+from quire.system.clock import now
 
 AT_ONCE = 32
 """At most so many chunks are embedded at once: a second or two."""

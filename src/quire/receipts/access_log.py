@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from quire import platform
 from quire.core.types import Context, Viewer
 from quire.errors import InputError, StoreError
+from quire.system import platform
 
 OWNER = "(owner)"
 

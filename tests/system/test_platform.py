@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from quire import platform
+from quire.system import platform
 
 
 @pytest.mark.parametrize("flag", [platform._NO_FOLLOW, 0], ids=["flag", "check"])

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Memory,
         MergedContext,
         Mistake,
+        Options,
         PayloadMetadata,
         Preferences,
         Problem,
@@ -78,7 +79,6 @@ if TYPE_CHECKING:
     from quire.errors import InvalidContextTypeError, QuireError
     from quire.integrations.tools import context_aware
     from quire.pipeline.codemap import Mapped
-    from quire.pipeline.request import Options
     from quire.pipeline.why_not import Relaxation, WhyNot
     from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
     from quire.tokens import count_tokens, truncate_to_tokens
@@ -172,7 +172,6 @@ _HOMES = {
     "Removed": ("quire.core.types.blocks", "Removed"),
     "Embedder": ("quire.core.protocols", "Embedder"),
     "Mapped": ("quire.pipeline.codemap", "Mapped"),
-    "Options": ("quire.pipeline.request", "Options"),
     "Relaxation": ("quire.pipeline.why_not", "Relaxation"),
     "WhyNot": ("quire.pipeline.why_not", "WhyNot"),
     "CheckedFiles": ("quire.rules.project_files", "CheckedFiles"),

@@ -25,11 +25,11 @@ from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder, Store, View
 from quire.core.types import (
     NO_FILTER,
-    Budget,
     Context,
     Failure,
     Filter,
     IndexResult,
+    Options,
     Problem,
     Recipe,
     Recorded,
@@ -53,10 +53,10 @@ from quire.pipeline import draft as pipeline_draft
 from quire.pipeline import notes as pipeline_notes
 from quire.pipeline import why_not as pipeline_why_not
 from quire.pipeline.codemap import Mapped
-from quire.pipeline.request import DEFAULT_MODEL, Options, ResolvedRequest, decide
+from quire.pipeline.request import DEFAULT_MODEL, ResolvedRequest, decide
 from quire.pipeline.retrieve import QueryVectors, Retrieved
 from quire.pipeline.sections import filter_of
-from quire.pipeline.validate import check_budget
+from quire.pipeline.validate import check_tokens
 from quire.pipeline.why_not import WhyNot
 from quire.recipes.agent import AgentContexts
 from quire.recipes.situation import ContextRules
@@ -323,7 +323,7 @@ class Quire:
         viewer: Viewer | str | None = None,
     ) -> Mapped:
         """Map the most used definitions below some paths, or of the whole directory."""
-        check_budget(Budget(budget, reserved={}))
+        check_tokens("budget", budget)
         under = resolve_paths(self.root(), paths, must_exist=False)
         with self._project.view(viewer) as view:
             return codemap.draw(view, under, budget, tokens.open_counter(model))

@@ -60,8 +60,11 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         (("search", " \n\t"), ("the query is empty",)),
         (("search", "anchor", "--k", "0"), ("0",)),
         (("search", "anchor", "--k", "-3"), ("-3",)),
-        (("search", "anchor", "--since", "yesterday"), ("'yesterday' is no date", "2026-01-31")),
-        (("search", "anchor", "--until", "2026-13-01"), ("is no date",)),
+        (
+            ("search", "anchor", "--since", "yesterday"),
+            ("--since: expected a date", "2026-01-31", "not 'yesterday'"),
+        ),
+        (("search", "anchor", "--until", "2026-13-01"), ("--until: expected a date",)),
         (("search", "anchor", "--path", ""), ("is not a glob", ".gitignore")),
         (("search", "anchor", "--viewer", ""), ("is no viewer",)),
         (("index", "nothing.md"), ("nothing.md does not exist",)),

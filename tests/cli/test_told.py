@@ -46,13 +46,13 @@ def notes(tree: Tree, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("command", ["search", "assemble", "explain"])
 def test_a_kind_that_nothing_is_of(indexed: Tree, command: str) -> None:
     assert notes(indexed, command, "anchor", "--kind", "Document", "--kind", "code") == [
-        "nothing is of the kind 'Document'; there are code, document"
+        "no record is of the kind 'Document'; the store has code, document"
     ]
     assert notes(indexed, command, "sand", "--kind", "document", "--kind", "code") == []
     assert notes(indexed, command, "chain", "--kind", "code") == [], "it is there, but not found"
     indexed.call("access", "allow", "*", "owner")
     assert notes(indexed, command, "anchor", "--kind", "code", "--viewer", "eve") == [
-        "nothing is of the kind 'code'; there are none"
+        "no record is of the kind 'code'; the store has none"
     ]
 
 
@@ -67,7 +67,7 @@ def test_dates_that_leave_out_what_has_none(
     assert "use_mtime" in note
     (note,) = notes(indexed, *asked, "--path", "docs/**")
     assert note.startswith("1 records without a date")
-    monkeypatch.setattr(pipeline_notes, "COUNTED", 2)
+    monkeypatch.setattr(pipeline_notes, "MAX_COUNTED", 2)
     (note,) = notes(indexed, *asked)
     assert note.startswith("records without a date are left out; ")
 
@@ -81,7 +81,7 @@ def test_dates_that_all_have(tree: Tree) -> None:
 
 def test_recency_where_nothing_has_a_date(indexed: Tree) -> None:
     (note,) = notes(indexed, "assemble", "anchor", *RECENT)
-    assert note.startswith("nothing that was found has a date, so none is preferred as recent")
+    assert note.startswith("no candidate has a date, so none is preferred as recent")
     assert notes(indexed, "assemble", "zeppelin", *RECENT) == []
     indexed.write("d.md", DATED)
     indexed.index()
@@ -93,10 +93,12 @@ def test_recency_where_nothing_has_a_date(indexed: Tree) -> None:
 def test_a_stable_order_without_anything_to_keep(indexed: Tree) -> None:
     done = indexed.call("assemble", "anchor", "--order", "stable")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("quire: --order stable needs --previous RECEIPT")
+    assert done.stderr.startswith(
+        "quire: --order: 'stable' needs an earlier receipt; name one with --previous"
+    )
     indexed.write("mine.toml", 'extends = "documents"\n[fit]\norder = "stable"\n')
     assert notes(indexed, "assemble", "anchor", "--recipe", "mine.toml") == [
-        "there is no earlier context whose order could be kept"
+        "`order` is stable, and `previous` names no context whose order to keep"
     ]
     indexed.call("assemble", "anchor", "--receipt", "r.json")
     kept = ("--recipe", "mine.toml", "--previous", "r.json")
@@ -107,7 +109,7 @@ def test_a_stable_order_without_anything_to_keep(indexed: Tree) -> None:
 def test_paths_that_only_leave_out(indexed: Tree, command: str) -> None:
     done = indexed.call(command, "anchor", "--path", "!docs/**", "--path", "!*.py")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "the paths '!docs/**', '!*.py' only leave out" in done.stderr
+    assert "--path: '!docs/**', '!*.py' only exclude" in done.stderr
     assert "'**'" in done.stderr
     assert indexed.call(command, "anchor", "--path", "**", "--path", "!docs/**").returncode == 0
 
@@ -118,7 +120,7 @@ def test_paths_that_only_leave_out_in_a_program(indexed: Tree) -> None:
             lambda: opened.documents.list(Filter(paths=("!*.py",))),
             lambda: opened.why_not("anchor", "a.md", where=Filter(paths=("!*.py",))),
         ):
-            with pytest.raises(InputError, match="only leave out"):
+            with pytest.raises(InputError, match="only exclude"):
                 ask()
 
 
@@ -140,13 +142,13 @@ def test_what_has_changed_on_disk_is_for_the_owner(
 @pytest.mark.parametrize(
     ("typed", "key", "written", "said"),
     [
-        ("--dedup 1.5", "fit.dedup", "1.5", " is 1.5: it must be between 0 and 1"),
-        ("--pack x", "fit.pack", "'x'", ": 'x' is no way of packing; there are greedy"),
-        ("--order x", "fit.order", "'x'", ": 'x' is no order; there are auto"),
-        ("--overflow x", "budget.overflow", "'x'", ": 'x' is no overflow; there are"),
-        ("--format x", "render.format", "'x'", ": 'x' is no format; there are"),
-        ("--prefer-recent 9999", "rank.recent", "9999", " is 9999: it must be between"),
-        ("--per-document -1", "fit.per_document", "", " is -1: it must be at least 0"),
+        ("--dedup 1.5", "fit.dedup", "1.5", ": must be between 0 and 1, not 1.5"),
+        ("--pack x", "fit.pack", "'x'", ": unknown packing strategy 'x'; choose from greedy"),
+        ("--order x", "fit.order", "'x'", ": unknown order 'x'; choose from auto"),
+        ("--overflow x", "budget.overflow", "'x'", ": unknown overflow 'x'; choose from"),
+        ("--format x", "render.format", "'x'", ": unknown format 'x'; choose from"),
+        ("--prefer-recent 9999", "rank.recent", "9999", ": must be between 0 and 1000, not 9999"),
+        ("--per-document -1", "fit.per_document", "", ": must be at least 0, not -1"),
     ],
 )
 def test_a_wrong_value_is_named_as_it_was_given(
@@ -168,15 +170,24 @@ def test_a_wrong_value_is_named_as_it_was_given(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("search", "x", "--k", "0"), "--k is 0: ask for at least one result"),
-        (("search", "x", "--since", "soon"), "--since 'soon' is no date"),
-        (("assemble", "x", "--until", "soon"), "--until 'soon' is no date"),
-        (("assemble", "x", "--as-of", "soon"), "--as-of 'soon' is no date"),
-        (("assemble", "x", "--recipe", "agent", "--limit", "0"), "--limit is 0: ask for at least"),
-        (("premortem", "debugging", "--limit", "-1"), "--limit is -1: ask for at least one item"),
+        (("search", "x", "--k", "0"), "--k: must be at least 1, not 0"),
+        (("search", "x", "--since", "soon"), "--since: expected a date"),
+        (("assemble", "x", "--until", "soon"), "--until: expected a date"),
+        (("assemble", "x", "--as-of", "soon"), "--as-of: expected a date"),
+        (
+            ("assemble", "x", "--recipe", "agent", "--limit", "0"),
+            "--limit: must be at least 1, not 0",
+        ),
+        (("premortem", "debugging", "--limit", "-1"), "--limit: must be at least 1, not -1"),
         (("assemble", "x", "--limit", "3"), "--limit: the recipe 'documents' has no sections"),
-        (("assemble", "x", "--shares", "news=3"), "--shares: there is no 'news'"),
-        (("assemble", "x", "--system", "a.md"), "--system: the recipe 'documents' says no"),
+        (
+            ("assemble", "x", "--shares", "news=3"),
+            "--shares: the recipe 'documents' has no section 'news'",
+        ),
+        (
+            ("assemble", "x", "--system", "a.md"),
+            "--system: the recipe 'documents' takes no instructions",
+        ),
         (("memory", "import", "a.md"), "a.md, line 1 is no JSON"),
         (("import", "blocks", "a.md"), "a.md, line 1 is no JSON"),
         (("block", "put", "x", "--type", "news"), "the block: there is no type 'news'"),
@@ -192,8 +203,8 @@ def test_a_budget_that_is_too_small_is_told_with_the_options_that_help(indexed: 
     done = indexed.call("assemble", "anchor", "--budget", "3", "--reserve", "none")
     assert done.returncode == 1
     assert "raise --budget to " in done.stderr
-    assert "let pieces be cut (--overflow cut)" in done.stderr
-    assert "allow an empty context (--allow-empty)" in done.stderr
+    assert "set --overflow to cut" in done.stderr
+    assert "or set --allow-empty" in done.stderr
     budget = done.stderr.partition("raise --budget to ")[2].partition(",")[0]
     done = indexed.call("assemble", "anchor", "--budget", budget, "--reserve", "none")
     assert done.returncode == 0
@@ -204,7 +215,7 @@ def test_a_budget_that_is_too_small_is_told_with_the_options_that_help(indexed: 
 
 def test_words_of_the_command_line_stay_there(indexed: Tree) -> None:
     done = indexed.call("assemble", "anchor", "--budget", "500")
-    assert "raise --budget, or lower the reserves (--reserve none for none)" in done.stderr
+    assert "raise --budget or lower --reserve" in done.stderr
     wrong: tuple[Options, ...] = (
         {"budget": 500},
         {"types": ["code"]},

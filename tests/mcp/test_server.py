@@ -217,7 +217,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"query": 3}, "query: 3 is not of type 'string'"),
     ("search", {"query": " "}, "the query is empty: say what to look for"),
     ("search", {"query": "a", "hits": 3}, "'hits' was unexpected"),
-    ("search", {"query": "a", "since": "soon"}, "is no date"),
+    ("search", {"query": "a", "since": "soon"}, "since: expected a date"),
     ("assemble_context", {"query": "a", "recipe": "/etc/passwd"}, "is not one of"),
     ("assemble_context", {"query": "a", "types": ["news"]}, "news"),
     ("assemble_context", {"query": "a", "model": "nobody-9"}, "no token counter for the model"),

@@ -10,8 +10,7 @@ from dataclasses import asdict
 
 import quire
 from quire import Quire
-from quire.core.types import Context, Filter
-from quire.pipeline.request import Options
+from quire.core.types import Context, Filter, Options
 from tests.pipeline.making import Meaning
 
 QUERIES = ("how does a quorum vote for its leader", "crash of a validator", "epoch ledger stake")

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import pytest
 
 from quire import Quire
+from quire.core.types import Options
 from quire.errors import BudgetError, BudgetTooSmallError, CallerError, InputError, QuireError
-from quire.pipeline.request import Options
 from quire.pipeline.steps import assemble
-from quire.pipeline.validate import LARGEST_BUDGET
+from quire.pipeline.validate import MAX_BUDGET
 from tests.conftest import Tree
 from tests.pipeline.holding import count
 from tests.pipeline.making import chunk, draft, recipe
@@ -23,16 +23,25 @@ QUERY = "quorum vote"
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"budget": 0}, "the budget is 0 tokens: it must be above zero"),
-        ({"budget": -5}, "the budget is -5 tokens: it must be above zero"),
-        ({"budget": LARGEST_BUDGET + 1}, "more than any window (100000000 at most)"),
-        ({"budget": 10**30}, "more than any window"),
-        ({"budget": 800}, "of 800 tokens all are reserved (system 200, query 100, response 500)"),
-        ({"budget": 1}, "raise the budget, or lower the reserves"),
-        ({"budget": 500, "reserve": {"answer": 500}}, "all are reserved (answer 500)"),
-        ({"reserve": {"system": -1}}, "-1 tokens are reserved for system: it must not be negative"),
-        ({"reserve": {"system": 2.5}}, "2.5 is reserved for system: it must be a whole number"),
-        ({"reserve": {"system": "200"}}, "'200' is reserved for system"),
+        ({"budget": 0}, "budget: must be between 1 and 100000000 tokens, not 0"),
+        ({"budget": -5}, "budget: must be between 1 and 100000000 tokens, not -5"),
+        ({"budget": MAX_BUDGET + 1}, "must be between 1 and 100000000 tokens, not 100000001"),
+        ({"budget": 10**30}, "must be between 1 and 100000000"),
+        (
+            {"budget": 800},
+            "all of its 800 tokens are reserved (system 200, query 100, response 500)",
+        ),
+        ({"budget": 1}, "raise budget or lower reserve"),
+        ({"budget": 500, "reserve": {"answer": 500}}, "tokens are reserved (answer 500)"),
+        (
+            {"reserve": {"system": -1}},
+            "reserve: system must be a whole number of at least 0, not -1",
+        ),
+        (
+            {"reserve": {"system": 2.5}},
+            "reserve: system must be a whole number of at least 0, not 2.5",
+        ),
+        ({"reserve": {"system": "200"}}, "system must be a whole number of at least 0, not '200'"),
     ],
 )
 def test_a_budget_that_contradicts_itself(library: Quire, options: Options, said: str) -> None:
@@ -47,39 +56,55 @@ def test_a_budget_that_contradicts_itself(library: Quire, options: Options, said
 
 @pytest.mark.parametrize("budget", ["4000", 4000.0, None, True, [4000]])
 def test_a_budget_that_is_no_number(library: Quire, budget: object) -> None:
-    with pytest.raises(InputError, match=r"budget.total is .*: expected a whole number"):
+    with pytest.raises(InputError, match=r"budget: expected a whole number, not "):
         library.assemble(QUERY, budget=budget)  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("--budget", "0"), 2, "above zero"),
-        (("--budget", "-1"), 2, "above zero"),
-        (("--budget", "100000001"), 2, "more than any window"),
-        (("--budget", "99999999999999999999999999"), 2, "more than any window"),
-        (("--budget", "800"), 2, "all are reserved"),
-        (("--budget", "100", "--reserve", "a=60,b=60"), 2, "all are reserved (a 60, b 60)"),
-        (("--reserve", "system=-3"), 2, "-3 tokens are reserved for system"),
+        (("--budget", "0"), 2, "--budget: must be between 1 and 100000000 tokens"),
+        (("--budget", "-1"), 2, "--budget: must be between 1 and 100000000 tokens"),
+        (("--budget", "100000001"), 2, "--budget: must be between 1 and 100000000 tokens"),
+        (
+            ("--budget", "99999999999999999999999999"),
+            2,
+            "--budget: must be between 1 and 100000000 tokens",
+        ),
+        (
+            ("--budget", "800"),
+            2,
+            "reserved (system 200, query 100, response 500); raise --budget or",
+        ),
+        (
+            ("--budget", "100", "--reserve", "a=60,b=60"),
+            2,
+            "reserved (a 60, b 60); raise --budget or lower --reserve",
+        ),
+        (
+            ("--reserve", "system=-3"),
+            2,
+            "--reserve: system must be a whole number of at least 0, not -3",
+        ),
         (
             ("--reserve", "system"),
             2,
-            "write names with tokens, as in system=200,response=500 (or `none`)",
+            "--reserve: expected names with numbers such as system=200,response=500 (or `none`)",
         ),
         (
             ("--reserve", "system=²"),
             2,
-            "write names with tokens, as in system=200,response=500 (or `none`)",
+            "--reserve: expected names with numbers such as system=200,response=500 (or `none`)",
         ),
         (
             ("--reserve", ""),
             2,
-            "write names with tokens, as in system=200,response=500 (or `none`)",
+            "--reserve: expected names with numbers such as system=200,response=500 (or `none`)",
         ),
         (
             ("--reserve", "=5"),
             2,
-            "write names with tokens, as in system=200,response=500 (or `none`)",
+            "--reserve: expected names with numbers such as system=200,response=500 (or `none`)",
         ),
         (("--budget", "3", "--reserve", "none"), 1, "not even one piece fits"),
         (("--budget", "3", "--reserve", "none", "--overflow", "cut"), 1, "not even one piece"),
@@ -105,13 +130,13 @@ def test_too_small_for_one_piece_names_the_smallest_budget_that_works(
     with pytest.raises(BudgetTooSmallError) as refused:
         library.assemble(QUERY, budget=small, overflow=overflow, reserve=reserve)
     assert refused.value.exit_code == 1
-    named = re.search(r"raise the budget to (\d+)", str(refused.value))
+    named = re.search(r"raise budget to (\d+)", str(refused.value))
     assert named is not None
     enough = int(named[1])
     context = library.assemble(QUERY, budget=enough, overflow=overflow, reserve=reserve)
     assert len(context.sources) == 1
     assert context.tokens == context.available == enough - sum(reserve.values())
-    with pytest.raises(BudgetTooSmallError, match=f"raise the budget to {enough}, "):
+    with pytest.raises(BudgetTooSmallError, match=f"raise budget to {enough}, "):
         library.assemble(QUERY, budget=enough - 1, overflow=overflow, reserve=reserve)
 
 
@@ -176,8 +201,8 @@ def test_a_soft_budget_that_holds_everything_is_not_passed(library: Quire) -> No
 
 def test_the_largest_budget_holds_everything(library: Quire) -> None:
     for pack in ("greedy", "optimal"):
-        context = library.assemble(QUERY, budget=LARGEST_BUDGET, pack=pack)
-        assert context.available == LARGEST_BUDGET - 800
+        context = library.assemble(QUERY, budget=MAX_BUDGET, pack=pack)
+        assert context.available == MAX_BUDGET - 800
         assert context.omitted == 0
         assert len(context.sources) > 30
 

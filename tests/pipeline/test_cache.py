@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from quire import AccessRule, Quire
-from quire.core.types import Event, Filter, Viewer
+from quire.core.types import Event, Filter, Options, Viewer
 from quire.errors import BudgetTooSmallError
-from quire.pipeline.request import Options
 from tests.conftest import Tree
 from tests.pipeline.conftest import opened
 from tests.pipeline.making import Broken, Meaning

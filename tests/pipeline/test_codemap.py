@@ -112,9 +112,9 @@ def test_what_may_not_be_read_neither_shows_nor_counts(code: Quire, tmp_path: Pa
 
 
 def test_budgets_that_cannot_be(code: Quire) -> None:
-    with pytest.raises(BudgetError, match="above zero"):
+    with pytest.raises(BudgetError, match="budget: must be between 1 and"):
         code.map(budget=0)
-    with pytest.raises(BudgetTooSmallError, match="raise it to") as caught:
+    with pytest.raises(BudgetTooSmallError, match="raise budget to") as caught:
         code.map(budget=3)
     needed = int(str(caught.value).rpartition(" ")[2])
     assert code.map(budget=needed).shown == 1

@@ -133,7 +133,7 @@ def test_standard_input_asks_the_same(shelf: Tree) -> None:
     assert shelf.call("explain", "-", stdin=QUERY).stdout == shelf.call("explain", QUERY).stdout
     empty = shelf.call("assemble", "-", stdin=" \n")
     assert (empty.returncode, empty.stdout) == (2, "")
-    assert empty.stderr == "quire: the query is empty: say what the context is for\n"
+    assert empty.stderr == "quire: the query is empty; say what the context is for\n"
 
 
 @pytest.mark.parametrize(

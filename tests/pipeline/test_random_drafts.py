@@ -69,7 +69,7 @@ def test_a_budget_that_is_too_small_names_the_smallest_that_works(
     try:
         context = made(started)
     except BudgetTooSmallError as error:
-        named = re.search(r"raise the budget to (\d+)", str(error))
+        named = re.search(r"raise budget to (\d+)", str(error))
         assert named is not None
         total = int(named[1])
     else:  # some counters take nothing for a text of a few bytes
@@ -84,11 +84,11 @@ def test_a_budget_that_is_too_small_names_the_smallest_that_works(
     assert context.sources
     assert context.tokens <= total
     for less in range(max(1, total - 3), total):
-        with pytest.raises(BudgetTooSmallError, match=f"raise the budget to {total}\\b"):
+        with pytest.raises(BudgetTooSmallError, match=f"raise budget to {total}\\b"):
             made(at(less))
     empty = made(replace(started, allow_empty=True))
     assert (empty.text, empty.tokens, empty.sources) == ("", 0, ())
-    assert any(f"raise the budget to {total}" in note for note in empty.notes)
+    assert any(f"raise `budget` to {total}" in note for note in empty.notes)
 
 
 @rarer

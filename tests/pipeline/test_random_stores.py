@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from quire import AccessRule, Quire
-from quire.core.types import Chunk, Context, Viewer
+from quire.core.types import Chunk, Context, Options, Viewer
 from quire.pipeline import recipe as recipes
-from quire.pipeline.request import Options
 from tests.conftest import Tree
 from tests.pipeline.conftest import opened
 from tests.pipeline.digest import plain

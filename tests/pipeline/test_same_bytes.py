@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from quire import Quire
-from quire.core.types import Context
-from quire.pipeline.request import Options
+from quire.core.types import Context, Options
 from tests.conftest import TIME_LIMIT, Tree
 from tests.pipeline.conftest import opened
 from tests.pipeline.digest import QUERIES, digest, plain, requests
@@ -101,7 +100,7 @@ def test_async_alone_and_its_errors(library: Quire) -> None:
 
     good, negative, empty = asyncio.run(mixed())
     assert good == context
-    assert "above zero" in str(negative)
+    assert "budget: must be between 1 and" in str(negative)
     assert "the query is empty" in str(empty)
 
 

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from quire import AccessRule, Filter, Quire
-from quire.core.types import OWNER, Context
+from quire.core.types import OWNER, Context, Options
 from quire.errors import InputError
-from quire.pipeline.request import Options
 from quire.pipeline.why_not import Relaxation, WhyNot
 from quire.retrieval import COLLECTORS
 from tests.conftest import Tree

@@ -10,8 +10,8 @@ import pytest
 
 from quire import AccessRule, Quire
 from quire.audit import diff_receipts
+from quire.core.types import Options
 from quire.errors import InputError
-from quire.pipeline.request import Options
 from tests.conftest import Tree
 from tests.pipeline.conftest import opened
 from tests.pipeline.digest import requests
@@ -316,11 +316,11 @@ def test_parts_of_the_wrong_kind_are_named(kept: Quire, part: str, value: object
         ("query_vector", "not hex", "query_vector cannot be read"),
         ("query_vector", "00ff", "the query's vector has 2 numbers"),
         ("counter", "nobody-1", "no token counter for the model 'nobody-1'"),
-        ("recipe.budget.total", 0, "above zero"),
+        ("recipe.budget.total", 0, "budget.total: must be between 1 and"),
         ("recipe.budget.total", -1, "must be at least 0"),
-        ("recipe.fit.pack", "x", "no way of packing"),
+        ("recipe.fit.pack", "x", "fit.pack: unknown packing strategy"),
         ("recipe.fit.dedup", 7, "between 0 and 1"),
-        ("recipe.sources", {}, "asks no source"),
+        ("recipe.sources", {}, "has no sources"),
         ("recipe.sources", {"lexical": {"q": 1}}, "recipe.sources.lexical.k is missing"),
         ("recipe.rank", {"q": 1}, "recipe.rank.constant is missing"),
         ("recipe.name", "", "expected a text"),

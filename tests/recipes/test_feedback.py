@@ -114,7 +114,7 @@ def test_it_can_be_switched_off(noted: Quire, wordy: Tree) -> None:
     assert all("feedback" not in one.signals for one in off.decisions)
     own = wordy.write("own.toml", 'extends = "agent"\n[rank]\nfeedback = 0\n')
     assert noted.assemble(QUERY, recipe=str(own)).text == before.text
-    with pytest.raises(InputError, match=r"rank\.feedback is 101: it must be between 0 and 100"):
+    with pytest.raises(InputError, match=r"feedback: must be between 0 and 100, not 101"):
         page(noted, feedback=101)
     done = wordy.call("assemble", QUERY, "--recipe", "agent", "--feedback", "0")
     assert done.stdout == before.text

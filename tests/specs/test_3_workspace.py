@@ -241,10 +241,10 @@ def test_the_conversation_is_told_newest_first_and_whole(workspace: Quire) -> No
 @pytest.mark.parametrize(
     ("budget", "said"),
     [
-        (TokenBudget(total=0), "above zero"),
+        (TokenBudget(total=0), "must be between 1 and"),
         (TokenBudget(focus=-1), "must not be negative"),
         (TokenBudget(1000, focus=1001), "too many"),
-        (TokenBudget(4000, 0, 0, 0, 0, 0, 0), "no section has any tokens"),
+        (TokenBudget(4000, 0, 0, 0, 0, 0, 0), "no section has a share above 0"),
     ],
 )
 def test_budgets_that_cannot_be(workspace: Quire, budget: TokenBudget, said: str) -> None:
@@ -409,9 +409,9 @@ def test_a_filter_holds_for_every_section(workspace: Quire) -> None:
 def test_what_has_no_effect_is_told(workspace: Quire) -> None:
     context = workspace.assemble("migration", focus="plan", prefer=["todo"], base="src")
     for name in ("focus", "prefer", "base"):
-        assert any(f"{name} has no effect" in note for note in context.notes)
+        assert any(f"`{name}` has no effect" in note for note in context.notes)
     assert not workspace.assemble("migration", recipe="workspace", focus="plan").notes[1:]
-    with pytest.raises(InputError, match="says no instructions"):
+    with pytest.raises(InputError, match="takes no instructions"):
         workspace.assemble("migration", system="Be brief.")
 
 

@@ -506,8 +506,8 @@ def test_quality_1_a_soft_budget_says_by_how_much_it_is_passed(shop: Quire) -> N
 def test_quality_4_errors_say_what_to_do(shop: Quire) -> None:
     for ask, told in (
         (lambda: shop.agent.assemble_context(""), "say what the context is for"),
-        (lambda: shop.agent.assemble_context(QUERY, limit=0), "ask for at least one item"),
-        (lambda: shop.agent.assemble_context(QUERY, max_tokens=0), "above zero"),
+        (lambda: shop.agent.assemble_context(QUERY, limit=0), "limit: must be at least 1, not 0"),
+        (lambda: shop.agent.assemble_context(QUERY, max_tokens=0), "budget: must be between 1 and"),
         (lambda: shop.agent.assemble_context(QUERY, "memories"), "a list of names"),
         (lambda: shop.agent.assemble_context(QUERY, model="gpt-99"), "gpt-99"),
         (lambda: shop.assemble(QUERY, types=["code"]), "the recipe 'agent' has some"),

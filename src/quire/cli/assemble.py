@@ -11,7 +11,6 @@ import click
 
 from quire.cli import output
 from quire.cli.context_options import asking, options_of, receipt_of
-from quire.cli.naming import as_typed
 from quire.cli.options import asked, common, content_of, is_number, opened, sharing, viewed
 from quire.core import serialize
 from quire.errors import InputError, NoStoreError
@@ -38,7 +37,7 @@ def assemble(
     The context alone goes to standard output.
     """
     as_json = given.pop("as_json")
-    with opened(store, space) as quire, as_typed(given):
+    with opened(store, space) as quire:
         context = quire.assemble(asked(query), **options_of(given))
     _keep(receipt, context)
     output.context(context, as_json=as_json)
@@ -50,7 +49,7 @@ def assemble(
 def explain(*, query: str, store: str | None, space: str | None, **given: Any) -> None:
     """Tell of each candidate for QUERY whether it is in, at which step it fell, and why."""
     as_json = given.pop("as_json")
-    with opened(store, space) as quire, as_typed(given):
+    with opened(store, space) as quire:
         context = quire.assemble(asked(query), **options_of({**given, "allow_empty": True}))
     output.explained(context, as_json=as_json)
 
@@ -66,7 +65,7 @@ def why_not(*, query: str, place: str, store: str | None, space: str | None, **g
     if not colon or not is_number(line):
         path, line = place, ""
     at = int(line) if line else None
-    with opened(store, space) as quire, as_typed(given):
+    with opened(store, space) as quire:
         told = quire.why_not(asked(query), quire.documents.path_of(path), at, **options_of(given))
     output.why_not(serialize.to_plain(told), as_json=as_json)
     sys.exit(0 if all(one.inside for one in told) else 1)
@@ -158,7 +157,7 @@ def premortem(
     For the moment when a test fails for the first time, before the search for the cause begins.
     """
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with opened(store, space) as quire, as_typed(given):
+    with opened(store, space) as quire:
         context = quire.agent.premortem(domain, strategy, **options)
     _keep(receipt, context)
     output.context(context, as_json=as_json)

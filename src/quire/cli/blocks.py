@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from quire.cli import output
-from quire.cli.naming import as_typed
 from quire.cli.options import CONTEXT, Command, asked, common, opened, viewed, writing
 from quire.core import serialize
 from quire.core.types import Viewer, Written
@@ -92,7 +91,7 @@ def put_block(
     Without --share it has the readers of what it stands in; at the root, a viewer's is theirs
     alone and the owner's falls under the access rules.
     """
-    with opened(store, space, create=space is None) as quire, as_typed({}):
+    with opened(store, space, create=space is None) as quire:
         if name and not replace and _is_there(quire, name, viewer):
             raise InputError(
                 f"there is a block {name!r} already: `quire block edit` changes it, --replace puts "
@@ -197,7 +196,7 @@ def edit(
     Properties and relations that are not named stay; links and mentions are replaced.
     """
     named: dict[str, Property | None] = {**_properties(properties), **dict.fromkeys(unset)}
-    with opened(store, space) as quire, as_typed({}):
+    with opened(store, space) as quire:
         written = quire.blocks.edit(
             name,
             at=now(),

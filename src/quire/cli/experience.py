@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from quire.cli import output
-from quire.cli.naming import as_typed
 from quire.cli.options import CONTEXT, Command, common, opened, sharing, viewed, writing
 from quire.core import serialize
 from quire.core.types import Experience, Written
@@ -62,7 +61,7 @@ def start(
     all that there are.
     """
     stated = {} if strategy is None else {"strategy": strategy}
-    with opened(store, space, create=space is None) as quire, as_typed({}):
+    with opened(store, space, create=space is None) as quire:
         written = quire.experiences.start(
             goal,
             at=now(),
@@ -104,7 +103,7 @@ def update(
 
     A hypothesis, action or prediction in place of an earlier one counts as another iteration.
     """
-    with opened(store, space) as quire, as_typed({}):
+    with opened(store, space) as quire:
         written = quire.experiences.update(
             name,
             at=now(),
@@ -148,7 +147,7 @@ def resolve(
     With a result and a lesson (and, if falsified, the root cause) it counts as gold, with a result
     as silver, else as bronze.
     """
-    with opened(store, space) as quire, as_typed({}):
+    with opened(store, space) as quire:
         written = quire.experiences.resolve(
             name,
             outcome,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from quire.cli import output
-from quire.cli.naming import as_typed, in_file
-from quire.cli.options import common, content_of, opened, sharing, writing
+from quire.cli.options import common, content_of, in_file, opened, sharing, writing
 from quire.core import serialize
 from quire.core.types.blocks import PagesImported
 from quire.system.clock import now
@@ -33,7 +32,7 @@ def import_blocks(
     as they are; anyone else becomes the author.
     """
     text = content_of(file)
-    with opened(store, space, create=space is None) as quire, as_typed({}), in_file(file):
+    with opened(store, space, create=space is None) as quire, in_file(file):
         result = quire.blocks.import_lines(text, at=now(), viewer=viewer, allow_secret=allow_secret)
     output.imported(result, "blocks", as_json=as_json)
 
@@ -60,7 +59,7 @@ def _importing(form: str, what: str) -> click.Command:
         space: str | None,
         as_json: bool,
     ) -> None:
-        with opened(store, space, create=space is None) as quire, as_typed({}):
+        with opened(store, space, create=space is None) as quire:
             result = quire.blocks.import_pages(
                 folder, form, at=now(), share=share, viewer=viewer, allow_secret=allow_secret
             )

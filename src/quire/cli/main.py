@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import Any
 
@@ -26,7 +27,6 @@ from quire.cli.imports import IMPORTS
 from quire.cli.install import install
 from quire.cli.mcp import mcp, mcp_proxy
 from quire.cli.memory import memory, remember
-from quire.cli.naming import as_typed
 from quire.cli.options import CONTEXT, asked, common, limit, opened, viewed
 from quire.cli.rules import rules
 from quire.core import serialize
@@ -48,7 +48,10 @@ class Door(click.Group):
         try:
             sys.exit(super().main(*args, **kwargs) or 0)
         except QuireError as error:
-            output.note(f"quire: {error}")
+            flags = _flags(self._command(kwargs.get("args") or (*args, sys.argv[1:])[0]))
+            if error.place:  # what stands in a file was not typed
+                flags.pop(error.field, None)
+            output.note(f"quire: {error.describe(lambda name: flags.get(name, name))}")
             sys.exit(error.exit_code)
         except click.ClickException as error:
             error.show()
@@ -64,6 +67,15 @@ class Door(click.Group):
             output.note(f"quire: {place}{error.strerror or error}")
             sys.exit(1)
 
+    def _command(self, arguments: Sequence[str]) -> click.Command:
+        """Return the command that arguments name."""
+        command: click.Command = self
+        for name in arguments:
+            if not isinstance(command, click.Group) or name not in command.commands:
+                break
+            command = command.commands[name]
+        return command
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader of its output that has had enough is no failure."""
         try:
@@ -72,6 +84,12 @@ class Door(click.Group):
             # Python would complain again at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+
+
+def _flags(command: click.Command) -> dict[str, str]:
+    """Return the flags of a command, by the names of the arguments that they stand for."""
+    options = [item for item in command.params if isinstance(item, click.Option)]
+    return {option.name: max(option.opts, key=len) for option in options if option.name}
 
 
 @click.group(cls=Door, context_settings=CONTEXT)
@@ -196,7 +214,7 @@ def search(
 ) -> None:
     """Find what answers QUERY best, by its words and by its meaning (`-`: standard input)."""
     where = parse_filter(kinds, paths, since, until)
-    with opened(store, space) as quire, as_typed({"k": k}):
+    with opened(store, space) as quire:
         result = quire.search(asked(query), k=k, viewer=viewer, where=where, exact=exact)
     output.found(result, as_json=as_json)
 

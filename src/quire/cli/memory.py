@@ -7,8 +7,17 @@ from typing import Any
 import click
 
 from quire.cli import output
-from quire.cli.naming import as_typed, in_file
-from quire.cli.options import CONTEXT, asked, common, content_of, opened, sharing, viewed, writing
+from quire.cli.options import (
+    CONTEXT,
+    asked,
+    common,
+    content_of,
+    in_file,
+    opened,
+    sharing,
+    viewed,
+    writing,
+)
 from quire.core import serialize
 from quire.core.types import Memory, Written
 from quire.system.clock import now
@@ -37,7 +46,7 @@ def remember(
 ) -> None:
     """Remember TEXT (`-`: standard input): a fact, a preference, a decision, an error."""
     given = _given(category=category, importance=importance)
-    with opened(store, space, create=space is None) as quire, as_typed({}):
+    with opened(store, space, create=space is None) as quire:
         written = quire.memories.add(
             asked(text),
             at=now(),
@@ -125,7 +134,7 @@ def edit(
     as_json: bool,
 ) -> None:
     """Correct a memory: another TEXT (`-`: standard input), category or importance."""
-    with opened(store, space) as quire, as_typed({}):
+    with opened(store, space) as quire:
         written = quire.memories.edit(
             name,
             at=now(),
@@ -189,7 +198,7 @@ def import_(
     access as they are; anyone else becomes the author.
     """
     text = content_of(file)
-    with opened(store, space, create=space is None) as quire, as_typed({}), in_file(file):
+    with opened(store, space, create=space is None) as quire, in_file(file):
         result = quire.memories.import_lines(
             text, at=now(), share=share, viewer=viewer, allow_secret=allow_secret
         )

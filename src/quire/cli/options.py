@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -110,6 +111,20 @@ def content_of(file: str) -> str:
         return data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read: {error}") from error
+
+
+@contextmanager
+def in_file(file: str) -> Iterator[None]:
+    """Let an error in a line of a file name the file as well."""
+    try:
+        yield
+    except InputError as error:
+        place = "standard input" if file == "-" else file
+        if error.place.startswith("line "):
+            raise error.within(place) from error
+        if error.message.startswith("line "):
+            raise InputError(f"{place}, {error}") from error
+        raise
 
 
 def situation_typed(given: str) -> Situation:

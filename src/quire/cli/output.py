@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from quire.cli.naming import setting, spoken
+from quire.cli.context_options import assignment, option_flags
 from quire.core.serialize import json_text, pick, printable, to_plain
 from quire.core.types import (
     AccessRule,
@@ -169,7 +169,7 @@ def why_not(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         say(f"{where} is not in the context")
         for fallen in one["relaxed"] or [one]:
             say(f"    {fallen['step']}: {fallen['reason']}")
-        settings = ", ".join(setting(each["setting"], each["value"]) for each in one["relaxed"])
+        settings = ", ".join(assignment(each["setting"], each["value"]) for each in one["relaxed"])
         if one["checked"]:
             say(f"    it gets in with {settings} (checked by running it again)")
         else:
@@ -237,7 +237,7 @@ def imported(result: ImportResult, what: str, *, as_json: bool) -> None:
 def notes(told: Iterable[str]) -> None:
     """Tell a person what there is to know beside a result."""
     for text in told:
-        note(f"note: {spoken(text)}")
+        note(f"note: {option_flags(text)}")
 
 
 def _missing(failed: Iterable[Failure], told: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Which moment does a date stand for?"""
+"""Read dates as moments: seconds since 1970."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from quire.core.types import Filter
 from quire.errors import InputError
 
 
-def seconds(flag: str, text: str, *, end: bool = False) -> int:
+def seconds(field: str, text: str, *, end: bool = False) -> int:
     """Read a date or a date-time (UTC unless it says otherwise); a date may stand for its end."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InputError(
-            f"{flag} {text!r} is no date: write 2026-01-31 or 2026-01-31T12:00:00Z"
+            f"expected a date such as 2026-01-31 or 2026-01-31T12:00:00Z, not {text!r}",
+            field=field,
+            value=text,
         ) from None
     if len(text) <= len("2026-01-31") and end:
         moment = datetime.combine(moment.date(), time(23, 59, 59))
@@ -28,6 +30,6 @@ def parse_filter(
     return Filter(
         kinds=kinds,
         paths=paths,
-        since=None if since is None else seconds("--since", since),
-        until=None if until is None else seconds("--until", until, end=True),
+        since=None if since is None else seconds("since", since),
+        until=None if until is None else seconds("until", until, end=True),
     )

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from quire.core import serialize
 from quire.core.dates import parse_filter
+from quire.core.types.options import BY_SETTING, name_options
+from quire.mcp import schemas
 from quire.mcp.limits import BUDGET
 from quire.mcp.session import Answer, Given, Session, Step
 
 if TYPE_CHECKING:
-    from quire.core.types import Context, Failure, Filter
-    from quire.pipeline.request import Options
+    from quire.core.types import Context, Failure, Filter, Options
     from quire.pipeline.why_not import WhyNot
 
 AGENT = "agent"
 SITUATION = "situation"
-GIVEN = {"budget.total": "max_tokens"}
-"""Settings of a recipe that a client can give, by what a tool calls them."""
 
 
 def assemble(asker: Session, given: Given, step: Step) -> Answer:
@@ -60,9 +59,7 @@ def explain(asker: Session, given: Given, step: Step) -> Answer:
             "inside": one.inside,
             "step": one.step,
             "reason": one.reason,
-            "lets_in": [
-                f"{GIVEN.get(each.setting, each.setting)} = {each.value}" for each in one.relaxed
-            ],
+            "lets_in": [f"{_setting(each.setting)} = {each.value}" for each in one.relaxed],
             "checked": one.checked,
         }
         for one in missed
@@ -170,21 +167,30 @@ def _context(asker: Session, made: Context, notes: Sequence[str]) -> Answer:
 
 def _remarks(failed: Iterable[Failure], notes: Iterable[str]) -> dict[str, Any]:
     told = [{"source": one.source, "reason": one.reason} for one in failed]
-    return {"failed": told, "notes": list(notes)}
+    named = [
+        name_options(note, lambda option: f"`{schemas.argument_name(option.name)}`")
+        for note in notes
+    ]
+    return {"failed": told, "notes": named}
+
+
+def _setting(name: str) -> str:
+    """Return what a client gives to change a setting: an argument of a tool where there is one."""
+    option = BY_SETTING.get(name)
+    return name if option is None or option.tool is None else schemas.argument_name(option.name)
 
 
 def _options(given: Given) -> tuple[Options, list[str]]:
-    recipe = given.get("recipe", SITUATION if SITUATION in given else AGENT)
-    options, notes = _budget(given)
-    options |= {
-        name: given[name]
-        for name in ("types", "limit", "model", SITUATION, "base")
-        if name in given
+    lowered, notes = _budget(given)
+    options = {
+        "recipe": SITUATION if SITUATION in given else AGENT,
+        **schemas.context_options(given),
+        **lowered,
+        # A context is all that is sent: the window, and what is kept free of it, are the client's.
+        "reserve": {},
+        "allow_empty": True,
     }
-    options |= {"recipe": recipe, "where": _where(given), "allow_empty": True}
-    # A context is all that is sent: the window, and what is kept free of it, are the client's.
-    options["reserve"] = {}
-    return options, notes  # type: ignore[return-value]  # the names are those of Options, see above
+    return options, notes  # type: ignore[return-value]  # the names are those of Options
 
 
 def _budget(given: Given) -> tuple[dict[str, Any], list[str]]:

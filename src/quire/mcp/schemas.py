@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from quire.core.types.option_spec import Tool
+from quire.core.types.options import FILTERS, OPTIONS
 from quire.errors import InputError
-from quire.mcp.limits import BUDGET
 
 Schema = dict[str, Any]
-
-RECIPES = ("agent", "documents", "entities", "workspace", "situation")
-"""Those that a client can fill."""
 
 
 def text(about: str, **more: Any) -> Schema:
@@ -66,44 +64,47 @@ def check(schema: Schema, given: dict[str, Any]) -> None:
 
 # --- what is given -----------------------------------------------------------------------------
 
-WHERE: Schema = {
-    "kinds": texts("Only these kinds: document, code, conversation, commit, memory, experience."),
-    "paths": texts("Only paths that match one of these globs, as in .gitignore."),
-    "since": text("Only what was modified at or after this date: 2026-01-31."),
-    "until": text("Only what was modified at or before this date."),
-}
-MODEL = text("Count tokens for this model: gpt-4o, claude-sonnet-4-5, llama-3 (default: o200k).")
-LIMIT = number("At most so many items of each section.", 1, 100)
-SHARE = texts("Who may read it: NAME, @GROUP, public or owner (default: as the viewer's own).")
+
+def argument(name: str) -> Schema:
+    """Describe an option of a context as an argument of a tool."""
+    option = OPTIONS[name]
+    tool = option.tool or Tool()
+    bounds = {"minimum": tool.minimum, "maximum": tool.maximum, "enum": list(tool.choices) or None}
+    return {
+        **option.schema,
+        "description": tool.description or option.help,
+        **{key: value for key, value in bounds.items() if value is not None},
+    }
+
+
+def argument_name(name: str) -> str:
+    """Return what tools call an option of a context."""
+    option = OPTIONS.get(name)
+    return name if option is None or option.tool is None else option.tool.name or name
+
+
+def context_options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a context among the arguments of a tool."""
+    return {
+        name: arguments[argument_name(name)]
+        for name, option in OPTIONS.items()
+        if option.tool is not None and argument_name(name) in arguments
+    }
 
 
 def asking() -> Schema:
-    """Describe what a context is asked for with."""
+    """Describe the arguments of a context: the query, and the options that tools take."""
+    exposed = [name for name, option in OPTIONS.items() if option.tool is not None]
     return {
         "query": text("The task or the question.", minLength=1),
-        "recipe": text(
-            "agent: a page of memories, code, experiences, values and commits; documents: the "
-            "texts themselves; entities: functions and sections by name; workspace: blocks; "
-            "situation: the rules and contexts that hold. Default: agent; with a situation, that.",
-            enum=list(RECIPES),
-        ),
-        "situation": {
-            "type": "object",
-            "description": "What is going on, for rules to be decided by: tool, params, path, "
-            "intent, task, …",
-        },
-        "base": text("situation: the folder, file or context, from the root, whose rules hold."),
-        "types": texts("Only these sections of the page: memories, code, experiences, …"),
-        "limit": LIMIT,
-        "max_tokens": number(
-            f"The budget of the context (default: the recipe's; at most {BUDGET}: a larger one is "
-            "lowered).",
-            1,
-            100_000_000,
-        ),
-        "model": MODEL,
-        **WHERE,
+        **{argument_name(name): argument(name) for name in exposed},
     }
+
+
+WHERE: Schema = {argument_name(name): argument(name) for name in FILTERS}
+MODEL = argument("model")
+LIMIT = argument("limit")
+SHARE = texts("Who may read it: NAME, @GROUP, public or owner (default: as the viewer's own).")
 
 
 # --- what is given back ------------------------------------------------------------------------

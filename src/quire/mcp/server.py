@@ -99,7 +99,7 @@ class Served:
         except AnswerNeededError as needed:
             return needed.result
         except QuireError as error:
-            return _failed(str(error))
+            return _failed(error.describe(schemas.argument_name))
         except OSError as error:
             return _failed(f"{error.filename or 'the store'}: {error.strerror or error}")
         except Exception as error:  # noqa: BLE001 - a client is told in a sentence, whatever it is

@@ -56,8 +56,10 @@ def draw(view: View, under: Sequence[str], budget: int, counter: Counter) -> Map
     if entries and not chosen:
         least = min(counter.count(rendering.render_codemap([entry], outlines)) for entry in entries)
         raise BudgetTooSmallError(
-            f"not even one definition fits: at least {least} tokens are needed, the budget is "
-            f"{budget}; raise it to {least}"
+            f"not even one definition fits: at least {least} tokens are needed, not {budget}",
+            field="budget",
+            value=budget,
+            hint=f"raise {{budget}} to {least}",
         )
     notes = [] if entries else ["there is no definition to show: nothing readable here is code"]
     if counter.note:

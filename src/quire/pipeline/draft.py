@@ -99,11 +99,17 @@ def _told(asked: ResolvedRequest) -> str:
     cost, most = asked.counter.count(asked.request.system), asked.recipe.budget.system
     if not most:
         raise InputError(
-            f"system: the recipe {asked.recipe.name!r} says no instructions; "
-            "the recipe 'workspace' does"
+            f"the recipe {asked.recipe.name!r} takes no instructions",
+            field="system",
+            hint="use a recipe that does, such as 'workspace'",
         )
     if cost > most:
-        raise BudgetError(f"the instructions have {cost} tokens, and may have {most}: shorten them")
+        raise BudgetError(
+            f"has {cost} tokens, at most {most} are allowed",
+            field="system",
+            value=cost,
+            hint="shorten it",
+        )
     return asked.request.system
 
 

@@ -309,7 +309,7 @@ def ask(
 def deepened(recipe: Recipe, k: int) -> Recipe:
     """Let the k best go on, of sources that are asked for at least twice as many."""
     if k < 1:
-        raise InputError(f"k is {k}: ask for at least one result")
+        raise InputError(f"must be at least 1, not {k}", field="k", value=k)
     sources = {
         name: replace(source, k=max(source.k, 2 * k)) for name, source in recipe.sources.items()
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from quire import retrieval
 from quire.core.types import Chunk, Failure, Filter, Hit, Hits, Recipe, Request, Section
+from quire.core.types.options import FILTERS
 from quire.errors import InputError
 from quire.retrieval import Collected
 
@@ -30,8 +31,8 @@ class Part:
 
 
 def filter_of(request: Request) -> Filter:
-    """Give the filter that is part of a request."""
-    return Filter(request.kinds, request.paths, request.since, request.until)
+    """Return the filter that is part of a request."""
+    return Filter(**{name: getattr(request, name) for name in FILTERS})
 
 
 def parts_of(request: Request, recipe: Recipe) -> list[Part]:
@@ -106,7 +107,10 @@ def narrowed(where: Filter, section: Section) -> Filter:
     """Let only that answer which passes a filter and belongs into a section."""
     if where.paths and section.paths:
         raise InputError(
-            f"the section {section.name!r} looks under paths of its own: filter by something else"
+            f"the section {section.name!r} has paths of its own",
+            field="paths",
+            value=where.paths,
+            hint="filter by something else",
         )
     kinds = section.kinds or where.kinds
     if section.kinds and where.kinds:

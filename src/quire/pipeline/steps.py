@@ -294,15 +294,21 @@ def _nothing_fits(draft: Draft) -> Draft:
     budget = draft.recipe.budget
     least = _least(draft)
     needed = budget.total + least - budget.available
-    words = (
-        f"not even one piece fits: at least {least} tokens are needed, {budget.available} are "
-        f"available of {budget.total}; raise the budget to {needed}"
+    message = (
+        f"not even one piece fits: at least {least} tokens are needed, {budget.available} of "
+        f"{budget.total} are available"
     )
-    if not draft.allow_empty:
-        cutting = budget.overflow == "cut" or draft.recipe.fit.pack == "optimal"
-        more = "" if cutting else ", let pieces be cut"
-        raise BudgetTooSmallError(f"{words}{more}, or allow an empty context")
-    return replace(draft, notes=(*draft.notes, words))
+    if draft.allow_empty:
+        return replace(draft, notes=(*draft.notes, f"{message}; raise `budget` to {needed}"))
+    cuts = budget.overflow == "cut" or draft.recipe.fit.pack == "optimal"
+    raise BudgetTooSmallError(
+        message,
+        field="budget",
+        value=budget.total,
+        hint=f"raise {{budget}} to {needed}, "
+        + ("" if cuts else "set {overflow} to cut, ")
+        + "or set {allow_empty}",
+    )
 
 
 def _least(draft: Draft) -> int:

@@ -32,7 +32,7 @@ from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved, ask, question_of
 from quire.pipeline.sections import parts_of
 from quire.pipeline.steps import STEPS, assemble, deduped
-from quire.pipeline.validate import LARGEST_BUDGET
+from quire.pipeline.validate import MAX_BUDGET
 from quire.retrieval import COLLECTORS
 
 TRIES = 8
@@ -238,10 +238,10 @@ def _way_past(
     setting, changed = _SETTINGS[step]
     low, most = {
         "rank": (recipe.rank.top, found),
-        "depth": (recipe.rank.times, LARGEST_BUDGET),
+        "depth": (recipe.rank.times, MAX_BUDGET),
         "dedup": (round(recipe.fit.dedup * THOUSANDTHS), THOUSANDTHS),
         "group": (recipe.fit.per_document, found),
-        "pack": (recipe.budget.total, LARGEST_BUDGET),
+        "pack": (recipe.budget.total, MAX_BUDGET),
     }[step]
 
     section = recipe.section(draft.sections.get(chunk_id, ""))

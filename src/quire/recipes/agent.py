@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quire.core.aio import waiting
-from quire.core.types import Context, FormattedContext, Recipe, Viewer, formatted
+from quire.core.types import Context, FormattedContext, Options, Recipe, Viewer, formatted
 from quire.memory import vocabulary
 from quire.memory.authoring import OpenProject
 from quire.pipeline import recipe as recipes
-from quire.pipeline.request import DEFAULT_MODEL, Options
+from quire.pipeline.request import DEFAULT_MODEL
 from quire.recipes.protocol import Assemble
 
 AGENT = "agent"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, Unpack
 
-from quire.core.types import Context
-from quire.pipeline.request import Options
+from quire.core.types import Context, Options
 
 
 class Assemble(Protocol):

@@ -17,13 +17,13 @@ from quire.core.types import (
     ContextRequest,
     ContextSection,
     Filter,
+    Options,
     PayloadMetadata,
     TokenBudget,
     Validation,
 )
 from quire.errors import BudgetError, InputError
 from quire.memory.authoring import OpenProject
-from quire.pipeline.request import Options
 from quire.recipes.protocol import Assemble
 from quire.retrieval import ancestors
 

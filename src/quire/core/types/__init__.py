@@ -27,7 +27,6 @@ from quire.core.types.context import (
     Passage,
     Piece,
     Recorded,
-    Request,
     Run,
     Source,
 )
@@ -43,6 +42,7 @@ from quire.core.types.memory import (
     Written,
     written_moment,
 )
+from quire.core.types.options import Filters, Options, Request
 from quire.core.types.outline import (
     CATEGORIES,
     OTHER,
@@ -179,6 +179,7 @@ __all__ = [
     "Failure",
     "Feedback",
     "Filter",
+    "Filters",
     "FitSpec",
     "Focus",
     "FormattedContext",
@@ -201,6 +202,7 @@ __all__ = [
     "Mention",
     "MergedContext",
     "Mistake",
+    "Options",
     "Outline",
     "Passage",
     "PayloadMetadata",

@@ -11,42 +11,6 @@ from quire.core.types.rules import RuleEvaluation, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """All that is asked for a context."""
-
-    query: str
-    model: str
-    """The counter that the tokens are counted with."""
-    kinds: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    since: int | None = None
-    until: int | None = None
-    as_of: int | None = None
-    """The moment that recency is judged at; None: the newest time that the viewer may read."""
-    exact: bool = False
-    previous: tuple[str, ...] = ()
-    """The chunks of an earlier context, in their order, for the order `stable`."""
-    focus: str | None = None
-    """The record that the asker looks at."""
-    include: tuple[str, ...] = ()
-    """Records that belong in, whatever is asked."""
-    exclude: tuple[str, ...] = ()
-    """Records that do not, nor what stands below them."""
-    prefer: tuple[str, ...] = ()
-    """Kinds of things that answer best."""
-    depth: int | None = None
-    """How far up and down from the focus is looked; None: as the recipe says."""
-    history: tuple[tuple[str, str], ...] = ()
-    """The conversation so far: who speaks, and what."""
-    system: str = ""
-    """The caller's own instructions."""
-    situation: str = ""
-    """What is going on, as canonical JSON, for rules to be decided by."""
-    base: str = ""
-    """The context, or the place, whose rules hold."""
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
     """What became of a candidate: at which step, and why."""
 

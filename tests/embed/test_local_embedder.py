@@ -133,7 +133,7 @@ def test_a_closed_embedder_says_so() -> None:
 
 
 def test_threads_below_zero_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"embed\.threads is -1"):
+    with pytest.raises(ConfigError, match=r"embed\.threads: must be at least 0, not -1"):
         LocalEmbedder(EmbedSettings(threads=-1))
 
 

@@ -212,7 +212,7 @@ def test_the_model_is_given_the_inputs_that_it_asks_for(
 def test_an_unknown_input_is_named(folder: Folder) -> None:
     folder.put("model.onnx", Graph(inputs=("input_ids", "position_ids")))
     with pytest.raises(
-        ModelError, match="asks for position_ids; Quire can give input_ids"
+        ModelError, match="unsupported input position_ids; supported inputs: input_ids"
     ) as caught:
         folder.open()
     assert str(folder.path) in str(caught.value)
@@ -269,7 +269,7 @@ def test_the_name_changes_with_the_rounding(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = folder.open().model
-    monkeypatch.setattr("quire.embed.files.VERSION", 2)
+    monkeypatch.setattr("quire.embed.model_files.VERSION", 2)
     assert folder.open().model != before
 
 
@@ -285,35 +285,47 @@ def test_weights_in_another_file_are_refused(
     folder.put("model.onnx", Graph(beside="weights.bin"))
     folder.put("weights.bin", TABLE.tobytes())
     monkeypatch.chdir(folder.path)
-    with pytest.raises(ModelError, match=r"model\.onnx keeps its weights in other files"):
+    with pytest.raises(ModelError, match=r"model\.onnx: keeps its weights in other files"):
         folder.open()
 
 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("model.onnx", b"no model", r"model\.onnx cannot be used"),
-        ("model.onnx", b"", r"model\.onnx cannot be used"),
-        ("tokenizer.json", b"{", r"tokenizer\.json cannot be used"),
-        ("tokenizer.json", b"{}", r"tokenizer\.json cannot be used"),
-        ("1_Pooling/config.json", b"{", "is not JSON"),
-        ("1_Pooling/config.json", b"[" * 100_000, "is not JSON"),
-        ("1_Pooling/config.json", b"\xff\xfe\x00", "is not JSON"),
-        ("1_Pooling/config.json", b"[]", "must hold a JSON object"),
-        ("1_Pooling/config.json", b"{}", "asks for no pooling at all"),
+        ("model.onnx", b"no model", r"model\.onnx: the model cannot be used"),
+        ("model.onnx", b"", r"model\.onnx: the model cannot be used"),
+        ("tokenizer.json", b"{", r"tokenizer\.json: the tokenizer cannot be used"),
+        ("tokenizer.json", b"{}", r"tokenizer\.json: the tokenizer cannot be used"),
+        ("1_Pooling/config.json", b"{", r"config\.json: not JSON"),
+        ("1_Pooling/config.json", b"[" * 100_000, r"config\.json: not JSON"),
+        ("1_Pooling/config.json", b"\xff\xfe\x00", r"config\.json: not JSON"),
+        ("1_Pooling/config.json", b"[]", r"config\.json: expected a JSON object"),
+        ("1_Pooling/config.json", b"{}", "unsupported pooling: none"),
         (
             "1_Pooling/config.json",
             b'{"pooling_mode_max_tokens": true}',
-            "asks for pooling_mode_max_tokens",
+            "unsupported pooling: pooling_mode_max_tokens",
         ),
         (
             "1_Pooling/config.json",
             b'{"pooling_mode_cls_token": 1, "pooling_mode_mean_tokens": 1}',
             "cls_token and pooling",
         ),
-        ("sentence_bert_config.json", b'{"max_seq_length": "many"}', "max_seq_length is 'many'"),
-        ("sentence_bert_config.json", b'{"max_seq_length": 1}', "max_seq_length is 1"),
-        ("sentence_bert_config.json", b'{"max_seq_length": true}', "max_seq_length is True"),
+        (
+            "sentence_bert_config.json",
+            b'{"max_seq_length": "many"}',
+            "max_seq_length: must be a whole number of at least 8, not 'many'",
+        ),
+        (
+            "sentence_bert_config.json",
+            b'{"max_seq_length": 1}',
+            "max_seq_length: must be a whole number of at least 8, not 1",
+        ),
+        (
+            "sentence_bert_config.json",
+            b'{"max_seq_length": true}',
+            "max_seq_length: must be a whole number of at least 8, not True",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named(
@@ -354,7 +366,9 @@ def test_an_output_of_another_shape_is_refused(folder: Folder) -> None:
         folder.open()
 
 
-@pytest.mark.parametrize(("value", "words"), [(np.nan, "not a number"), (0.0, "all zeros")])
+@pytest.mark.parametrize(
+    ("value", "words"), [(np.nan, "infinite number or NaN"), (0.0, "all zeros")]
+)
 def test_a_model_that_gives_no_direction_is_refused(
     folder: Folder, value: float, words: str
 ) -> None:

@@ -18,11 +18,11 @@ NO_LIMIT = 10**9
 
 @cache
 def tokeniser(limit: int) -> Tokeniser:
-    return Tokeniser(model_files.shipped().tokenizer, limit)
+    return Tokeniser(model_files.load_shipped().tokenizer, limit)
 
 
 def tokens_of(text: str) -> list[int]:
-    return tokeniser(512).tokens(text)
+    return tokeniser(512).encode(text)
 
 
 @cache
@@ -192,7 +192,7 @@ awkward = st.lists(
 @given(awkward, st.sampled_from([4, 9, 24]))
 def test_a_cut_text_has_the_tokens_of_the_whole_text(parts: list[str], limit: int) -> None:
     text = "".join(parts)
-    assert tokeniser(limit).tokens(text) == cut(tokeniser(NO_LIMIT).tokens(text), limit)
+    assert tokeniser(limit).encode(text) == cut(tokeniser(NO_LIMIT).encode(text), limit)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_cut_text_has_the_tokens_of_the_whole_text(parts: list[str], limit: in
     ],
 )
 def test_long_texts_of_all_kinds_have_the_tokens_of_the_whole_text(text: str) -> None:
-    assert tokens_of(text) == cut(tokeniser(NO_LIMIT).tokens(text), 512)
+    assert tokens_of(text) == cut(tokeniser(NO_LIMIT).encode(text), 512)
 
 
 def test_a_megabyte_is_not_tokenised_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,5 +222,5 @@ def test_a_megabyte_is_not_tokenised_whole(monkeypatch: pytest.MonkeyPatch) -> N
         return encode(text)
 
     monkeypatch.setattr(chosen, "_encode", watched)
-    assert len(chosen.tokens("a handful of words, " * 50_000)) == 512
+    assert len(chosen.encode("a handful of words, " * 50_000)) == 512
     assert sum(seen) < 20_000

@@ -1,10 +1,10 @@
-"""What does this text mean?
+"""Embedders: text to int8 vectors.
 
-An embedder turns text into a vector of int8 numbers; texts that mean the same lie close
-together. It runs a model on this machine (`local`), asks an OpenAI-compatible endpoint
-(`http`), or is absent (`none`): then Quire searches by words alone.
+Texts with a similar meaning have vectors that lie close together. An embedder runs a model on this
+machine (`local`), calls an OpenAI-compatible endpoint (`http`), or is absent (`none`): then Quire
+searches by words alone.
 
-Only standard modules are loaded here: a command that embeds nothing pays for nothing.
+This module imports nothing heavy, so that a command that embeds nothing starts fast.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from quire.errors import ConfigError, MissingExtraError
 
 __all__ = ["open_embedder", "quantise", "scale", "similarity"]
 
+PROVIDERS = ("local", "http", "none")
+
 
 def open_embedder(settings: EmbedSettings) -> Embedder | None:
-    """Open the embedder that the settings ask for; None if they ask for none."""
+    """Open the embedder of the settings; return None if the provider is `none`."""
     match settings.provider:
         case "none":
             return None
@@ -28,7 +30,10 @@ def open_embedder(settings: EmbedSettings) -> Embedder | None:
         case "http":
             return _open_http(settings)
     raise ConfigError(
-        f"embed.provider is {settings.provider!r}; it must be `local`, `http` or `none`"
+        f"unknown provider {settings.provider!r}",
+        field="embed.provider",
+        value=settings.provider,
+        allowed=PROVIDERS,
     )
 
 
@@ -52,6 +57,8 @@ def _open_http(settings: EmbedSettings) -> Embedder:
 
 def _missing(extra: str, error: ImportError) -> MissingExtraError:
     return MissingExtraError(
-        f"embed.provider is `{extra}`, but what it needs is not installed ({error}): "
-        f"pip install 'quire[{extra}]', or set embed.provider to `none`"
+        f"a package that the provider `{extra}` needs is not installed ({error})",
+        field="embed.provider",
+        value=extra,
+        hint=f"pip install 'quire[{extra}]', or set embed.provider to `none`",
     )

@@ -1,17 +1,17 @@
-"""How similar are two texts, whatever model compared them?
+"""Similarity on a scale that is the same for all models.
 
-The cosines of a model sit where they sit: bge gives 0.45 to texts that have nothing in common, and
-0.85 to a question and its answer. A floor in a recipe means the same for all models, so cosines are
-told as shares of the way from the one to the other.
+Each model has its own range of cosines: bge gives 0.45 to unrelated texts, and 0.85 to a question
+and its answer. A floor in a recipe should mean the same for all models, so that a similarity is the
+position of the cosine between these two.
 """
 
 from __future__ import annotations
 
 from quire.embed.quantise import scale
 
-MOST = 1000
-SPANS: tuple[tuple[str, int, int], ...] = (("bge-small-en-v1.5", 450, 850),)
-"""By the beginning of a model's name: what unrelated and what matching texts have, in thousandths.
+MAX_SIMILARITY = 1000
+COSINE_RANGES: tuple[tuple[str, int, int], ...] = (("bge-small-en-v1.5", 450, 850),)
+"""By prefix of a model's name: the cosines of unrelated and of matching texts, in thousandths.
 
 Measured over 300 questions and 20,000 passages of several collections: the median of all pairs is
 .45 and one in a thousand is above .70; the best passage of a question has .69 to .87.
@@ -19,12 +19,12 @@ Measured over 300 questions and 20,000 passages of several collections: the medi
 
 
 def similarity(model: str | None, dot: int, dims: int) -> int:
-    """Tell how similar two int8 vectors are, in thousandths, from their dot product."""
-    low, high = _span(model)
-    cosine = round(dot * MOST / scale(dims) ** 2)
-    return max(0, min(MOST, (cosine - low) * MOST // (high - low)))
+    """Return the similarity of two int8 vectors, in thousandths, from their dot product."""
+    low, high = _cosine_range(model)
+    cosine = round(dot * MAX_SIMILARITY / scale(dims) ** 2)
+    return max(0, min(MAX_SIMILARITY, (cosine - low) * MAX_SIMILARITY // (high - low)))
 
 
-def _span(model: str | None) -> tuple[int, int]:
-    found = ((low, high) for name, low, high in SPANS if (model or "").startswith(name))
-    return next(found, (0, MOST))
+def _cosine_range(model: str | None) -> tuple[int, int]:
+    ranges = ((low, high) for name, low, high in COSINE_RANGES if (model or "").startswith(name))
+    return next(ranges, (0, MAX_SIMILARITY))

@@ -1,7 +1,7 @@
-"""How is a text embedded by an endpoint?
+"""An embedder that calls an endpoint.
 
-Any server that speaks OpenAI's `POST /embeddings`. Nothing in an answer is taken on trust: a
-vector that lands at another text would never be noticed later.
+It works with any server that implements OpenAI's `POST /embeddings`. Every response is validated:
+nobody would notice later if a vector was assigned to another text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PROBE = "quire"
 
 
 class HttpEmbedder:
-    """Embeds text through an OpenAI-compatible endpoint."""
+    """An embedder that calls an OpenAI-compatible endpoint."""
 
     def __init__(
         self, settings: EmbedSettings, *, sleep: Callable[[float], None] = time.sleep
@@ -36,45 +36,45 @@ class HttpEmbedder:
             retries=settings.retries,
             sleep=sleep,
         )
-        self._asked_model = _checked(settings).model
+        self._model_name = _validate(settings).model
         self._query_prefix = settings.query_prefix or ""
         self._batch = settings.batch
         self._dims: int | None = None
 
     @property
     def model(self) -> str:
-        """The name that stands for these vectors; asks the endpoint once for their dimensions."""
-        return f"http:{self._asked_model}/{self.dims}"
+        """The name of these vectors; the first use calls the endpoint for their dimensions."""
+        return f"http:{self._model_name}/{self.dims}"
 
     @property
     def dims(self) -> int:
-        """How many numbers a vector has; asks the endpoint if no answer has told it yet."""
+        """The number of dimensions; calls the endpoint if no response has shown it yet."""
         return self._dims or len(self.embed([_PROBE])[0])
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give one int8 vector for each text, in order."""
+        """Return one int8 vector for each text, in order."""
         # Some endpoints refuse an empty text.
-        ready = [well_formed(text) or " " for text in texts]
+        inputs = [well_formed(text) or " " for text in texts]
         vectors: list[bytes] = []
-        for start in range(0, len(ready), self._batch):
-            vectors += self._ask(ready[start : start + self._batch])
+        for start in range(0, len(inputs), self._batch):
+            vectors += self._embed_batch(inputs[start : start + self._batch])
         return vectors
 
     def embed_query(self, text: str) -> bytes:
-        """Give the int8 vector of a question."""
+        """Return the int8 vector of a query."""
         return self.embed([self._query_prefix + text])[0]
 
     def close(self) -> None:
         """Close the connections."""
         self._endpoint.close()
 
-    def _ask(self, texts: list[str]) -> list[bytes]:
+    def _embed_batch(self, texts: list[str]) -> list[bytes]:
         if self._endpoint.closed:
-            raise EmbedError("this embedder is closed; open another one")
-        question = {"model": self._asked_model, "input": texts, "encoding_format": "float"}
-        return self._vectors(self._endpoint.post(question), len(texts))
+            raise EmbedError("the embedder is closed", hint="open another one")
+        body = {"model": self._model_name, "input": texts, "encoding_format": "float"}
+        return self._parse_vectors(self._endpoint.post(body), len(texts))
 
-    def _vectors(self, response: httpx.Response, count: int) -> list[bytes]:
+    def _parse_vectors(self, response: httpx.Response, count: int) -> list[bytes]:
         answer = self._endpoint.json(response)
         entries = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(entries, list):
@@ -90,9 +90,9 @@ class HttpEmbedder:
             index = entry.get("index") if isinstance(entry, dict) else None
             if type(index) is not int or not 0 <= index < count or index in vectors:
                 raise self._endpoint.failure(
-                    f"an entry has the index {index!r:.20}; 0 to {count - 1} must come once each"
+                    f"an entry has the index {index!r:.20}; expected 0 to {count - 1}, once each"
                 )
-            vectors[index] = self._vector(entry.get("embedding"))
+            vectors[index] = self._parse_vector(entry.get("embedding"))
         lengths = {len(vector) for vector in vectors.values()} | {self._dims or len(vectors[0])}
         if len(lengths) > 1:
             raise self._endpoint.failure(
@@ -101,7 +101,7 @@ class HttpEmbedder:
         self._dims = len(vectors[0])
         return [vectors[index] for index in range(count)]
 
-    def _vector(self, numbers: object) -> bytes:
+    def _parse_vector(self, numbers: object) -> bytes:
         if not isinstance(numbers, list) or any(type(n) not in {int, float} for n in numbers):
             raise self._endpoint.failure("an entry's `embedding` is not a list of numbers")
         try:
@@ -110,9 +110,11 @@ class HttpEmbedder:
             raise self._endpoint.failure(str(error)) from error
 
 
-def _checked(settings: EmbedSettings) -> EmbedSettings:
+def _validate(settings: EmbedSettings) -> EmbedSettings:
     if not settings.model:
-        raise ConfigError("embed.provider is `http`, but embed.model is missing")
+        raise ConfigError("required with the provider `http`", field="embed.model")
     if settings.batch < 1:
-        raise ConfigError(f"embed.batch is {settings.batch}; it must be 1 or more")
+        raise ConfigError(
+            f"must be at least 1, not {settings.batch}", field="embed.batch", value=settings.batch
+        )
     return settings

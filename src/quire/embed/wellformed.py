@@ -1,10 +1,10 @@
-"""Can this text be encoded at all?"""
+"""Make text encodable as UTF-8."""
 
 from __future__ import annotations
 
 
 def well_formed(text: str) -> str:
-    """Replace each half of a broken surrogate pair by U+FFFD, and join whole pairs.
+    """Replace lone surrogates by U+FFFD, and join surrogate pairs.
 
     Python strings may hold lone surrogates (a file name that is not UTF-8, a careless JSON
     escape); tokenizers and JSON take UTF-8 only.

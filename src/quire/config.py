@@ -116,7 +116,7 @@ def load(
     root = project_root(start if start.is_dir() else start.parent)
     file = root / FILE
     layers = [
-        (path, toml.read(path))
+        (path, toml.read_file(path))
         for path in (_user_file(env), file)
         if path is not None and path.is_file()
     ]
@@ -155,22 +155,23 @@ def _apply_table(config: Config, path: Path, table: Mapping[str, Any]) -> Config
     known = ("store", "space", "viewer", *SECTIONS, "access", "groups")
     for key in table:
         if key not in known:
-            toml.refused(str(path), key, known)
+            toml.reject_key(str(path), key, known)
     changes: dict[str, Any] = {}
     if "store" in table:
-        changes["store"] = path.parent / toml.text(f"{path}: store", table["store"])
+        changes["store"] = path.parent / toml.read_text(f"{path}: store", table["store"])
     for key in ("space", "viewer"):
         if key in table:
-            changes[key] = toml.text(f"{path}: {key}", table[key])
+            changes[key] = toml.read_text(f"{path}: {key}", table[key])
     for key in SECTIONS:
         if key in table:
-            changes[key] = toml.filled(f"{path}: [{key}]", getattr(config, key), table[key])
+            changes[key] = toml.fill(f"{path}: [{key}]", getattr(config, key), table[key])
     if "access" in table:
         changes |= _read_access(path, table["access"])
     if "groups" in table:
-        groups = toml.mapping(f"{path}: [groups]", table["groups"])
+        groups = toml.read_table(f"{path}: [groups]", table["groups"])
         changes["groups"] = {
-            name: toml.listed(f"{path}: [groups] {name}", users) for name, users in groups.items()
+            name: toml.read_names(f"{path}: [groups] {name}", users)
+            for name, users in groups.items()
         }
     return replace(config, **changes)
 
@@ -178,8 +179,8 @@ def _apply_table(config: Config, path: Path, table: Mapping[str, Any]) -> Config
 def _read_access(path: Path, table: Any) -> dict[str, Any]:
     rules: list[AccessRule] = []
     changes: dict[str, Any] = {}
-    for glob, principals in toml.mapping(f"{path}: [access]", table).items():
-        readers = toml.listed(f"{path}: [access] {glob!r}", principals)
+    for glob, principals in toml.read_table(f"{path}: [access]", table).items():
+        readers = toml.read_names(f"{path}: [access] {glob!r}", principals)
         if glob == "default":
             changes["access_default"] = readers
         else:
@@ -217,4 +218,4 @@ def _parse_variable(variable: str, kind: str, text: str) -> Any:
             value = float(text) if kind == "float" else int(text)
         except ValueError:
             value = text
-    return toml.checked(variable, kind, value)
+    return toml.check_value(variable, kind, value)

@@ -19,8 +19,8 @@ from typing import Any, Self, Unpack
 from quire import audit, config, receipts, rules, tokens
 from quire.audit import AuditLog
 from quire.config import Config
-from quire.core.aio import waiting
-from quire.core.dates import seconds
+from quire.core.aio import make_async
+from quire.core.dates import parse_date
 from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder, Store, View
 from quire.core.types import (
@@ -253,13 +253,13 @@ class Quire:
             exact=all(hits.exact for hits in retrieved.found.values()),
         )
 
-    search_async = waiting(search)
+    search_async = make_async(search)
 
     def assemble(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble one context for a query: within the budget, with sources and a receipt."""
         return self._assemble(_resolve(query, options))
 
-    assemble_async = waiting(assemble)
+    assemble_async = make_async(assemble)
 
     def explain(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble, even where nothing fits; `decisions` says what became of each candidate."""
@@ -428,8 +428,8 @@ def _filter(
     return Filter(
         kinds=tuple(kinds),
         paths=tuple(paths),
-        since=seconds("since", since) if isinstance(since, str) else since,
-        until=seconds("until", until, end=True) if isinstance(until, str) else until,
+        since=parse_date("since", since) if isinstance(since, str) else since,
+        until=parse_date("until", until, end=True) if isinstance(until, str) else until,
     )
 
 

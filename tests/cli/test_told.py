@@ -188,8 +188,8 @@ def test_a_wrong_value_is_named_as_it_was_given(
             ("assemble", "x", "--system", "a.md"),
             "--system: the recipe 'documents' takes no instructions",
         ),
-        (("memory", "import", "a.md"), "a.md, line 1 is no JSON"),
-        (("import", "blocks", "a.md"), "a.md, line 1 is no JSON"),
+        (("memory", "import", "a.md"), "a.md, line 1: not valid JSON"),
+        (("import", "blocks", "a.md"), "a.md, line 1: not valid JSON"),
         (("block", "put", "x", "--type", "news"), "the block: there is no type 'news'"),
     ],
 )

@@ -1,11 +1,11 @@
-"""Are the short cuts of patterns over whole paths no more than that?"""
+"""The shortcuts for globs over whole paths change no result."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.core.globs import Globs, beginning, is_glob
+from quire.core.globs import Globs, is_glob, literal_prefix
 
 PARTS = st.sampled_from(["a", "b", "ab", "*", "a*", "*b", "**", "?", "[ab]", "a b", "\\*", "a*b*"])
 GLOBS = st.builds(
@@ -21,22 +21,22 @@ PATHS = st.lists(st.sampled_from(["a", "b", "ab", "a b", "aab", "*", "abab"]), m
 
 @settings(max_examples=400)
 @given(st.lists(GLOBS, min_size=1, max_size=3), st.lists(PATHS, min_size=1, max_size=20))
-def test_one_expression_for_all_means_what_each_means(globs: list[str], paths: list[str]) -> None:
+def test_the_shortcut_matches_what_the_patterns_match(globs: list[str], paths: list[str]) -> None:
     short, long = Globs(globs), Globs(globs)
-    long._plain = None
+    long._shortcut = None
     for path in paths:
         assert short.match(path) == long.match(path), (globs, path)
 
 
 @settings(max_examples=400)
 @given(GLOBS, st.lists(PATHS, min_size=1, max_size=20))
-def test_what_is_meant_begins_as_the_pattern_does(glob: str, paths: list[str]) -> None:
+def test_matching_paths_begin_with_the_literal_prefix(glob: str, paths: list[str]) -> None:
     for path in paths:
         if Globs([glob]).match(path):
-            assert path.startswith(beginning(glob)), (glob, path)
+            assert path.startswith(literal_prefix(glob)), (glob, path)
 
 
-def test_a_plain_beginning_is_found() -> None:
-    assert beginning(".quire/experience/data/*/falsified/*") == ".quire/experience/data"
-    assert beginning("/src/a.py") == "src/a.py"
-    assert [beginning(glob) for glob in ("*.py", "!src/a", "name", "folder/")] == [""] * 4
+def test_the_literal_prefix_is_found() -> None:
+    assert literal_prefix(".quire/experience/data/*/falsified/*") == ".quire/experience/data"
+    assert literal_prefix("/src/a.py") == "src/a.py"
+    assert [literal_prefix(glob) for glob in ("*.py", "!src/a", "name", "folder/")] == [""] * 4

@@ -127,7 +127,7 @@ def test_a_hostile_pattern_is_matched_in_bounded_time() -> None:
     # With plain backtracking this would take longer than the sun will shine.
     rules = globs.compile_rules([b"*a" * 60 + b"b", b"/" + b"**/a/" * 40 + b"b"])
     assert rules is not None
-    assert rules.verdict(b"a" * 250, b"a" * 250, folder=False) is None
+    assert rules.decide(b"a" * 250, b"a" * 250, folder=False) is None
     deep = b"/".join([b"a"] * 300)
-    assert rules.verdict(b"a", deep, folder=False) is None
-    assert rules.verdict(b"b", deep + b"/b", folder=False) is True
+    assert rules.decide(b"a", deep, folder=False) is None
+    assert rules.decide(b"b", deep + b"/b", folder=False) is True

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.core.graphemes import may_cut
+from quire.core.graphemes import is_boundary
 from quire.core.types import IngestSettings
 from quire.ingest import prose_splitter
 from quire.ingest.line_splitter import split_lines
@@ -76,7 +76,7 @@ def test_text_may_be_split_between_graphemes() -> None:
         (FAMILY + "x", len(FAMILY)),
         ("漢字", 1),
     ):
-        assert may_cut(text, at, 0)
+        assert is_boundary(text, at, 0)
 
 
 def test_a_paragraph_is_split_after_its_sentences() -> None:

@@ -136,7 +136,7 @@ def test_values_and_post_mortems_on_the_command_line(plain: Tree) -> None:
         (["memory", "forget", "\udcff"], "surrogate"),
         (["memory", "import", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
         (["memory", "list", "--category", "x"], "there is no category 'x'"),
-        (["remember", ""], "the memory is empty"),
+        (["remember", ""], "memory: must not be empty"),
         (["remember", "x", "--importance", "7"], "an importance of 7.0 cannot be"),
         (["remember", "x", "--viewer", "a b"], "'a b' is no viewer"),
         (["remember", "x", "--space", "misspelt"], "has no space 'misspelt'"),

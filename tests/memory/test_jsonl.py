@@ -110,13 +110,16 @@ def test_only_the_content_must_be_there(opened: Quire) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "line 1 is no JSON"),
-        ("\n[1]", "line 2: a memory is an object, this is a list"),
+        ("{", "line 1: not valid JSON"),
+        ("\n[1]", "line 2: a memory is an object, not a list"),
         ("{}", "line 1: the content is missing"),
-        (line(content=" "), "line 1: the content is empty"),
-        (line(kind="x"), "line 1: there is no field 'kind'"),
-        (line(importance="high"), "line 1: importance is a text"),
-        (line(importance=True), "line 1: importance is true or false"),
+        (line(content=" "), "line 1: content: must not be empty"),
+        (line(kind="x"), "line 1: unknown field 'kind'"),
+        (line(importance="high"), "line 1: importance: expected a number from 0 to 1, not a text"),
+        (
+            line(importance=True),
+            "line 1: importance: expected a number from 0 to 1, not true or false",
+        ),
         (line(importance=2), "line 1: an importance of 2 cannot be"),
         (line(category="idea"), "line 1: there is no category 'idea'"),
         (line(created="yesterday"), "line 1: created is 'yesterday'"),

@@ -47,7 +47,7 @@ def test_a_long_memory_is_cut_like_prose_and_given_back_whole(opened: Quire) -> 
     assert len(chunks) > 3
     assert all(chunk.kind == "memory" for chunk in chunks)
     assert opened.memories.get(made.id).content == text.strip()
-    with pytest.raises(InputError, match="65537 characters"):
+    with pytest.raises(InputError, match="at most 65536 characters, not 65537"):
         opened.memories.add("x" * 65_537, at=1)
 
 
@@ -166,7 +166,7 @@ def test_the_rules_of_the_settings_hold_from_the_first_memory_on(plant: Forest) 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"content": "  \n"}, "the memory is empty"),
+        ({"content": "  \n"}, "memory: must not be empty"),
         (
             {"category": "idea"},
             "there is no category 'idea': use fact, preference, decision, error",

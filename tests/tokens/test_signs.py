@@ -9,7 +9,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.core.graphemes import last_cut, may_cut
+from quire.core.graphemes import is_boundary, last_boundary
 
 CLINGING = (
     [chr(n) for n in (0x200B, 0x200C, 0x200D, 0x0D, 0x0A, 0xAD, 0x600, 0x6DD, 0xD4E, 0x111C2)]
@@ -36,11 +36,11 @@ known = st.characters(exclude_categories=("Cs", "Cn", "Co")).filter(
 )
 def test_no_cut_within_a_sign(text: str) -> None:
     ends = {match.end() for match in regex.finditer(r"\X", text)} | {0}
-    cuts = {at for at in range(len(text) + 1) if may_cut(text, at)}
+    cuts = {at for at in range(len(text) + 1) if is_boundary(text, at)}
     assert cuts <= ends
     assert {0, len(text)} <= cuts
     for at in range(len(text) + 3):
-        assert last_cut(text, at) == max(cut for cut in cuts if cut <= at)
+        assert last_boundary(text, at) == max(cut for cut in cuts if cut <= at)
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_no_cut_within_a_sign(text: str) -> None:
     ],
 )
 def test_signs_that_readers_know(text: str, cuts: list[int]) -> None:
-    assert [at for at in range(len(text) + 1) if may_cut(text, at)] == cuts
+    assert [at for at in range(len(text) + 1) if is_boundary(text, at)] == cuts

@@ -135,7 +135,7 @@ def test_mistakes_are_told(filled: Tree, arguments: tuple[str, ...], message: st
 def test_imports_that_cannot_be(plain: Tree) -> None:
     for arguments, message in (
         (("blocks", "nothing.jsonl"), "nothing.jsonl cannot be read"),
-        (("blocks", "-"), "line 1 is no JSON"),
+        (("blocks", "-"), "line 1: not valid JSON"),
         (("vault", "nothing"), "is not a folder"),
         (("notion", "."), "holds no pages"),
     ):

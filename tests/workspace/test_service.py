@@ -378,7 +378,7 @@ def test_exported_and_imported(plan: Quire) -> None:
         "goals",
         "goals",
     ]
-    with pytest.raises(QuireError, match="line 1 is no JSON"):
+    with pytest.raises(QuireError, match="line 1: not valid JSON"):
         plan.blocks.import_lines("{", at=1)
 
 

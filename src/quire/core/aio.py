@@ -1,4 +1,4 @@
-"""How is the same done without blocking the event loop?"""
+"""Async twins of blocking functions."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-Given = ParamSpec("Given")
+Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 
-def waiting(function: Callable[Given, Result]) -> Callable[Given, Coroutine[Any, Any, Result]]:
-    """Give the twin of a function that waits for it in a thread; it takes and gives the same."""
+def make_async(function: Callable[Params, Result]) -> Callable[Params, Coroutine[Any, Any, Result]]:
+    """Return a coroutine function that runs a function in a thread, with the same signature."""
 
     @wraps(function)
-    async def twin(*given: Given.args, **named: Given.kwargs) -> Result:
-        import asyncio  # late: most who open a store never wait
+    async def twin(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        import asyncio  # late: most programs that open a store never need it
 
-        return await asyncio.to_thread(function, *given, **named)
+        return await asyncio.to_thread(function, *args, **kwargs)
 
     twin.__name__ = f"{function.__name__}_async"
     twin.__qualname__ = f"{function.__qualname__}_async"

@@ -1,4 +1,4 @@
-"""How does what someone said become chunks?"""
+"""Chunks of texts that people write: memories, experiences, blocks."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from quire.core.types import Chunk, Record
 from quire.errors import InputError
 
 Cut = Callable[[str], Sequence[str]]
-"""Cuts a long text into pieces which, joined, are the text again."""
+"""Splits a long text into pieces that, joined, are the text again."""
 
 TITLE_LENGTH = 80
-LONGEST = 65_536
+MAX_LENGTH = 65_536
+"""Number of characters that a text may have."""
 
 
-def chunks(
+def make_chunks(
     record: Record, parts: Iterable[tuple[str, str]], cut: Cut, title: str = ""
 ) -> tuple[Chunk, ...]:
-    """Make the chunks of a record from texts, each with the kind of its chunks."""
-    made: list[Chunk] = []
+    """Return the chunks of a record, made from texts that each have a kind."""
+    chunks: list[Chunk] = []
     offset = 0
     for kind, text in parts:
         for piece in cut(text):
             length = len(piece.encode("utf-8", "surrogatepass"))
-            made.append(
+            chunks.append(
                 Chunk(
-                    id=hashing.chunk_id(record.id, len(made), piece),
+                    id=hashing.chunk_id(record.id, len(chunks), piece),
                     record_id=record.id,
                     kind=kind,
                     path=record.path,
                     title=title,
-                    sequence=len(made),
+                    sequence=len(chunks),
                     start=offset,
                     end=offset + length,
                     lines=(0, 0),
@@ -39,30 +40,31 @@ def chunks(
                 )
             )
             offset += length
-    return tuple(made)
+    return tuple(chunks)
 
 
 def first_words(text: str) -> str:
-    """Give the beginning of a text on one line, for a list of many."""
+    """Return the beginning of a text on one line, to be shown in a list."""
     line = " ".join(text.split())
     if len(line) <= TITLE_LENGTH:
         return line
     return line[: TITLE_LENGTH - 1].rpartition(" ")[0].rstrip() + "…"
 
 
-def said(what: str, text: str) -> str:
-    """Take a text without the white space around it; refuse none at all, and a whole book."""
+def require_text(field: str, text: str) -> str:
+    """Return a text without surrounding white space; refuse one that is empty or too long."""
     text = text.strip()
     if not text:
-        raise InputError(f"the {what} is empty: say something")
-    return bounded(what, text)
+        raise InputError("must not be empty", field=field, value=text)
+    return check_length(field, text)
 
 
-def bounded(what: str, text: str) -> str:
-    """Take a text, if it is not as long as a book."""
-    if len(text) > LONGEST:
+def check_length(field: str, text: str) -> str:
+    """Return a text; refuse one that is too long."""
+    if len(text) > MAX_LENGTH:
         raise InputError(
-            f"the {what} has {len(text)} characters, more than {LONGEST}: "
-            "write it to a file and index that"
+            f"must have at most {MAX_LENGTH} characters, not {len(text)}",
+            field=field,
+            hint="write it to a file and index that",
         )
     return text

@@ -1,4 +1,4 @@
-"""Read dates as moments: seconds since 1970."""
+"""Dates as moments: seconds since 1970, in UTC unless a date says otherwise."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from quire.core.types import Filter
 from quire.errors import InputError
 
 
-def seconds(field: str, text: str, *, end: bool = False) -> int:
-    """Read a date or a date-time (UTC unless it says otherwise); a date may stand for its end."""
+def parse_date(field: str, text: str, *, end: bool = False) -> int:
+    """Parse a date or a date-time; with `end`, a date stands for its last second."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -26,10 +26,10 @@ def seconds(field: str, text: str, *, end: bool = False) -> int:
 def parse_filter(
     kinds: tuple[str, ...], paths: tuple[str, ...], since: str | None, until: str | None
 ) -> Filter:
-    """Build a filter whose bounds are written as dates."""
+    """Return a filter whose bounds are written as dates."""
     return Filter(
         kinds=kinds,
         paths=paths,
-        since=None if since is None else seconds("since", since),
-        until=None if until is None else seconds("until", until, end=True),
+        since=None if since is None else parse_date("since", since),
+        until=None if until is None else parse_date("until", until, end=True),
     )

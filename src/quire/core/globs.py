@@ -1,10 +1,9 @@
-"""Which paths does a pattern as in .gitignore mean?
+"""Globs as in .gitignore, matched by git's own rules.
 
-Git's own rules. On a walk they are asked for one entry of one folder at a time, on the way down:
-only so is a folder that is excluded never entered, and a folder that is re-included (`*`, then
-`!*/`) not mistaken for the files in it. Of a whole path, as access rules and filters want it, the
-last pattern that matches the path or a folder above it decides. Patterns and paths are compared
-as bytes, as git does it.
+A walk applies them to one entry of one folder at a time, from the top down: only then is an
+excluded folder never entered, and a re-included folder (`*`, then `!*/`) not mistaken for the files
+in it. For a whole path, as in access rules and filters, the last pattern that matches the path or a
+folder above it decides. Patterns and paths are compared as bytes, as in git.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class _Pattern(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Matcher:
-    """Finds the last pattern that matches: the alternatives stand in reverse order."""
+    """Finds the last pattern that matches: the alternatives are in reverse order."""
 
     names: re.Pattern[bytes] | None
     name_order: tuple[int, ...]
@@ -52,12 +51,13 @@ class _Matcher:
     path_order: tuple[int, ...]
 
     def last(self, name: bytes, path: bytes) -> int:
-        found = -1
+        """Return the index of the last pattern that matches; -1 if none does."""
+        last = -1
         if self.names and (match := self.names.fullmatch(name)):
-            found = self.name_order[(match.lastindex or 0) - 1]
+            last = self.name_order[(match.lastindex or 0) - 1]
         if self.paths and (match := self.paths.fullmatch(path)):
-            found = max(found, self.path_order[(match.lastindex or 0) - 1])
-        return found
+            last = max(last, self.path_order[(match.lastindex or 0) - 1])
+        return last
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +68,27 @@ class Rules:
     files: _Matcher
     folders: _Matcher
 
-    def verdict(self, name: bytes, path: bytes, *, folder: bool) -> bool | None:
-        """Tell whether an entry is ignored (True), re-included (False) or not spoken of."""
-        found = (self.folders if folder else self.files).last(name, path)
-        return None if found < 0 else not self.negated[found]
+    def decide(self, name: bytes, path: bytes, *, folder: bool) -> bool | None:
+        """Tell whether an entry is ignored (True), re-included (False) or not matched (None)."""
+        last = (self.folders if folder else self.files).last(name, path)
+        return None if last < 0 else not self.negated[last]
 
 
 class Globs:
-    """Patterns over whole paths: the last that matches a path, or a folder above it, decides."""
+    """Globs over whole paths: the last that matches a path, or a folder above it, decides."""
 
     def __init__(self, globs: Sequence[str]) -> None:
         self._rules = compile_rules(glob.encode("utf-8", "surrogatepass") for glob in globs)
-        self._plain = None if self._rules is None else _plain(self._rules)
+        self._shortcut = None if self._rules is None else _shortcut(self._rules)
 
     def match(self, path: str) -> bool:
-        """Tell whether a path is meant."""
+        """Tell whether a path matches."""
         rules = self._rules
         if rules is None:
             return False
         whole = path.encode("utf-8", "surrogatepass")
-        if self._plain is not None:
-            return self._plain.fullmatch(whole) is not None
+        if self._shortcut is not None:
+            return self._shortcut.fullmatch(whole) is not None
         last = rules.files.last(whole.rpartition(b"/")[2], whole)
         end = whole.find(b"/")
         while end >= 0:
@@ -98,48 +98,48 @@ class Globs:
         return last >= 0 and not rules.negated[last]
 
 
-def _plain(rules: Rules) -> re.Pattern[bytes] | None:
-    """Give one expression for a path and all folders above it, if no pattern needs more."""
+def _shortcut(rules: Rules) -> re.Pattern[bytes] | None:
+    """Return one expression for a path and all folders above it, if the patterns allow that."""
     files, folders = rules.files, rules.folders
     if any(rules.negated) or files.names or folders.names or files.paths is None:
         return None
     if folders.paths is None or folders.paths.pattern != files.paths.pattern:
-        return None  # some mean folders alone
+        return None  # some patterns match folders only
     return re.compile(b"(?:" + files.paths.pattern + b")(?:/.*)?", files.paths.flags)
 
 
 def is_glob(text: str) -> bool:
-    """Tell whether a text is a pattern at all: not empty, no comment, no set left open."""
-    pattern = _pattern(text.encode("utf-8", "surrogatepass"))
+    """Tell whether a text is a valid glob: not empty, no comment, no set without an end."""
+    pattern = _parse_pattern(text.encode("utf-8", "surrogatepass"))
     return "\0" not in text and pattern is not None and NEVER not in pattern.regex
 
 
-def literal(path: str) -> str:
-    """Write the pattern that means this very path, below the root."""
+def path_glob(path: str) -> str:
+    """Return the glob that matches exactly one path below the root."""
     return "/" + re.sub(r"([*?\[\]\\ ])", r"\\\1", path)
 
 
-def beginning(glob: str) -> str:
-    """Give what every path begins with that a pattern means; nothing, if that is not plain."""
+def literal_prefix(glob: str) -> str:
+    """Return the literal prefix of all paths that a glob matches; empty if there is none."""
     anchored = "/" in glob[:-1] and not is_negated(glob)
     plain = re.split(r"[*?\[\\]", glob, maxsplit=1)[0].removeprefix("/")
     return plain.rstrip("/ ") if anchored else ""
 
 
 def is_negated(glob: str) -> bool:
-    """Tell whether a pattern takes paths out again."""
+    """Tell whether a glob excludes paths that earlier ones match."""
     return glob.startswith("!")
 
 
-def parse(data: bytes) -> Rules | None:
-    """Read an ignore file; None when it holds no pattern."""
+def parse_rules(data: bytes) -> Rules | None:
+    """Parse an ignore file; None if it contains no pattern."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     return compile_rules(line.removesuffix(b"\r") for line in data.split(b"\n"))
 
 
 def compile_rules(lines: Iterable[bytes]) -> Rules | None:
-    """Compile lines as they stand in an ignore file."""
-    patterns = [pattern for line in lines if (pattern := _pattern(line)) is not None]
+    """Compile the lines of an ignore file; None if they contain no pattern."""
+    patterns = [pattern for line in lines if (pattern := _parse_pattern(line)) is not None]
     if not patterns:
         return None
     return Rules(
@@ -168,10 +168,10 @@ def _alternatives(regexes: list[bytes]) -> re.Pattern[bytes] | None:
     return re.compile(b"|".join(b"(" + regex + b")" for regex in regexes), re.DOTALL)
 
 
-def _pattern(line: bytes) -> _Pattern | None:
+def _parse_pattern(line: bytes) -> _Pattern | None:
     if line.startswith(b"#"):
         return None
-    line = _without_trailing_spaces(line.partition(b"\0")[0])
+    line = _strip_trailing_spaces(line.partition(b"\0")[0])
     negated = line.startswith(b"!")
     if negated:
         line = line[1:]
@@ -184,15 +184,15 @@ def _pattern(line: bytes) -> _Pattern | None:
     if by_name:
         return _Pattern(negated, folders_only, by_name, _translate(line, pathname=False))
     line = line.removeprefix(b"/")
-    # Git compares the plain beginning first and hands only the rest to its glob matcher: so
-    # in `a**/b` the two stars count as standing at a beginning.
+    # Git compares the literal prefix first and gives only the rest to its glob matcher: so the
+    # two stars of `a**/b` count as a beginning.
     special = GLOB_SPECIAL.search(line)
-    plain = len(line) if special is None else special.start()
-    regex = re.escape(line[:plain]) + _translate(line[plain:], pathname=True)
+    prefix = len(line) if special is None else special.start()
+    regex = re.escape(line[:prefix]) + _translate(line[prefix:], pathname=True)
     return _Pattern(negated, folders_only, by_name, regex)
 
 
-def _without_trailing_spaces(line: bytes) -> bytes:
+def _strip_trailing_spaces(line: bytes) -> bytes:
     end = len(line)
     while end and line[end - 1] == 0x20:
         end -= 1
@@ -203,7 +203,7 @@ def _without_trailing_spaces(line: bytes) -> bytes:
 
 
 class _Unit:
-    """What stands between two `**`: fixed parts, with a `*` between each two."""
+    """The part of a glob between two `**`: fixed parts, with a `*` between each two."""
 
     def __init__(self, deep: bytes = b"", deep_lazy: bytes = b"") -> None:
         self.deep = deep
@@ -214,10 +214,10 @@ class _Unit:
         self.parts[-1] += regex
 
     def regex(self, *, last: bool) -> bytes:
-        """Give the unit as a regular expression that never tries a part at two places.
+        """Return a regular expression that never tries a part at two places.
 
-        The first place at which a part fits is as good as any later one, since the stars
-        after it take up what is left; only the very last part has to reach the end.
+        The first place at which a part matches is as good as any later one, since the stars after
+        it match the rest; only the very last part has to reach the end.
         """
         first, *starred = self.parts
         free = len(starred) - 1 if last else len(starred)
@@ -267,7 +267,7 @@ def _translate(glob: bytes, *, pathname: bool) -> bytes:
 
 
 def _bracket(glob: bytes, at: int) -> tuple[bytes, int]:
-    """Translate a set such as `[a-z]`, from behind its bracket; gives where it ends."""
+    """Translate a set such as `[a-z]`, from after its bracket; returns its end as well."""
     negated = glob[at : at + 1] in (b"!", b"^")
     at += negated
     first = at
@@ -277,20 +277,20 @@ def _bracket(glob: bytes, at: int) -> tuple[bytes, int]:
         member = _member(glob, at, previous)
         if member is None:
             return NEVER, len(glob)
-        found, previous, at = member
-        members |= found
+        codes, previous, at = member
+        members |= codes
     if negated:
         members = set(range(256)) - members
-    members.discard(ord("/"))  # a slash is matched by nothing but a slash
+    members.discard(ord("/"))  # only a slash matches a slash
     if not members:
         return NEVER, at + 1
     return b"[" + b"".join(b"\\x%02x" % code for code in sorted(members)) + b"]", at + 1
 
 
 def _member(glob: bytes, at: int, previous: int | None) -> tuple[set[int], int | None, int] | None:
-    """Read one member of a set: its bytes, where a range may begin, and where the next stands.
+    """Read one member of a set: its bytes, the start of a range, and the place of the next.
 
-    None: the set is malformed, and then the pattern matches nothing.
+    None: the set is malformed, so that the pattern matches nothing.
     """
     this, following = glob[at : at + 1], glob[at + 1 : at + 2]
     if this == b"-" and previous is not None and following not in (b"", b"]"):
@@ -300,11 +300,11 @@ def _member(glob: bytes, at: int, previous: int | None) -> tuple[set[int], int |
         end = glob.find(b"]", at + 2)
         if end > at + 2 and glob[end - 1 : end] == b":":
             named = CLASSES.get(glob[at + 2 : end - 1])
-            return (_class(named), None, end + 1) if named else None
+            return (_class_codes(named), None, end + 1) if named else None
     elif this == b"\\":
         at += 1
     return ({glob[at]}, glob[at], at + 1) if at < len(glob) else None
 
 
-def _class(regex: bytes) -> set[int]:
+def _class_codes(regex: bytes) -> set[int]:
     return {code for code in range(256) if re.match(regex, bytes([code]))}

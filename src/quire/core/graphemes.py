@@ -1,8 +1,8 @@
-"""May a text be cut between these two characters?
+"""Grapheme boundaries: places where a text may be cut.
 
-What a reader sees as one sign may be many characters: a letter with its accents, a flag, a
-family of emoji. Unicode's rules for them (UAX 29), on the safe side: where a rule is long, a
-cut is refused rather than risked.
+What a reader sees as one character may be many code points: a letter with its accents, a flag, a
+family of emoji. This follows Unicode's rules for them (UAX 29) on the safe side: where a rule is
+long, it reports no boundary.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _HANGUL_LEADING = (("\u1100", "\u115f"), ("\ua960", "\ua97c"))
 _HANGUL_SYLLABLES = ("\uac00", "\ud7a3")
 
 
-def may_cut(text: str, at: int, start: int = 0) -> bool:
-    """Tell whether the characters before and after a place belong to different signs.
+def is_boundary(text: str, at: int, start: int = 0) -> bool:
+    """Tell whether a text may be cut at a place: whether a grapheme ends there.
 
-    `start` is a place that is known to be between two: nothing before it is looked at.
+    `start` is a place that is known to be a boundary: nothing before it is read.
     """
     if at <= start or at >= len(text):
         return True
@@ -46,16 +46,16 @@ def may_cut(text: str, at: int, start: int = 0) -> bool:
         return True
     return not (
         _extends(after)
-        or _draws_next(text, at, start)
+        or _joins_next(text, at, start)
         or (_in(after, _REGIONAL) and _inside_flag(text, at, start))
         or (_leads(before) and (_leads(after) or _in(after, _HANGUL_SYLLABLES)))
     )
 
 
-def last_cut(text: str, at: int) -> int:
-    """Give the last place up to `at` where a text may be cut."""
+def last_boundary(text: str, at: int) -> int:
+    """Return the last boundary up to `at`."""
     at = min(at, len(text))
-    while not may_cut(text, at):
+    while not is_boundary(text, at):
         at -= 1
     return at
 
@@ -74,14 +74,14 @@ def _leads(character: str) -> bool:
     return any(_in(character, span) for span in _HANGUL_LEADING)
 
 
-def _draws_next(text: str, at: int, start: int) -> bool:
-    """Tell whether the sign before a place wants the next character: joiners, conjuncts."""
+def _joins_next(text: str, at: int, start: int) -> bool:
+    """Tell whether the grapheme before a place includes the next character: joiners, conjuncts."""
     before = text[at - 1]
     if before == _JOINER or before in _PREPENDED_LETTERS:
         return True
     if unicodedata.category(before) == "Cf" and not _extends(before):
         return True
-    # A consonant after a virama joins the one before it, whatever other marks stand between.
+    # A consonant after a virama joins the one before it, whatever other marks are between them.
     while at > start and _extends(text[at - 1]):
         if unicodedata.combining(text[at - 1]) == _VIRAMA:
             return True
@@ -90,7 +90,7 @@ def _draws_next(text: str, at: int, start: int) -> bool:
 
 
 def _inside_flag(text: str, at: int, start: int) -> bool:
-    """Tell whether an odd number of flag letters stands before a place: two make a flag."""
+    """Tell whether an odd number of flag letters precedes a place: two of them are one flag."""
     first = at
     while first > start and _in(text[first - 1], _REGIONAL):
         first -= 1

@@ -1,8 +1,8 @@
-"""Paths of a space: relative to its root, with forward slashes, whatever the system."""
+"""Paths of a space: relative to its root, with forward slashes on every system."""
 
 from __future__ import annotations
 
 
 def is_under(path: str, folder: str) -> bool:
-    """Tell whether a path of the space is this folder (or file) or lies below it."""
+    """Tell whether a path of the space is a folder (or file) or is below it."""
     return not folder or path == folder or path.startswith(f"{folder}/")

@@ -1,7 +1,6 @@
-"""Does this table say only what it may?
+"""TOML tables that fill dataclasses: settings and recipes.
 
-Settings and recipes are TOML tables that fill dataclasses. A key that does not exist, or a value of
-the wrong type, is refused by name, with the place where it stands.
+A key that does not exist and a value of the wrong type are refused, with the place of the error.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from quire.core.types import ALL
 from quire.errors import ConfigError
@@ -18,11 +17,11 @@ from quire.errors import ConfigError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Filled = TypeVar("Filled", bound="DataclassInstance")
+Target = TypeVar("Target", bound="DataclassInstance")
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read a TOML file, or say what is wrong with it."""
+def read_file(path: Path) -> dict[str, Any]:
+    """Read a TOML file; raises ConfigError if that fails."""
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
@@ -38,22 +37,22 @@ def read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"not valid TOML: {reason}", place=str(path)) from error
 
 
-def filled(place: str, target: Filled, table: Any) -> Filled:
-    """Fill a dataclass from a table; what the table does not name stays as it is."""
-    kinds = {item.name: str(item.type) for item in fields(target)}
+def fill(place: str, target: Target, table: Any) -> Target:
+    """Return a dataclass with the values of a table; other fields stay as they are."""
+    types = {item.name: str(item.type) for item in fields(target)}
     changes = {
-        key: checked(f"{place} {key}", kinds.get(key) or refused(place, key, kinds), value)
-        for key, value in mapping(place, table).items()
+        key: check_value(f"{place} {key}", types.get(key) or reject_key(place, key, types), value)
+        for key, value in read_table(place, table).items()
     }
     return replace(target, **changes)
 
 
-def checked(place: str, kind: str, value: Any) -> Any:
-    """Check a value against the type that its setting is declared with."""
+def check_value(place: str, kind: str, value: Any) -> Any:
+    """Return a value of the type that its setting is declared with; refuse another one."""
     if kind.startswith("Mapping[str, int]"):
         return {
-            name: checked(f"{place}.{name}", "int", number)
-            for name, number in mapping(place, value).items()
+            name: check_value(f"{place}.{name}", "int", number)
+            for name, number in read_table(place, value).items()
         }
     if kind == "tuple[str, ...]" and isinstance(value, list):
         if all(isinstance(item, str) for item in value):
@@ -62,56 +61,56 @@ def checked(place: str, kind: str, value: Any) -> Any:
         if isinstance(value, bool):
             return value
     elif kind in {"int", "float", "Limit"}:
-        if (number := _number(place, kind, value)) is not None:
+        if (number := _read_number(place, kind, value)) is not None:
             return number
     elif kind.startswith("str") and isinstance(value, str):
         return value
-    wanted = {
+    expected = {
         "int": "a whole number",
         "float": "a number",
         "Limit": 'a whole number or "all"',
         "bool": "true or false",
         "tuple[str, ...]": "a list of texts",
     }.get(kind, "a text")
-    raise _unexpected(place, value, wanted)
+    raise _unexpected(place, value, expected)
 
 
-def _number(place: str, kind: str, value: Any) -> int | float | None:
-    """Read a number; None: it is none."""
+def _read_number(place: str, kind: str, value: Any) -> int | float | None:
+    """Return a number; None if the value is not one."""
     if kind == "Limit" and value == "all":
         return ALL
-    right = isinstance(value, int | float if kind == "float" else int)
-    if not right or isinstance(value, bool):
+    is_number = isinstance(value, int | float if kind == "float" else int)
+    if not is_number or isinstance(value, bool):
         return None
     if value < 0:
         raise ConfigError(f"must be at least 0, not {value}", value=value, place=place)
-    found: int | float = value
-    return found
+    number: int | float = value
+    return number
 
 
-def listed(place: str, value: Any) -> tuple[str, ...]:
-    """Read a list of names; a single one may stand for itself."""
-    found = [value] if isinstance(value, str) else value
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+def read_names(place: str, value: Any) -> tuple[str, ...]:
+    """Return a list of names; a single name may be given without a list."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(item, str) for item in names):
         raise _unexpected(place, value, "a list of names")
-    return tuple(found)
+    return tuple(names)
 
 
-def mapping(place: str, value: Any) -> Mapping[str, Any]:
-    """Read a table."""
+def read_table(place: str, value: Any) -> Mapping[str, Any]:
+    """Return a table; refuse another value."""
     if not isinstance(value, dict):
         raise _unexpected(place, value, "a table")
     return value
 
 
-def text(place: str, value: Any) -> str:
-    """Read a text that is not empty."""
+def read_text(place: str, value: Any) -> str:
+    """Return a text that is not empty; refuse another value."""
     if not isinstance(value, str) or not value:
         raise _unexpected(place, value, "a text that is not empty")
     return value
 
 
-def refused(place: str, key: str, known: Iterable[str]) -> str:
+def reject_key(place: str, key: str, known: Iterable[str]) -> NoReturn:
     """Refuse a key that does not exist; the error suggests the nearest one."""
     raise ConfigError(f"unknown setting {key!r}", value=key, allowed=known, place=place)
 

@@ -201,7 +201,7 @@ class Project:
         if not store.is_relative_to(root):
             return settings
         own = store.relative_to(root).as_posix()
-        files = tuple(globs.literal(f"{own}{end}") for end in ("", "-wal", "-shm", "-journal"))
+        files = tuple(globs.path_glob(f"{own}{end}") for end in ("", "-wal", "-shm", "-journal"))
         return replace(settings, ignore=(*settings.ignore, *files))
 
     def access_default(self) -> tuple[str, ...]:

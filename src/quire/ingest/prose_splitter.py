@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from quire.core.graphemes import may_cut
+from quire.core.graphemes import is_boundary
 
 PARAGRAPH_END = re.compile(r"\n(?:[ \t\f]*\n)+")
 # A Western stop must be followed by white space and not by a lower-case letter; a Chinese or
@@ -44,7 +44,7 @@ def iter_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     """Yield the spans of the sentences, each with the white space that follows it."""
     for match in SENTENCE_END.finditer(text, start, end):
         at = match.end()
-        if at < end and may_cut(text, at, start) and not _is_abbreviation(text, match, start):
+        if at < end and is_boundary(text, at, start) and not _is_abbreviation(text, match, start):
             yield start, at
             start = at
     if start < end:
@@ -108,7 +108,7 @@ def _find_best_split(text: str, start: int, limit: int, furthest: int) -> int:
     for pattern, first in ((CLAUSE_END, middle), (WORD_END, middle), (WORD_END, start)):
         ends = [match.end() for match in pattern.finditer(text, first, limit)]
         for at in reversed(ends):
-            if at > start and may_cut(text, at, start):
+            if at > start and is_boundary(text, at, start):
                 return at
     return _find_grapheme_boundary(text, start, limit, furthest)
 
@@ -116,9 +116,9 @@ def _find_best_split(text: str, start: int, limit: int, furthest: int) -> int:
 def _find_grapheme_boundary(text: str, start: int, limit: int, furthest: int) -> int:
     """Return the last grapheme boundary up to the limit, else the first one after it."""
     for at in range(min(limit, len(text)), start, -1):
-        if may_cut(text, at, start):
+        if is_boundary(text, at, start):
             return at
     for at in range(limit + 1, min(furthest, len(text))):
-        if may_cut(text, at, start):
+        if is_boundary(text, at, start):
             return at
     return min(furthest, len(text))

@@ -171,7 +171,7 @@ def _select_entries(
 
 def _is_ignored(chain: RuleChain, name: bytes, raw: bytes, *, is_folder: bool) -> bool:
     for base, rules in chain:
-        verdict = rules.verdict(name, raw[base:], folder=is_folder)
+        verdict = rules.decide(name, raw[base:], folder=is_folder)
         if verdict is not None:
             return verdict
     return False
@@ -221,7 +221,7 @@ def _read_ignore_file(location: str) -> tuple[globs.Rules | None, str]:
     try:
         if not stat.S_ISREG(os.lstat(location).st_mode):
             return None, ""
-        return globs.parse(Path(location).read_bytes()), ""
+        return globs.parse_rules(Path(location).read_bytes()), ""
     except FileNotFoundError:
         return None, ""
     except NotADirectoryError:  # `.git` may be a file

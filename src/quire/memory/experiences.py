@@ -134,7 +134,7 @@ def document(experience: Experience, cut: chunking.Cut) -> Document:
         },
     )
     spoken = [(chunk_kind(axis), text) for axis in AXES if (text := axis_text(one, axis))]
-    return Document(record, chunking.chunks(record, spoken, cut))
+    return Document(record, chunking.make_chunks(record, spoken, cut))
 
 
 def experience_of(record: Record) -> Experience:
@@ -178,7 +178,9 @@ def _story(head: str, lines: Mapping[str, str]) -> str:
 
 def _cleaned(told: Mapping[str, str], *needed: str) -> dict[str, Any]:
     return {
-        name: chunking.said(name, text) if name in needed else chunking.bounded(name, text.strip())
+        name: chunking.require_text(name, text)
+        if name in needed
+        else chunking.check_length(name, text.strip())
         for name, text in told.items()
     }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quire.core import chunking, jsonl
-from quire.core.jsonl import moment_of, text_of
+from quire.core.jsonl import get_text, get_time
 from quire.core.types import Memory
 from quire.errors import InputError
 from quire.memory import memories
@@ -54,37 +54,37 @@ def parse(text: str, *, at: int) -> list[Line]:
 
 
 def _parsed(text: str, at: int) -> Iterator[Line]:
-    for number, told in jsonl.objects(text, "memory"):
+    for number, told in jsonl.read_objects(text, "memory"):
         try:
             yield Line(number, _memory(told, at))
         except InputError as error:
-            raise InputError(f"line {number}: {error}") from error
+            raise error.within(f"line {number}") from error
 
 
 def _memory(told: dict[str, Any], at: int) -> Memory:
     jsonl.check_fields(told, FIELDS)
-    content = text_of(told, "content")
+    content = get_text(told, "content")
     if content is None:
         raise InputError("the content is missing")
     importance = told.get("importance", DEFAULT_IMPORTANCE)
     if not isinstance(importance, int | float) or isinstance(importance, bool):
-        raise InputError(f"importance is {jsonl.kind(importance)}: expected a number from 0 to 1")
-    created = moment_of(told, "created")
+        raise jsonl.unexpected("importance", importance, "a number from 0 to 1")
+    created = get_time(told, "created")
     return Memory(
         id=_id(told, "id") or "",
-        content=chunking.said("content", content),
-        category=text_of(told, "category") or DEFAULT_CATEGORY,
+        content=chunking.require_text("content", content),
+        category=get_text(told, "category") or DEFAULT_CATEGORY,
         importance=memories.thousandths(importance),
         created=at if created is None else created,
-        edited=moment_of(told, "edited"),
-        author=text_of(told, "author"),
-        acl=jsonl.texts_of(told, "share", "names"),
+        edited=get_time(told, "edited"),
+        author=get_text(told, "author"),
+        acl=jsonl.get_texts(told, "share", "names"),
         supersedes=_id(told, "supersedes"),
     )
 
 
 def _id(told: dict[str, Any], key: str) -> str | None:
-    value = text_of(told, key)
+    value = get_text(told, key)
     if value is not None and not ID.fullmatch(value):
         raise InputError(f"{key} is {value!r}: an id has 32 digits from 0 to f")
     return value

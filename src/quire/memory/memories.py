@@ -36,7 +36,7 @@ def new(
     supersedes: str | None = None,
 ) -> Memory:
     """Make a memory, named by all that it says and by whom and when it was said."""
-    content = chunking.said("memory", content)
+    content = chunking.require_text("memory", content)
     name = hashing.identifier(
         "memory", content, category, importance, created, author, acl, supersedes
     )
@@ -79,7 +79,7 @@ def document(memory: Memory, cut: chunking.Cut) -> Document:
     old = memory.superseded_by is not None
     return Document(
         record,
-        chunking.chunks(
+        chunking.make_chunks(
             record, [(OLD if old else KIND, memory.content)], cut, OLD_TITLE if old else ""
         ),
         () if memory.supersedes is None else (Link(memory.id, memory.supersedes, SUPERSEDES),),

@@ -122,7 +122,7 @@ def document(made: Value, members: Sequence[Record], cut: chunking.Cut) -> Docum
         paths=tuple(sorted(record.path for record in members if record.acl is None)),
     )
     links = tuple(Link(made.id, name, MEMBER) for name in made.members)
-    return Document(record, chunking.chunks(record, [(KIND, made.text)], cut), links)
+    return Document(record, chunking.make_chunks(record, [(KIND, made.text)], cut), links)
 
 
 def _domain(members: Sequence[Record]) -> str:

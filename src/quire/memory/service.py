@@ -113,7 +113,9 @@ class Memories:
             old = _changeable(view, memory_id)
             made = replace(
                 old,
-                content=old.content if content is None else chunking.said("memory", content),
+                content=old.content
+                if content is None
+                else chunking.require_text("memory", content),
                 category=old.category if category is None else category,
                 importance=old.importance
                 if importance is None

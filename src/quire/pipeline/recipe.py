@@ -49,7 +49,7 @@ def from_data(data: Mapping[str, Any]) -> Recipe:
     """Read a recipe from the plain data that a receipt holds."""
     try:
         name, settings = data["name"], {key: data[key] for key in data if key != "name"}
-        return _extended("recipe", Recipe(name=toml.text("recipe: name", name)), settings)
+        return _extended("recipe", Recipe(name=toml.read_text("recipe: name", name)), settings)
     except (KeyError, TypeError, ConfigError) as error:
         raise InputError(f"its recipe cannot be read: {error}", place="receipt") from error
 
@@ -117,10 +117,12 @@ def _load(name: str, folder: Path, chain: tuple[str, ...]) -> Recipe:
                 hint="or name a TOML file",
                 place=chain[-1] if chain else "",
             )
-        place, table, folder = str(path), toml.read(path), path.parent
+        place, table, folder = str(path), toml.read_file(path), path.parent
     base = Recipe(name=Path(name).stem)
     if "extends" in table:
-        parent = _load(toml.text(f"{place}: extends", table["extends"]), folder, (*chain, name))
+        parent = _load(
+            toml.read_text(f"{place}: extends", table["extends"]), folder, (*chain, name)
+        )
         base = replace(parent, name=base.name)
     return _extended(place, base, table)
 
@@ -143,24 +145,24 @@ def _extended(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
     known = ("extends", "about", "sources", "sections", "intents", *PARTS)
     for key in table:
         if key not in known:
-            toml.refused(place, key, known)
+            toml.reject_key(place, key, known)
     changes: dict[str, Any] = {
-        part: toml.filled(f"{place}: [{part}]", getattr(base, part), table[part])
+        part: toml.fill(f"{place}: [{part}]", getattr(base, part), table[part])
         for part in PARTS
         if part in table
     }
     if "about" in table:
-        changes["about"] = toml.checked(f"{place}: about", "str", table["about"])
+        changes["about"] = toml.check_value(f"{place}: about", "str", table["about"])
     if "sources" in table:
         changes["sources"] = _sources(place, base, table["sources"])
     if "sections" in table:
         changes["sections"] = _sections(place, base, table["sections"])
     if "intents" in table:
-        intents = toml.mapping(f"{place}: [intents]", table["intents"])
+        intents = toml.read_table(f"{place}: [intents]", table["intents"])
         changes["intents"] = {
             **base.intents,
             **{
-                name: toml.filled(f"{place}: [intents.{name}]", Intent(), spec)
+                name: toml.fill(f"{place}: [intents.{name}]", Intent(), spec)
                 for name, spec in intents.items()
             },
         }
@@ -169,12 +171,12 @@ def _extended(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
 
 def _sources(place: str, base: Recipe, table: Any) -> dict[str, SourceSpec]:
     """Read sources by name; `false` leaves one of the base out."""
-    specs = toml.mapping(f"{place}: [sources]", table)
+    specs = toml.read_table(f"{place}: [sources]", table)
     dropped = {name for name, spec in specs.items() if spec is False}
     for name in sorted(dropped):
         _check_dropped(f"{place}: [sources]", name, base.sources)
     named = {
-        name: toml.filled(f"{place}: [sources.{name}]", base.sources.get(name, SourceSpec()), spec)
+        name: toml.fill(f"{place}: [sources.{name}]", base.sources.get(name, SourceSpec()), spec)
         for name, spec in specs.items()
         if name not in dropped
     }
@@ -188,12 +190,12 @@ def _sections(place: str, base: Recipe, data: Any) -> tuple[Section, ...]:
     """Read sections by name, or the list of them that a receipt holds; new ones come last."""
     specs: dict[str, Any]
     if isinstance(data, list):
-        tables = [toml.mapping(f"{place}: sections", table) for table in data]
+        tables = [toml.read_table(f"{place}: sections", table) for table in data]
         specs = {
-            toml.text(f"{place}: sections: name", table.get("name")): table for table in tables
+            toml.read_text(f"{place}: sections: name", table.get("name")): table for table in tables
         }
     else:
-        specs = dict(toml.mapping(f"{place}: [sections]", data))
+        specs = dict(toml.read_table(f"{place}: [sections]", data))
     sections = {section.name: section for section in base.sections}
     for name, spec in specs.items():
         if spec is False:
@@ -203,7 +205,7 @@ def _sections(place: str, base: Recipe, data: Any) -> tuple[Section, ...]:
             del sections[name]
             continue
         section = sections.get(name, Section(name, title=name.capitalize()))
-        filled = toml.filled(f"{place}: [sections.{name}]", section, spec)
+        filled = toml.fill(f"{place}: [sections.{name}]", section, spec)
         sections[name] = replace(filled, name=name)
     return tuple(sections.values())
 

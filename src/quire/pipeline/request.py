@@ -126,7 +126,7 @@ def _recorded_value(option: Option, value: Any) -> Any:
     """Return a value in the one form that stands for it."""
     if option.form == DATE:
         end = option.name == "until"
-        return dates.seconds(option.name, value, end=end) if isinstance(value, str) else value
+        return dates.parse_date(option.name, value, end=end) if isinstance(value, str) else value
     match option.name:
         case "situation":
             return _canonical_situation(value)

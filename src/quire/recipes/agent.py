@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quire.core.aio import waiting
+from quire.core.aio import make_async
 from quire.core.types import Context, FormattedContext, Options, Recipe, Viewer, formatted
 from quire.memory import vocabulary
 from quire.memory.authoring import OpenProject
@@ -118,9 +118,9 @@ class AgentContexts:
             )
         )
 
-    assemble_context_async = waiting(assemble_context)
-    premortem_async = waiting(premortem)
-    get_premortem_context_async = waiting(get_premortem_context)
+    assemble_context_async = make_async(assemble_context)
+    premortem_async = make_async(premortem)
+    get_premortem_context_async = make_async(get_premortem_context)
 
 
 def fill_recipe(recipe: Recipe, domain: str, strategy: str | None = None) -> Recipe:

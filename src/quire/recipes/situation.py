@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import Any
 
 from quire import rules
-from quire.core.aio import waiting
+from quire.core.aio import make_async
 from quire.core.types import Context, Viewer
 from quire.memory.authoring import OpenProject
 from quire.pipeline.request import DEFAULT_MODEL
@@ -74,7 +74,7 @@ class ContextRules:
             allow_empty=True,
         )
 
-    situate_async = waiting(situate)
+    situate_async = make_async(situate)
 
     # Last in the class: below it `list` would no longer mean the type.
     def list(self, path: str | os.PathLike[str] | None = None) -> PlaceRules:

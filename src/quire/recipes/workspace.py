@@ -7,7 +7,7 @@ context becomes a payload. Nothing is decided here that a recipe could decide.
 from __future__ import annotations
 
 from quire import packing, tokens
-from quire.core.aio import waiting
+from quire.core.aio import make_async
 from quire.core.protocols import View
 from quire.core.types import (
     BLOCK,
@@ -73,7 +73,7 @@ class WorkspaceContexts:
             options["format"] = request.preferences.format
         return _payload(request, budget, self._assemble(request.query, **options))
 
-    build_async = waiting(build)
+    build_async = make_async(build)
 
     @staticmethod
     def estimate_tokens(payload: ContextPayload) -> int:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from quire.core.graphemes import last_cut
+from quire.core.graphemes import last_boundary
 from quire.core.types import (
     OUTLINE,
     SIGNATURE,
@@ -58,7 +58,7 @@ def truncate(text: str, cap: int) -> str:
     """Return the beginning of a text, at most so many characters of it; 0: all of it."""
     if not cap or len(text) <= cap:
         return text
-    return text[: last_cut(text, cap)]
+    return text[: last_boundary(text, cap)]
 
 
 def holds_beginning(candidate: Candidate, entity: Entity) -> bool:

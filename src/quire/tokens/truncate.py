@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from quire.core.graphemes import last_cut, may_cut
+from quire.core.graphemes import is_boundary, last_boundary
 from quire.core.protocols import Counter
 
 _CHARACTERS_PER_TOKEN = 12
@@ -140,6 +140,6 @@ def _find_last_word(text: str, after: int, limit: int) -> int:
 def _trim(text: str, end: int) -> str:
     """Return the prefix without white space or a torn grapheme at its end."""
     prefix = text[:end].rstrip()
-    while not may_cut(text, len(prefix)):
-        prefix = text[: last_cut(text, len(prefix))].rstrip()
+    while not is_boundary(text, len(prefix)):
+        prefix = text[: last_boundary(text, len(prefix))].rstrip()
     return prefix

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quire.core import jsonl
-from quire.core.jsonl import moment_of, text_of, texts_of
+from quire.core.jsonl import get_text, get_texts, get_time
 from quire.core.serialize import to_plain
 from quire.core.types.blocks import Block
 from quire.errors import InputError
@@ -30,39 +30,39 @@ def parse(text: str) -> list[Block]:
 
 
 def _parsed(text: str) -> Iterator[tuple[int, Block]]:
-    for number, told in jsonl.objects(text, "block"):
+    for number, told in jsonl.read_objects(text, "block"):
         try:
             yield number, validate.checked(_block(told))
         except InputError as error:
-            raise InputError(f"line {number}: {error}") from error
+            raise error.within(f"line {number}") from error
 
 
 def _block(told: dict[str, Any]) -> Block:
     jsonl.check_fields(told, FIELDS)
-    name = text_of(told, "type")
+    name = get_text(told, "type")
     if name is None:
         raise InputError("the type is missing")
     position = told.get("position", 0)
     if not isinstance(position, int) or isinstance(position, bool):
-        raise InputError(f"position is {jsonl.kind(position)}: expected a whole number")
+        raise jsonl.unexpected("position", position, "a whole number")
     return Block(
-        id=text_of(told, "id") or "",
+        id=get_text(told, "id") or "",
         type=name,
-        text=text_of(told, "text") or "",
-        parent=text_of(told, "parent"),
+        text=get_text(told, "text") or "",
+        parent=get_text(told, "parent"),
         position=position,
         properties=_table(told, "properties"),
         relations={
-            key: texts_of(_table(told, "relations"), key, "ids") or ()
+            key: get_texts(_table(told, "relations"), key, "ids") or ()
             for key in _table(told, "relations")
         },
-        links=texts_of(told, "links", "ids") or (),
-        mentions=texts_of(told, "mentions", "names") or (),
-        created=moment_of(told, "created"),
-        edited=moment_of(told, "edited"),
-        author=text_of(told, "author"),
-        access=texts_of(told, "access", "names"),
-        source=text_of(told, "source") or "",
+        links=get_texts(told, "links", "ids") or (),
+        mentions=get_texts(told, "mentions", "names") or (),
+        created=get_time(told, "created"),
+        edited=get_time(told, "edited"),
+        author=get_text(told, "author"),
+        access=get_texts(told, "access", "names"),
+        source=get_text(told, "source") or "",
     )
 
 
@@ -71,5 +71,5 @@ def _table(told: dict[str, Any], key: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise InputError(f"{key} is {jsonl.kind(value)}: expected an object")
+        raise jsonl.unexpected(key, value, "an object")
     return value

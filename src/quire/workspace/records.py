@@ -59,7 +59,7 @@ def document(block: Block, standing: InheritedAccess, cut: chunking.Cut) -> Docu
     whole = f"{before}{block.text}{after}"
     title = standing.title if headed else ""
     parts = [(record.kind, whole)] if whole else []
-    return Document(record, chunking.chunks(record, parts, cut, title), links(block))
+    return Document(record, chunking.make_chunks(record, parts, cut, title), links(block))
 
 
 def links(block: Block) -> tuple[Link, ...]:

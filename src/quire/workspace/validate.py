@@ -31,7 +31,7 @@ def checked(block: Block) -> Block:
         check_id("parent", block.parent)
     if block.type not in TYPES:
         raise InputError(f"there is no type {block.type!r}: there are {', '.join(TYPES)}")
-    chunking.bounded("text", block.text)
+    chunking.check_length("text", block.text)
     for what, names in (("links", block.links), ("mentions", block.mentions)):
         check_names(what, names)
     for what, table in (("properties", block.properties), ("relations", block.relations)):

@@ -76,7 +76,7 @@ def shorten(text: str, limit: int = MAX_LENGTH) -> str:
     """Cut a text at the end of a paragraph, a line or a character, and append a note."""
     if _length(text) <= limit:
         return text
-    from quire.core.graphemes import last_cut
+    from quire.core.graphemes import last_boundary
 
     room = limit - _length(CUT_NOTE)
     end, length = 0, 0
@@ -89,7 +89,7 @@ def shorten(text: str, limit: int = MAX_LENGTH) -> str:
         at = text.rfind(separator, end // 2, end)
         if at > 0:
             return text[:at].rstrip() + CUT_NOTE
-    return text[: last_cut(text, end)] + CUT_NOTE
+    return text[: last_boundary(text, end)] + CUT_NOTE
 
 
 def _length(text: str) -> int:
@@ -146,7 +146,7 @@ def _context_files(quire: Quire, client: Client, payload: HookEvent, options: Ho
 
 
 def _memories(quire: Quire, options: HookOptions) -> str:
-    from quire.core.graphemes import last_cut
+    from quire.core.graphemes import last_boundary
 
     memories = sorted(
         quire.memories.list(viewer=options.viewer),
@@ -156,7 +156,7 @@ def _memories(quire: Quire, options: HookOptions) -> str:
     for memory in memories[:MAX_MEMORIES]:
         text = " ".join(memory.content.split())
         if len(text) > MEMORY_LENGTH:
-            text = f"{text[: last_cut(text, MEMORY_LENGTH)]} …"
+            text = f"{text[: last_boundary(text, MEMORY_LENGTH)]} …"
         lines.append(f"- {text} ({memory.category})")
     if not lines:
         return ""

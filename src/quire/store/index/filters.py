@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from quire.core.globs import beginning
+from quire.core.globs import literal_prefix
 from quire.core.types import Filter
 from quire.store import access
 from quire.store.index.columns import KIND, RECORD
@@ -58,7 +58,7 @@ def _matching_records(
     """Return those of some records whose path and modification time pass a filter."""
     if not records.size:
         return records
-    prefix = beginning(where.paths[0]) if len(where.paths) == 1 else ""
+    prefix = literal_prefix(where.paths[0]) if len(where.paths) == 1 else ""
     dated = where.since is not None or where.until is not None
     limit = PREFIX_COST * int(records.size)
     paths = None

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quire.core.chunking import LONGEST
+from quire.core.chunking import MAX_LENGTH
 from quire.core.types.blocks import NO_PROPERTIES, Property
 
 DROPPED = re.compile(r"[^\w\- ]")
@@ -161,8 +161,8 @@ def properties_of(page: Page) -> dict[str, Property]:
 def _pieces(text: str) -> list[str]:
     """Cut what is too long for one block at the ends of its lines."""
     pieces: list[str] = []
-    while len(text) > LONGEST:
-        end = text.rfind("\n", 1, LONGEST) + 1 or LONGEST
+    while len(text) > MAX_LENGTH:
+        end = text.rfind("\n", 1, MAX_LENGTH) + 1 or MAX_LENGTH
         pieces.append(text[:end])
         text = text[end:]
     return [*pieces, text]

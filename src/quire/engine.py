@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from quire import audit, config, receipts, rules, tokens
-from quire.audit import AuditLog
 from quire.config import Config
 from quire.core.aio import make_async
 from quire.core.dates import parse_date
@@ -39,6 +38,7 @@ from quire.core.types import (
 )
 from quire.errors import InputError
 from quire.indexing.access import AccessControl
+from quire.indexing.audit import AuditLog
 from quire.indexing.documents import Documents
 from quire.indexing.indexer import Indexer, Report, ignore_progress
 from quire.indexing.project import Project

@@ -12,9 +12,9 @@ import pytest
 
 import quire
 from quire import Block, Context, Quire, count_tokens
-from quire.audit import parse_receipt
 from quire.core.types import Hits
 from quire.errors import StoreError
+from quire.indexing.audit import parse_receipt
 from quire.pipeline.summarize import NO_WRITER
 from quire.retrieval import COLLECTORS
 from tests.llm.test_writer import orders_in

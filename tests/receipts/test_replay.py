@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from quire import AccessRule, Quire
-from quire.audit import diff_receipts
+from quire.indexing.audit import diff_receipts
 from quire.core.types import Options
 from quire.errors import InputError
 from tests.conftest import Tree

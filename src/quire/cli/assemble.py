@@ -97,7 +97,7 @@ def verify(
     except NoStoreError:
         if store is not None or space is not None:
             raise
-        from quire.audit import verify_receipt
+        from quire.indexing.audit import verify_receipt
 
         wrong = verify_receipt(data, text)
         output.note("note: there is no store here; the receipt was checked by itself")
@@ -126,7 +126,7 @@ def replay(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def diff(*, old: str, new: str, as_json: bool) -> None:
     """Tell what differs between two receipts."""
-    from quire.audit import diff_receipts
+    from quire.indexing.audit import diff_receipts
 
     found = diff_receipts(receipt_of(old), receipt_of(new))
     output.held(found, "nothing differs", as_json=as_json)

@@ -70,7 +70,7 @@ def assignment(setting: str, value: object) -> str:
 
 def receipt_of(file: str) -> dict[str, Any]:
     """Read a receipt from a file."""
-    from quire.audit import parse_receipt
+    from quire.indexing.audit import parse_receipt
 
     return parse_receipt(content_of(file))
 
@@ -143,7 +143,7 @@ def _messages(option: Option, file: str) -> list[tuple[str, str]]:
 
 
 def _chunk_ids(_: Option, file: str) -> list[str]:
-    from quire.audit import chunk_ids
+    from quire.indexing.audit import chunk_ids
 
     return chunk_ids(receipt_of(file))
 

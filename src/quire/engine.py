@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from quire import audit, config, receipts, rules, tokens
+from quire import config, receipts, rules, tokens
 from quire.config import Config
 from quire.core.aio import make_async
 from quire.core.dates import parse_date
@@ -37,6 +37,7 @@ from quire.core.types import (
     Viewer,
 )
 from quire.errors import InputError
+from quire.indexing import audit
 from quire.indexing.access import AccessControl
 from quire.indexing.audit import AuditLog
 from quire.indexing.documents import Documents

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from quire import AccessRule, Quire
-from quire.indexing.audit import diff_receipts
 from quire.core.types import Options
 from quire.errors import InputError
+from quire.indexing.audit import diff_receipts
 from tests.conftest import Tree
 from tests.pipeline.conftest import opened
 from tests.pipeline.digest import requests

@@ -68,7 +68,7 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         (("search", "anchor", "--path", ""), ("is not a glob", ".gitignore")),
         (("search", "anchor", "--viewer", ""), ("is no viewer",)),
         (("index", "nothing.md"), ("nothing.md does not exist",)),
-        (("index", "/"), ("is outside of", "store or ")),
+        (("index", "/"), ("is outside of", "--store or --space")),
         (("index", "../elsewhere"), ("does not exist",)),
         (("purge", "/etc/passwd"), ("is outside of",)),
         (("access", "allow", "*.md", "two words"), ("'two words' is not a principal",)),

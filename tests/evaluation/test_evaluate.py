@@ -13,7 +13,7 @@ import pytest
 import quire
 from quire.engine import Quire
 from quire.errors import InputError
-from quire.evaluation.evaluate import Evaluation, Miss, evaluate, held
+from quire.evaluation.evaluate import Evaluation, Miss, evaluate, measure_recall
 from quire.evaluation.questions import Expected, read_questions
 
 LONG = "\n\n".join(
@@ -76,16 +76,16 @@ def test_more_budget_holds_more(shelf: Quire) -> None:
 
 def test_lines_are_counted_by_what_is_shown(shelf: Quire) -> None:
     context = shelf.assemble("brightest star", budget=300, reserve={})
-    pieces = shelf.documents.chunks("stars.md")
-    assert held(context, Expected("stars.md", (1, 3)), pieces) == 1
-    assert held(context, Expected("stars.md", (1, 30)), pieces) == 0.1
+    chunks = shelf.documents.chunks("stars.md")
+    assert measure_recall(context, Expected("stars.md", (1, 3)), chunks) == 1
+    assert measure_recall(context, Expected("stars.md", (1, 30)), chunks) == 0.1
     named = shelf.assemble(
         "brightest star", recipe="entities", budget=40, levels=["full", "outline"], content=False
     )
-    assert held(named, Expected("stars.md", (3, 3)), pieces) < 1 or "Sirius" in named.text
-    assert held(context, Expected("rivers.md")) == 0
+    assert measure_recall(named, Expected("stars.md", (3, 3)), chunks) < 1 or "Sirius" in named.text
+    assert measure_recall(context, Expected("rivers.md")) == 0
     half = Expected(excerpt="Sirius is the brightest star at night. It is a dog.")
-    assert 0.5 < held(context, half) < 0.9
+    assert 0.5 < measure_recall(context, half) < 0.9
 
 
 @pytest.mark.parametrize(
@@ -142,19 +142,21 @@ def test_two_recipes_are_compared_question_by_question(shelf: Quire, tmp_path: P
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "there is no question in "),
-        ("{", "line 1 is not JSON"),
+        ("", "the questions: there is no question"),
+        ("{", "line 1: not JSON"),
         ("[]", '"query"'),
-        ('{"query": " ", "expect": "a"}', '"query" must be'),
-        ('{"query": "a"}', '"expect" must name'),
-        ('{"query": "a", "expect": []}', '"expect" must name'),
+        ('{"query": " ", "expect": "a"}', "line 1: query: must be a non-empty string"),
+        ('{"query": "a"}', "line 1: expect: must name"),
+        ('{"query": "a", "expect": []}', "line 1: expect: must name"),
+        ('{"query": "a", "expect": ""}', "line 1: expect: '' is not a place"),
         ('{"query": "a", "expect": [7]}', "path:12-30"),
         ('{"query": "a", "expect": [{"file": "x"}]}', "path, lines or excerpt"),
-        ('{"query": "a", "expect": [{"lines": [1, 2]}]}', 'need a "path"'),
-        ('{"query": "a", "expect": [{"path": "x", "lines": [2, 1]}]}', "are no lines"),
-        ('{"query": "a", "expect": [{"excerpt": " "}]}', '"excerpt" must be'),
-        ('{"query": "a", "expect": "x", "budget": 3}', "there is no 'budget'"),
-        ('{"query": "a", "expect": "x", "viewer": 3}', '"viewer" must be'),
+        ('{"query": "a", "expect": [{"path": 7}]}', "expect.path: must be"),
+        ('{"query": "a", "expect": [{"lines": [1, 2]}]}', "expect.lines: lines need a path"),
+        ('{"query": "a", "expect": [{"path": "x", "lines": [2, 1]}]}', "is not a range of lines"),
+        ('{"query": "a", "expect": [{"excerpt": " "}]}', "expect.excerpt: must be"),
+        ('{"query": "a", "expect": "x", "budget": 3}', "unknown field 'budget'; choose from query"),
+        ('{"query": "a", "expect": "x", "viewer": 3}', "viewer: must be a string"),
     ],
 )
 def test_what_is_no_question_is_refused_by_its_line(line: str, words: str) -> None:

@@ -63,7 +63,7 @@ def evaluation(
             read_questions(text, questions),
             recipes=compare or (recipe or "documents",),
             budgets=BUDGETS if budgets is None else _budgets(budgets),
-            explained=max(0, misses),
+            max_explained=max(0, misses),
             report=report,
             **options,
         )

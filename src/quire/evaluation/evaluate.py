@@ -1,8 +1,8 @@
-"""How much of what an answer needs is in the contexts, and where is the rest lost?
+"""Evaluate a store: the share of the expected evidence that its contexts contain.
 
-Questions with what their answers rest on (paths, lines or excerpts) are asked of a store at several
-budgets. What is missing is traced to the step that lost it; two recipes are compared question by
-question, with an interval for the difference.
+Questions name the evidence for their answers (paths, lines or excerpts). A context is assembled for
+each question at several budgets. Missing evidence is traced to the step that lost it. Two recipes
+are compared question by question, with a confidence interval for the difference.
 """
 
 from __future__ import annotations
@@ -24,27 +24,29 @@ from quire.evaluation.questions import Expected, Question
 
 BUDGETS = (500, 1000, 2000, 4000, 8000)
 RESAMPLES = 2000
-"""So often the questions are drawn anew for an interval; by a fixed seed."""
-LEAST_QUESTIONS = 2
+"""Bootstrap samples for a confidence interval; the seed is fixed."""
+MIN_QUESTIONS = 2
+"""A standard error needs that many."""
 
 _SENTENCE = re.compile(r"[^\n.!?]+[.!?]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """Something expected that is not (wholly) in a context, and where it was lost."""
+    """Evidence that a context does not fully contain, and where it was lost."""
 
     question: str
     expected: str
     held: float
+    """The share of it that the context contains."""
     cause: str
     """`not indexed`, `not retrieved`, `ranked too low`, `duplicate`, `did not fit` or `cut`."""
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What one recipe held at one budget."""
+class RecipeResult:
+    """The result of one recipe at one budget."""
 
     recipe: str
     budget: int
@@ -52,33 +54,33 @@ class Measured:
     error: float
     """The standard error of the recall."""
     complete: float
-    """The share of questions of which everything was held."""
+    """The share of questions whose evidence is all in the context."""
     tokens: float
-    """The mean of what the contexts cost."""
+    """The mean size of the contexts."""
     by_question: tuple[float, ...]
     misses: tuple[Miss, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """How much more of the evidence the second recipe holds than the first."""
+class RecipeComparison:
+    """The difference in recall between the second recipe and the first, at one budget."""
 
     budget: int
     difference: float
     low: float
     high: float
-    """Between these lies the difference in 95 of 100 drawings."""
+    """The bounds of the 95% confidence interval."""
     better: int
     worse: int
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came of all questions."""
+    """The results of all questions."""
 
     questions: int
-    measured: tuple[Measured, ...]
-    compared: tuple[Compared, ...] = ()
+    measured: tuple[RecipeResult, ...]
+    compared: tuple[RecipeComparison, ...] = ()
     causes: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -88,29 +90,39 @@ def evaluate(
     *,
     recipes: Sequence[str] = ("documents",),
     budgets: Sequence[int] = BUDGETS,
-    explained: int = 50,
+    max_explained: int = 50,
     report: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Ask every question at every budget by every recipe; two recipes are also compared."""
-    measured = []
+    """Assemble a context for each question, budget and recipe; compare two recipes.
+
+    Args:
+        quire: The store.
+        questions: The questions with their evidence.
+        recipes: The recipes; exactly two are also compared with each other.
+        budgets: The token budgets.
+        max_explained: How many misses are traced, for each recipe and budget.
+        report: Called after each context.
+        options: Options of a context, such as `model` or `viewer`.
+    """
+    results = []
     done, total = 0, len(recipes) * len(budgets) * len(questions)
     for recipe in recipes:
         for budget in sorted(set(budgets)):
-            asking = _Asking(quire, {"reserve": {}, **options, "recipe": recipe, "budget": budget})
+            runner = _Runner(quire, {"reserve": {}, **options, "recipe": recipe, "budget": budget})
             rows = []
             for question in questions:
-                rows.append(asking.row(question))
+                rows.append(runner.run(question))
                 done += 1
                 if report is not None:
                     report(Progress("ask", done, total))
-            misses = _misses(asking, questions, rows, explained)
-            measured.append(_measured(recipe, budget, rows, misses))
-    causes = Counter(miss.cause for each in measured for miss in each.misses)
+            misses = _explain_misses(runner, questions, rows, max_explained)
+            results.append(_summarize(recipe, budget, rows, misses))
+    causes = Counter(miss.cause for result in results for miss in result.misses)
     return Evaluation(
         questions=len(questions),
-        measured=tuple(measured),
-        compared=tuple(_compared(measured, recipes)) if len(recipes) == 2 else (),
+        measured=tuple(results),
+        compared=tuple(_compare(results, recipes)) if len(recipes) == 2 else (),
         causes=dict(sorted(causes.items(), key=lambda item: (-item[1], item[0]))),
     )
 
@@ -120,75 +132,80 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True)
 class _Row:
+    """The context of a question, and the share of each piece of evidence in it."""
+
     context: Context | None
-    held: tuple[float, ...]
+    shares: tuple[float, ...]
 
     @property
     def recall(self) -> float:
-        return fmean(self.held)
+        return fmean(self.shares)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """A store, and how it is asked."""
+class _Runner:
+    """A store, and the options of its contexts."""
 
     quire: Quire
     options: Mapping[str, Any]
 
-    def of(self, question: Question) -> dict[str, Any]:
+    def options_for(self, question: Question) -> dict[str, Any]:
         viewer = {} if question.viewer is None else {"viewer": question.viewer}
         return {**self.options, **viewer}
 
-    def row(self, question: Question) -> _Row:
+    def run(self, question: Question) -> _Row:
         try:
-            context = self.quire.assemble(question.query, **self.of(question))
+            context = self.quire.assemble(question.query, **self.options_for(question))
         except BudgetTooSmallError:
             return _Row(None, tuple(0.0 for _ in question.expected))
-        viewer = self.of(question).get("viewer")
+        viewer = self.options_for(question).get("viewer")
         return _Row(
             context,
             tuple(
-                held(
+                measure_recall(
                     context,
-                    each,
-                    self.quire.documents.chunks(each.path, viewer=viewer) if each.lines else (),
+                    expected,
+                    self.quire.documents.chunks(expected.path, viewer=viewer)
+                    if expected.lines
+                    else (),
                 )
-                for each in question.expected
+                for expected in question.expected
             ),
         )
 
 
-def held(context: Context, expected: Expected, pieces: Sequence[Chunk] = ()) -> float:
-    """Tell how much of something expected a context holds, from 0 to 1.
+def measure_recall(context: Context, expected: Expected, chunks: Sequence[Chunk] = ()) -> float:
+    """Return the share of a piece of evidence that a context contains, from 0 to 1.
 
-    A line is held if it stands in a source and its text is shown; `pieces` holds the texts.
+    A line counts if one of the context's sources covers it and its text is shown; `chunks` has the
+    texts.
     """
     if expected.excerpt is not None:
-        return _excerpt_held(context.text, expected.excerpt)
+        return _measure_excerpt(context.text, expected.excerpt)
     sources = [source for source in context.sources if source.path == expected.path]
     if expected.lines is None:
         return float(bool(sources))
     first, last = expected.lines
-    names = {source.chunk_id for source in sources}
-    inside = {
+    chunk_ids = {source.chunk_id for source in sources}
+    shown = {
         number
-        for piece in pieces
-        if piece.id in names
-        for number, line in enumerate(piece.text.split("\n"), start=piece.lines[0])
-        if first <= number <= min(last, piece.lines[1]) and _is_shown(line.strip(), context.text)
+        for chunk in chunks
+        if chunk.id in chunk_ids
+        for number, line in enumerate(chunk.text.split("\n"), start=chunk.lines[0])
+        if first <= number <= min(last, chunk.lines[1]) and _is_shown(line.strip(), context.text)
     }
-    return len(inside) / (last - first + 1)
+    return len(shown) / (last - first + 1)
 
 
 def _is_shown(line: str, text: str) -> bool:
-    """Tell whether a line stands in a context, as it is or as xml or JSON write it."""
+    """Return whether a context contains a line: plain, or escaped for XML or JSON."""
     return (
         line in text or escape(line) in text or json.dumps(line, ensure_ascii=False)[1:-1] in text
     )
 
 
-def _excerpt_held(text: str, excerpt: str) -> float:
-    """Count the characters of the excerpt's sentences that stand in the text, white space aside."""
+def _measure_excerpt(text: str, excerpt: str) -> float:
+    """Return the share of an excerpt's sentences in a text, by characters without white space."""
     plain = " ".join(text.split())
     parts = [" ".join(part.split()) for part in _SENTENCE.findall(excerpt)]
     parts = [part for part in parts if part]
@@ -199,16 +216,16 @@ def _excerpt_held(text: str, excerpt: str) -> float:
 # --- where it was lost ---------------------------------------------------------------------------
 
 
-def _misses(
-    asking: _Asking, questions: Sequence[Question], rows: Sequence[_Row], most: int
+def _explain_misses(
+    runner: _Runner, questions: Sequence[Question], rows: Sequence[_Row], limit: int
 ) -> list[Miss]:
-    found: list[Miss] = []
+    misses: list[Miss] = []
     for question, row in zip(questions, rows, strict=True):
-        for expected, share in zip(question.expected, row.held, strict=True):
-            if share < 1 and len(found) < most:
-                cause, detail = _cause(asking, question, expected, row.context)
-                found.append(Miss(question.name, str(expected), round(share, 3), cause, detail))
-    return found
+        for expected, share in zip(question.expected, row.shares, strict=True):
+            if share < 1 and len(misses) < limit:
+                cause, detail = _find_cause(runner, question, expected, row.context)
+                misses.append(Miss(question.name, str(expected), round(share, 3), cause, detail))
+    return misses
 
 
 _CAUSES = {
@@ -219,79 +236,80 @@ _CAUSES = {
 }
 
 
-def _cause(
-    asking: _Asking, question: Question, expected: Expected, context: Context | None
+def _find_cause(
+    runner: _Runner, question: Question, expected: Expected, context: Context | None
 ) -> tuple[str, str]:
-    options = asking.of(question)
-    pieces = _pieces(
-        asking.quire.documents.chunks(expected.path, viewer=options.get("viewer")), expected
+    options = runner.options_for(question)
+    chunks = _select_chunks(
+        runner.quire.documents.chunks(expected.path, viewer=options.get("viewer")), expected
     )
-    if not pieces:
-        return "not indexed", "nothing of it stands in what this viewer may read"
+    if not chunks:
+        return "not indexed", "nothing of it is in what this viewer may read"
     if context is None:
         return "did not fit", "not even one piece fits this budget"
-    decided = {decision.chunk_id: decision for decision in context.decisions}
-    fates = [decided[piece.id] for piece in pieces if piece.id in decided]
-    lost = [fate for fate in fates if fate.verdict == "dropped"]
-    unmet = [piece for piece in pieces if piece.id not in decided]
-    if unmet and not lost:
-        line = unmet[0].lines[0] or None
-        told = asking.quire.why_not(question.query, unmet[0].path, line, **options)
-        own = [one.reason for one in told if one.chunk_id == unmet[0].id]
-        return "not retrieved", own[0] if own else "no source found it"
-    if not lost:
+    decisions = {decision.chunk_id: decision for decision in context.decisions}
+    own = [decisions[chunk.id] for chunk in chunks if chunk.id in decisions]
+    dropped = [decision for decision in own if decision.verdict == "dropped"]
+    not_retrieved = [chunk for chunk in chunks if chunk.id not in decisions]
+    if not_retrieved and not dropped:
+        chunk = not_retrieved[0]
+        line = chunk.lines[0] or None
+        explained = runner.quire.why_not(question.query, chunk.path, line, **options)
+        reasons = [item.reason for item in explained if item.chunk_id == chunk.id]
+        return "not retrieved", reasons[0] if reasons else "no source found it"
+    if not dropped:
         return "cut", "the piece is in, but not all of it"
-    fate = min(lost, key=_how_far)
-    return _CAUSES.get(fate.step, "did not fit"), fate.reason
+    last = min(dropped, key=_steps_from_end)
+    return _CAUSES.get(last.step, "did not fit"), last.reason
 
 
-def _how_far(decision: Decision) -> tuple[int, str]:
-    """Order decisions by how far their candidates came."""
+def _steps_from_end(decision: Decision) -> tuple[int, str]:
+    """Return a sort key: the candidate that came furthest comes first."""
     return (("pack", "group", "dedup", "depth", "rank").index(decision.step), decision.chunk_id)
 
 
-def _pieces(found: list[Chunk], expected: Expected) -> list[Chunk]:
-    """Give those pieces that hold something of what is expected."""
+def _select_chunks(chunks: list[Chunk], expected: Expected) -> list[Chunk]:
+    """Return the chunks that contain some of the evidence."""
     if expected.lines is not None:
         first, last = expected.lines
-        found = [one for one in found if one.lines[0] <= last and one.lines[1] >= first]
+        chunks = [chunk for chunk in chunks if chunk.lines[0] <= last and chunk.lines[1] >= first]
     if expected.excerpt is not None:
-        wanted = " ".join(expected.excerpt.split())
+        excerpt = " ".join(expected.excerpt.split())
         parts = [" ".join(part.split()) for part in _SENTENCE.findall(expected.excerpt)]
-        texts = [(one, " ".join(one.text.split())) for one in found]
-        found = [one for one, text in texts if wanted in text or text in wanted] or [
-            one for one, text in texts if any(part in text for part in parts if part)
+        texts = [(chunk, " ".join(chunk.text.split())) for chunk in chunks]
+        chunks = [chunk for chunk, text in texts if excerpt in text or text in excerpt] or [
+            chunk for chunk, text in texts if any(part in text for part in parts if part)
         ]
-    return found
+    return chunks
 
 
 # --- all questions -------------------------------------------------------------------------------
 
 
-def _measured(recipe: str, budget: int, rows: Sequence[_Row], misses: list[Miss]) -> Measured:
+def _summarize(recipe: str, budget: int, rows: Sequence[_Row], misses: list[Miss]) -> RecipeResult:
     recalls = [row.recall for row in rows]
-    spread = stdev(recalls) / len(recalls) ** 0.5 if len(recalls) >= LEAST_QUESTIONS else 0.0
+    spread = stdev(recalls) / len(recalls) ** 0.5 if len(recalls) >= MIN_QUESTIONS else 0.0
     tokens = [row.context.tokens if row.context is not None else 0 for row in rows]
-    return Measured(
+    return RecipeResult(
         recipe=recipe,
         budget=budget,
         recall=round(fmean(recalls), 4),
         error=round(spread, 4),
-        complete=round(fmean(float(min(row.held) >= 1) for row in rows), 4),
+        complete=round(fmean(float(min(row.shares) >= 1) for row in rows), 4),
         tokens=round(fmean(tokens), 1),
         by_question=tuple(round(recall, 4) for recall in recalls),
         misses=tuple(misses),
     )
 
 
-def _compared(measured: Sequence[Measured], recipes: Sequence[str]) -> Iterable[Compared]:
-    first, second = ([each for each in measured if each.recipe == name] for name in recipes)
-    for one, other in zip(first, second, strict=True):
-        pairs = zip(one.by_question, other.by_question, strict=True)
+def _compare(results: Sequence[RecipeResult], recipes: Sequence[str]) -> Iterable[RecipeComparison]:
+    first, second = ([result for result in results if result.recipe == name] for name in recipes)
+    for baseline, other in zip(first, second, strict=True):
+        pairs = zip(baseline.by_question, other.by_question, strict=True)
         gains = [after - before for before, after in pairs]
-        low, high = _interval(gains)
-        yield Compared(
-            budget=one.budget,
+        low, high = _bootstrap_interval(gains)
+        yield RecipeComparison(
+            budget=baseline.budget,
             difference=round(fmean(gains), 4),
             low=low,
             high=high,
@@ -300,9 +318,9 @@ def _compared(measured: Sequence[Measured], recipes: Sequence[str]) -> Iterable[
         )
 
 
-def _interval(gains: Sequence[float]) -> tuple[float, float]:
-    """Draw the questions anew, many times, and see between which bounds the mean mostly lies."""
-    random = Random(0)  # noqa: S311 - the same every time, on purpose
+def _bootstrap_interval(gains: Sequence[float]) -> tuple[float, float]:
+    """Return the 95% confidence interval of the mean, by resampling the questions."""
+    random = Random(0)  # noqa: S311 - the same samples every time, on purpose
     means = sorted(fmean(random.choices(gains, k=len(gains))) for _ in range(RESAMPLES))
     outside = RESAMPLES // 40
     return round(means[outside], 4), round(means[-1 - outside], 4)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.mcp.jsonrpc import Call, calls, cancelled, key, with_items
+from quire.mcp.jsonrpc import Call, add_items, call_key, find_calls, find_cancelled
 
 ITEM = {"type": "text", "text": 'known "ä" \u2028'}
 SAID = json.dumps(ITEM, separators=(",", ":")).encode()
@@ -57,7 +57,7 @@ def test_a_result_has_one_item_more(  # noqa: PLR0917 - hypothesis gives them by
         line.decode()
     except UnicodeDecodeError:
         return
-    told = with_items(line, {key(name): ITEM}.get, first=first)
+    told = add_items(line, {call_key(name): ITEM}.get, first=first)
     read = json.loads(told)["result"]["content"]
     assert read[0 if first else -1] == ITEM
     comma = b"," if content else b""
@@ -75,7 +75,7 @@ def test_a_result_has_one_item_more(  # noqa: PLR0917 - hypothesis gives them by
 def test_whatever_is_no_result_stays(message: Any, style: Any) -> None:
     line = written(message, style)
     try:
-        told = with_items(line, lambda _: ITEM)
+        told = add_items(line, lambda _: ITEM)
     except ValueError:
         return  # it is not understood, and the proxy passes it as it is
     assert told == line, "names are too short here for a result"
@@ -98,7 +98,7 @@ STAYS = [
 
 @pytest.mark.parametrize("line", STAYS)
 def test_what_is_no_result_of_this_call_stays(line: bytes) -> None:
-    assert with_items(line, {"1": ITEM}.get) == line
+    assert add_items(line, {"1": ITEM}.get) == line
 
 
 NOT_UNDERSTOOD = [
@@ -117,12 +117,12 @@ NOT_UNDERSTOOD = [
 @pytest.mark.parametrize("line", NOT_UNDERSTOOD)
 def test_what_is_not_understood_is_refused(line: bytes) -> None:
     with pytest.raises(ValueError):
-        with_items(line, {"1": ITEM}.get)
+        add_items(line, {"1": ITEM}.get)
 
 
 def test_a_batch_has_an_item_for_each_result() -> None:
     line = b' [ {"id":1,"result":{"content":[ ]}} , {"method":"x"},{"id":2,"result":{"content":[1.0]}}]\r\n'
-    told = with_items(line, {"1": {"a": 1}, "2": {"b": 2}}.get)
+    told = add_items(line, {"1": {"a": 1}, "2": {"b": 2}}.get)
     assert told == (
         b' [ {"id":1,"result":{"content":[ {"a":1}]}} , {"method":"x"},'
         b'{"id":2,"result":{"content":[1.0,{"b":2}]}}]\r\n'
@@ -131,17 +131,17 @@ def test_a_batch_has_an_item_for_each_result() -> None:
 
 def test_numbers_names_and_escapes_are_not_written_anew() -> None:
     line = rb'{"result":{"content":[1e5, 1.10, "\u0041\/", {"a":1,"a":2}],"b":-0}, "id":1}'
-    assert with_items(line, {"1": {}}.get) == (
+    assert add_items(line, {"1": {}}.get) == (
         rb'{"result":{"content":[1e5, 1.10, "\u0041\/", {"a":1,"a":2},{}],"b":-0}, "id":1}'
     )
 
 
 def test_calls_are_found() -> None:
     line = b'{"id":"a","method":"tools/call","params":{"name":"x","arguments":{"q":[1]}}}\n'
-    assert calls(line) == [Call('"a"', "x", {"q": [1]})]
-    assert calls(line.replace(b"tools/call", rb"tools\/call")) == calls(line)
+    assert find_calls(line) == [Call('"a"', "x", {"q": [1]})]
+    assert find_calls(line.replace(b"tools/call", rb"tools\/call")) == find_calls(line)
     batch = b"[" + line.strip() + b',{"id":4,"method":"tools/call","params":{}},{"method":"ping"}]'
-    assert calls(batch) == [*calls(line), Call("4", "", {})]
+    assert find_calls(batch) == [*find_calls(line), Call("4", "", {})]
     for other in (
         b"",
         b"call",
@@ -149,12 +149,12 @@ def test_calls_are_found() -> None:
         b'{"method":"tools/call"}',
         b'{"id":1,"method":"tools/call"}',
     ):
-        assert calls(other) == []
-    assert calls(b"[" * 100_000 + b"call") == []
+        assert find_calls(other) == []
+    assert find_calls(b"[" * 100_000 + b"call") == []
 
 
 def test_calls_that_are_taken_back_are_found() -> None:
     line = b'{"method":"notifications/cancelled","params":{"requestId":7}}'
-    assert cancelled(line) == ["7"]
-    assert cancelled(line.replace(b"7", b'"7"')) == ['"7"']
-    assert cancelled(b'{"method":"notifications/cancelled"}') == []
+    assert find_cancelled(line) == ["7"]
+    assert find_cancelled(line.replace(b"7", b'"7"')) == ['"7"']
+    assert find_cancelled(b'{"method":"notifications/cancelled"}') == []

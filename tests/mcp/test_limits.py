@@ -31,28 +31,29 @@ def counted(value: Any) -> int:
 @given(items=items, text=texts, notes=st.lists(texts, max_size=2))
 def test_an_answer_is_bounded(items: list[Any], text: str, notes: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "MOST", FEW)
+        patch.setattr(limits, "MAX_TOKENS", FEW)
         told = {"text": text, "items": items, "notes": notes}
-        kept = limits.within(told, "items", "text")
-        if limits.total(told, "text") <= FEW:
+        kept = limits.fit(told, "items", "text")
+        if limits.count_result(told, "text") <= FEW:
             assert kept == told
             return
         assert set(kept) == set(told)
         assert kept["notes"][-1].endswith("would be too long for one answer")
-        if kept["text"] == text:
+        if kept["notes"][-1].startswith("the last "):  # no text was cut
+            assert kept["text"] == text
             assert kept["items"] == items[: len(kept["items"])]
         if len(text) < 50:
-            assert limits.total(kept, "text") <= FEW
+            assert limits.count_result(kept, "text") <= FEW
 
 
 @settings(max_examples=60)
 @given(text=st.one_of(texts, texts.map(lambda text: text * 40)))
 def test_parts_are_short_and_are_the_text_again(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "MOST", FEW)
-        found = limits.parts(text)
+        patch.setattr(limits, "MAX_TOKENS", FEW)
+        found = limits.split(text)
         assert "".join(found) == text
-        assert all(limits.size(part) <= FEW for part in found)
+        assert all(limits.count(part) <= FEW for part in found)
         assert found == [""] or all(found)
 
 
@@ -116,4 +117,4 @@ def test_long_answers_of_a_real_store(plant: Forest, server: list[str]) -> None:
         part = wire.answer(request("resources/read", 6, uri=f"quire://source/{record.id}/2"))
         assert counted(part["result"]) < CLIENTS
         past = wire.answer(request("resources/read", 7, uri=f"quire://source/{record.id}/999"))
-        assert "there are the parts 1 to" in past["error"]["message"]
+        assert "has no part 999; read 1 to" in past["error"]["message"]

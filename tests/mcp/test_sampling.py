@@ -56,7 +56,7 @@ async def uses(client: Client, version: str) -> None:
         assert failed.is_error
         prompt = await client.get_prompt("context_for_task", {"task": "Ring"})
         assert prompt.messages[0].role == "user"
-        with pytest.raises(MCPError, match="there is no prompt 'sing'"):
+        with pytest.raises(MCPError, match="unknown prompt 'sing'; choose from context_for_task, "):
             await client.get_prompt("sing")
 
         asked: list[Any] = []
@@ -141,7 +141,8 @@ def test_a_call_is_given_up_over_http(plant: Forest, monkeypatch: pytest.MonkeyP
 def test_a_place_that_cannot_be_listened_at(tree: Tree, address: str, said: str) -> None:
     done = tree.call("mcp", "--http", address)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"quire: --http {address}") or repr(address) in done.stderr
+    assert done.stderr.startswith("quire: --http: ")
+    assert address in done.stderr
     assert said in done.stderr
 
 

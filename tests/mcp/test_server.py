@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from jsonschema.validators import Draft202012Validator
 
+from quire.mcp.tools import TOOLS
 from tests.conftest import COMMAND, TIME_LIMIT, Forest, Tree
 from tests.serving import Reply, served
 
@@ -223,12 +225,20 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("assemble_context", {"query": "a", "model": "nobody-9"}, "no token counter for the model"),
     ("assemble_context", {"query": "a", "max_tokens": 0}, "less than the minimum of 1"),
     ("get_premortem_context", {"domain": "gardening"}, "there is no domain 'gardening'"),
-    ("experience", {"operation": "start"}, "start lacks goal, domain"),
-    ("experience", {"operation": "show", "id": "x", "goal": "y"}, "show takes no goal"),
+    (
+        "experience",
+        {"operation": "start"},
+        "operation: start needs goal, domain; it takes goal, domain, strategy",
+    ),
+    (
+        "experience",
+        {"operation": "show", "id": "x", "goal": "y"},
+        "operation: show does not take goal; it takes id",
+    ),
     ("experience", {"operation": "show", "id": "x"}, "x"),
     ("experience", {"operation": "dance"}, "is not one of"),
     ("remember", {"text": "key: AKIAIOSFODNN7QWERTYU"}, "secret"),
-    ("verify", {"receipt": "0123"}, "no context with the receipt '0123' was made here"),
+    ("verify", {"receipt": "0123"}, "unknown receipt '0123'"),
     ("explain", {"query": "a", "path": "../../etc/passwd"}, "etc/passwd"),
 ]
 
@@ -240,7 +250,7 @@ def test_what_is_wrong_is_said_in_a_sentence(wire: Wire) -> None:
         assert said in result["content"][0]["text"], (tool, given)
         assert "Traceback" not in result["content"][0]["text"]
     unknown = wire.answer(call("dance", 90))["error"]
-    assert unknown["message"].startswith("there is no tool 'dance': there are assemble_context")
+    assert unknown["message"].startswith("unknown tool 'dance'; choose from assemble_context, ")
     for uri in (
         "quire://source/0",
         "quire://letter/0",
@@ -408,3 +418,13 @@ def test_a_name_that_is_no_viewer_is_refused_at_the_start(harbour: Tree) -> None
     done = harbour.run("mcp", "--viewer", "two words")
     assert (done.returncode, done.stdout) == (2, "")
     assert "'two words' is no viewer" in done.stderr
+
+
+def test_the_documents_list_every_tool_in_a_table() -> None:
+    rows = [
+        name
+        for page in sorted((Path(__file__).parents[2] / "docs").rglob("*.md"))
+        for table in re.findall(r"(?im)^\| tool \|.*\n\|[-| ]+\n((?:\|.*\n)+)", page.read_text())
+        for name in re.findall(r"(?m)^\| `(\w+)` \|", table)
+    ]
+    assert rows == [tool.name for tool in TOOLS], "a table headed `| tool |` in docs/"

@@ -1,4 +1,4 @@
-"""How is Quire put before an agent on the command line?"""
+"""The commands that serve agents: the MCP server and the MCP proxy."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str |
         from quire.indexing.project import viewer_name
 
         viewer_name(viewer)
-    asker = Session(store, space, viewer)
+    session = Session(store, space, viewer)
     if http is None:
-        server.serve_stdio(asker)
+        server.serve_stdio(session)
     else:
-        server.serve_http(asker, http)
+        server.serve_http(session, http)
 
 
 @click.command("mcp-proxy", context_settings={"ignore_unknown_options": True})
@@ -94,7 +94,7 @@ def mcp_proxy(
     from quire.mcp.proxy_lookup import ContextLookup
     from quire.mcp.session import Session
 
-    knowing = ContextLookup(
+    lookup = ContextLookup(
         Session(store, space, viewer), cap=cap, intent=intent, seconds=timeout / 1000
     )
-    sys.exit(run(command, knowing, first=place == "start"))
+    sys.exit(run(command, lookup, first=place == "start"))

@@ -1,1 +1,1 @@
-"""Who asks over the Model Context Protocol?"""
+"""The Model Context Protocol: a server for the store, and a proxy before other servers."""

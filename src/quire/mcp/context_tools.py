@@ -1,209 +1,308 @@
-"""How does a client get contexts, and see why they are as they are?"""
+"""Tools that assemble contexts, explain them and search."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from quire.core import serialize
 from quire.core.dates import parse_filter
+from quire.core.serialize import pick, to_plain
 from quire.core.types.options import BY_SETTING, name_options
 from quire.mcp import schemas
-from quire.mcp.limits import BUDGET
-from quire.mcp.session import Answer, Given, Session, Step
+from quire.mcp.limits import MAX_CONTEXT_TOKENS
+from quire.mcp.memory_tools import DOMAIN, STRATEGY
+from quire.mcp.resources import context_uri, receipt_uri, source_uri
+from quire.mcp.schemas import LIMIT, LINES, MODEL, NOTES, answer, number, objects, record, text
+from quire.mcp.session import Session
+from quire.mcp.tool import Arguments, Step, Tool, ToolResult
 
 if TYPE_CHECKING:
     from quire.core.types import Context, Failure, Filter, Options
-    from quire.pipeline.why_not import WhyNot
 
 AGENT = "agent"
 SITUATION = "situation"
 
 
-def assemble(asker: Session, given: Given, step: Step) -> Answer:
+def assemble(session: Session, arguments: Arguments, step: Step) -> ToolResult:
     """Assemble a context for a task or a question."""
     step("opening the store")
-    quire = asker.quire()
+    quire = session.quire()
     step("assembling")
-    options, notes = _options(given)
-    return _context(asker, quire.assemble(given["query"], **options), notes)
+    options, notes = _options(arguments)
+    return _context_result(session, quire.assemble(arguments["query"], **options), notes)
 
 
-def premortem(asker: Session, given: Given, step: Step) -> Answer:
-    """Tell what went wrong before in a domain."""
+def premortem(session: Session, arguments: Arguments, step: Step) -> ToolResult:
+    """Assemble what went wrong before in a domain."""
     step("opening the store")
-    quire = asker.quire()
+    quire = session.quire()
     step("assembling")
-    more, notes = _budget(given)
-    more |= {name: given[name] for name in ("limit", "model") if name in given}
-    made = quire.agent.premortem(given["domain"], given.get("strategy"), **more)
-    return _context(asker, made, notes)
+    options, notes = _budget(arguments)
+    options |= {name: arguments[name] for name in ("limit", "model") if name in arguments}
+    context = quire.agent.premortem(arguments["domain"], arguments.get("strategy"), **options)
+    return _context_result(session, context, notes)
 
 
-def explain(asker: Session, given: Given, step: Step) -> Answer:
-    """Tell of each candidate whether it is in, and why; or why a place is not."""
+def explain(session: Session, arguments: Arguments, step: Step) -> ToolResult:
+    """Explain each candidate's fate, or why a place is not in the context."""
     step("opening the store")
-    quire = asker.quire()
+    quire = session.quire()
     step("assembling")
-    options, notes = _options(given)
-    made = quire.assemble(given["query"], **options)
-    missed: list[WhyNot] = []
-    if "path" in given:
+    options, notes = _options(arguments)
+    context = quire.assemble(arguments["query"], **options)
+    pieces = []
+    if "path" in arguments:
         step("trying what would let it in")
-        path = quire.documents.path_of(given["path"])
-        missed = quire.why_not(given["query"], path, given.get("line"), **options)
-    pieces = [
-        {
-            "path": one.path,
-            "lines": list(one.lines),
-            "inside": one.inside,
-            "step": one.step,
-            "reason": one.reason,
-            "lets_in": [f"{_setting(each.setting)} = {each.value}" for each in one.relaxed],
-            "checked": one.checked,
-        }
-        for one in missed
-    ]
-    ranked = sorted(made.decisions, key=lambda one: (-one.score, one.path, one.chunk_id))
-    decisions = [
-        {
-            "path": one.path,
-            "lines": list(one.lines),
-            "verdict": one.verdict,
-            "step": one.step,
-            "reason": one.reason,
-            "tokens": one.tokens,
-            "score": one.score,
-            "signals": dict(sorted(one.signals.items())),
-        }
-        for one in ranked
-    ]
-    told = {
-        "decisions": decisions,
+        path = quire.documents.path_of(arguments["path"])
+        missing = quire.why_not(arguments["query"], path, arguments.get("line"), **options)
+        pieces = [_missing_piece(to_plain(piece)) for piece in missing]
+    ranked = sorted(
+        context.decisions, key=lambda decision: (-decision.score, decision.path, decision.chunk_id)
+    )
+    names = ("path", "lines", "verdict", "step", "reason", "tokens", "score", "signals")
+    data = {
+        "decisions": [pick(to_plain(decision), *names) for decision in ranked],
         "pieces": pieces,
-        "tokens": made.tokens,
-        "available": made.available,
-        **_remarks(made.failed, [*notes, *made.notes]),
+        "tokens": context.tokens,
+        "available": context.available,
+        **_remarks(context.failed, [*notes, *context.notes]),
     }
-    return Answer(told, "decisions")
+    return ToolResult(data, "decisions")
 
 
-def search(asker: Session, given: Given, step: Step) -> Answer:
-    """Find what answers a question best."""
+def search(session: Session, arguments: Arguments, step: Step) -> ToolResult:
+    """Find the passages that answer a question best."""
     step("opening the store")
-    quire = asker.quire()
+    quire = session.quire()
     step("searching")
-    found = quire.search(given["query"], k=given.get("k", 10), where=_where(given))
-    plain = serialize.to_plain(found)
+    found = quire.search(arguments["query"], k=arguments.get("k", 10), where=_filter(arguments))
+    names = ("path", "lines", "title", "text", "score", "signals")
     results = [
-        {
-            **{name: one[name] for name in ("path", "lines", "title", "text", "score", "signals")},
-            "uri": source_uri(one["id"]),
-        }
-        for one in plain["results"]
+        {**pick(result, *names), "uri": source_uri(result["id"])}
+        for result in to_plain(found.results)
     ]
-    told = {"results": results, "state_root": found.state_root, "exact": found.exact}
-    return Answer({**told, **_remarks(found.failed, found.notes)}, "results")
+    data = {"results": results, "state_root": found.state_root, "exact": found.exact}
+    return ToolResult({**data, **_remarks(found.failed, found.notes)}, "results")
 
 
-def verify(asker: Session, given: Given, step: Step) -> Answer:
-    """Check a receipt, and its context, against the store."""
-    receipt, context = given["receipt"], given.get("context")
-    if isinstance(receipt, str):
-        kept = asker.find(receipt)
-        receipt, context = kept.receipt, kept.text if context is None else context
-    step("opening the store")
-    quire = asker.quire()
-    step("verifying")
-    wrong = quire.verify(receipt, context)
-    return Answer({"holds": not wrong, "differences": wrong, "notes": []}, "differences")
+def _missing_piece(piece: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **pick(piece, "path", "lines", "inside", "step", "reason"),
+        "lets_in": [
+            f"{_setting_name(change['setting'])} = {change['value']}" for change in piece["relaxed"]
+        ],
+        "checked": piece["checked"],
+    }
 
 
-def source_uri(name: str) -> str:
-    """Name the resource that is the text of a piece or a record."""
-    return f"quire://source/{name}"
-
-
-def receipt_uri(name: str) -> str:
-    """Name the resource that is a receipt."""
-    return f"quire://receipt/{name}"
-
-
-def context_uri(name: str) -> str:
-    """Name the resource that is a context."""
-    return f"quire://context/{name}"
-
-
-def _context(asker: Session, made: Context, notes: Sequence[str]) -> Answer:
-    name = asker.keep(made)
-    told = {
-        "text": made.text,
-        "tokens": made.tokens,
-        "available": made.available,
-        "omitted": made.omitted,
+def _context_result(session: Session, context: Context, notes: Sequence[str]) -> ToolResult:
+    name = session.add(context)
+    data = {
+        "text": context.text,
+        "tokens": context.tokens,
+        "available": context.available,
+        "omitted": context.omitted,
         "sources": [
             {
-                "path": one.path,
-                "lines": list(one.lines),
-                "section": one.section,
-                "tokens": one.tokens,
-                "uri": source_uri(one.chunk_id),
+                **pick(source, "path", "lines", "section", "tokens"),
+                "uri": source_uri(source["chunk_id"]),
             }
-            for one in made.sources
+            for source in to_plain(context.sources)
         ],
         "receipt": name,
         "receipt_uri": receipt_uri(name),
         "context_uri": context_uri(name),
-        **_remarks(made.failed, [*notes, *made.notes]),
+        **_remarks(context.failed, [*notes, *context.notes]),
     }
-    lines = [
-        *(f"FAILED: {one.source}: {one.reason}" for one in made.failed),
-        *(f"note: {note}" for note in told["notes"]),
-        *(() if made.sources else ("nothing found" if not made.decisions else "nothing fits",)),
-        f"{made.tokens} of {made.available} tokens; receipt {name}",
+    remarks = [
+        *(f"FAILED: {failure.source}: {failure.reason}" for failure in context.failed),
+        *(f"note: {note}" for note in data["notes"]),
+        *(
+            ()
+            if context.sources
+            else ("nothing found" if not context.decisions else "nothing fits",)
+        ),
+        f"{context.tokens} of {context.available} tokens; receipt {name}",
     ]
-    return Answer(told, "sources", "text", "\n".join(lines))
+    return ToolResult(data, "sources", "text", "\n".join(remarks))
 
 
 def _remarks(failed: Iterable[Failure], notes: Iterable[str]) -> dict[str, Any]:
-    told = [{"source": one.source, "reason": one.reason} for one in failed]
     named = [
         name_options(note, lambda option: f"`{schemas.argument_name(option.name)}`")
         for note in notes
     ]
-    return {"failed": told, "notes": named}
+    return {"failed": to_plain(list(failed)), "notes": named}
 
 
-def _setting(name: str) -> str:
-    """Return what a client gives to change a setting: an argument of a tool where there is one."""
-    option = BY_SETTING.get(name)
-    return name if option is None or option.tool is None else schemas.argument_name(option.name)
+def _setting_name(setting: str) -> str:
+    """Return what changes a setting of a recipe: an argument of a tool if there is one."""
+    option = BY_SETTING.get(setting)
+    return setting if option is None or option.tool is None else schemas.argument_name(option.name)
 
 
-def _options(given: Given) -> tuple[Options, list[str]]:
-    lowered, notes = _budget(given)
+def _options(arguments: Arguments) -> tuple[Options, list[str]]:
+    budget, notes = _budget(arguments)
     options = {
-        "recipe": SITUATION if SITUATION in given else AGENT,
-        **schemas.context_options(given),
-        **lowered,
-        # A context is all that is sent: the window, and what is kept free of it, are the client's.
+        "recipe": SITUATION if SITUATION in arguments else AGENT,
+        **schemas.context_options(arguments),
+        **budget,
+        # The client owns the window and its reserves; a context is all that is sent.
         "reserve": {},
         "allow_empty": True,
     }
     return options, notes  # type: ignore[return-value]  # the names are those of Options
 
 
-def _budget(given: Given) -> tuple[dict[str, Any], list[str]]:
-    """Say what a context may have; nothing where the recipe decides."""
-    if "max_tokens" not in given:
+def _budget(arguments: Arguments) -> tuple[dict[str, Any], list[str]]:
+    """Return the budget of a context, limited to what fits an answer; nothing: the recipe's."""
+    if "max_tokens" not in arguments:
         return {}, []
-    asked = given["max_tokens"]
-    if asked <= BUDGET:
-        return {"budget": asked}, []
-    told = f"max_tokens is lowered from {asked} to {BUDGET}, the most that one answer has"
-    return {"budget": BUDGET}, [told]
+    budget = arguments["max_tokens"]
+    if budget <= MAX_CONTEXT_TOKENS:
+        return {"budget": budget}, []
+    note = (
+        f"max_tokens is lowered from {budget} to {MAX_CONTEXT_TOKENS}, the most that one answer has"
+    )
+    return {"budget": MAX_CONTEXT_TOKENS}, [note]
 
 
-def _where(given: Given) -> Filter:
-    kinds, paths = tuple(given.get("kinds", ())), tuple(given.get("paths", ()))
-    return parse_filter(kinds, paths, given.get("since"), given.get("until"))
+def _filter(arguments: Arguments) -> Filter:
+    kinds, paths = tuple(arguments.get("kinds", ())), tuple(arguments.get("paths", ()))
+    return parse_filter(kinds, paths, arguments.get("since"), arguments.get("until"))
+
+
+_STRING = {"type": "string"}
+_INTEGER = {"type": "integer"}
+_URI = {"type": "string", "description": "The resource that holds its text."}
+_SIGNALS: schemas.Schema = {"type": "object", "additionalProperties": {"type": "integer"}}
+_CONTEXT = answer(
+    {
+        "text": text("The context."),
+        "tokens": _INTEGER,
+        "available": {"type": "integer", "description": "What it could have had."},
+        "omitted": {"type": "integer", "description": "How many pieces did not fit."},
+        "sources": objects(
+            {
+                "path": _STRING,
+                "lines": LINES,
+                "section": _STRING,
+                "tokens": _INTEGER,
+                "uri": _URI,
+            }
+        ),
+        "receipt": text("The hash of its receipt, for `verify`."),
+        "receipt_uri": text("The resource that is the receipt."),
+        "context_uri": text("The resource that is the context."),
+        **NOTES,
+    }
+)
+
+TOOLS = (
+    Tool(
+        "assemble_context",
+        "Assemble a context",
+        "Assemble what is known of a task or a question into one text within a token budget: "
+        "memories, code, experiences, values, commits, or documents (recipe documents). Every "
+        "source is named, and a receipt proves it. Call it before you begin with a task.",
+        lambda: record(schemas.asking(), "query"),
+        _CONTEXT,
+        assemble,
+    ),
+    Tool(
+        "get_premortem_context",
+        "What went wrong before",
+        "Show past failures, surprises, root causes and principles of a domain. Call it when a "
+        "test or build fails for the first time, before you look for the cause.",
+        lambda: record(
+            {
+                "domain": DOMAIN,
+                "strategy": STRATEGY,
+                "limit": LIMIT,
+                "max_tokens": number("The budget (default: 1500).", 1, 100_000_000),
+                "model": MODEL,
+            },
+            "domain",
+        ),
+        _CONTEXT,
+        premortem,
+    ),
+    Tool(
+        "search",
+        "Search",
+        "Find the passages of documents, code, conversations and git history that answer a "
+        "question best, by words and by meaning.",
+        lambda: record(
+            {
+                "query": text("What to look for.", minLength=1),
+                "k": number("How many results (default: 10).", 1, 100),
+                **schemas.FILTER_ARGUMENTS,
+            },
+            "query",
+        ),
+        answer(
+            {
+                "results": objects(
+                    {
+                        "path": _STRING,
+                        "lines": LINES,
+                        "title": _STRING,
+                        "text": _STRING,
+                        "score": _INTEGER,
+                        "signals": _SIGNALS,
+                        "uri": _URI,
+                    }
+                ),
+                "state_root": text("The hash over all that the viewer may read."),
+                "exact": {"type": "boolean", "description": "Every vector was compared."},
+                **NOTES,
+            }
+        ),
+        search,
+    ),
+    Tool(
+        "explain",
+        "Explain a context",
+        "Tell of each candidate for a context whether it is in, at which step it fell, and why. "
+        "With a path: why that file, or what stands at its line, is not in, and what lets it in.",
+        lambda: record(
+            {
+                **schemas.asking(),
+                "path": text("The file that is missed in the context."),
+                "line": number("Only what stands at this line of it.", 1, 1_000_000_000),
+            },
+            "query",
+        ),
+        answer(
+            {
+                "decisions": objects(
+                    {
+                        "path": _STRING,
+                        "lines": LINES,
+                        "verdict": text("kept, cut, dropped or failed."),
+                        "step": _STRING,
+                        "reason": _STRING,
+                        "tokens": _INTEGER,
+                        "score": _INTEGER,
+                        "signals": _SIGNALS,
+                    }
+                ),
+                "pieces": objects(
+                    {
+                        "path": _STRING,
+                        "lines": LINES,
+                        "inside": {"type": "boolean"},
+                        "step": _STRING,
+                        "reason": _STRING,
+                        "lets_in": schemas.texts("Settings that together let it in."),
+                        "checked": {"type": "boolean", "description": "It was tried with them."},
+                    }
+                ),
+                "tokens": _INTEGER,
+                "available": _INTEGER,
+                **NOTES,
+            }
+        ),
+        explain,
+    ),
+)

@@ -1,7 +1,7 @@
-"""What does a line of the protocol ask or answer, and how is a text put into it?
+"""Find the calls of tools in lines of JSON-RPC, and add items to their results.
 
-A line is never written anew: a text is put between the bytes that were there, so that all else of
-it stays as it was, to the byte, whatever it holds.
+A line is never serialized again: an item is inserted between its bytes, so that everything else
+stays as it was, whatever it holds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A client calls a tool."""
+    """A call of a tool by a client."""
 
     key: str
     tool: str
@@ -35,12 +35,12 @@ class _Value:
     value: Any
 
 
-def calls(line: bytes) -> list[Call]:
-    """Find the calls of tools in a line from a client."""
-    if b"call" not in line:  # a slash may be written in two ways, so it is not looked for
+def find_calls(line: bytes) -> list[Call]:
+    """Return the calls of tools in a line from a client."""
+    if b"call" not in line:  # without the slash, which JSON can write in two ways
         return []
     return [
-        Call(key(message["id"]), str(params.get("name", "")), _given(params))
+        Call(call_key(message["id"]), str(params.get("name", "")), _arguments(params))
         for message in _requests(line)
         if message.get("method") == CALL and "id" in message
         for params in [message.get("params")]
@@ -48,12 +48,12 @@ def calls(line: bytes) -> list[Call]:
     ]
 
 
-def cancelled(line: bytes) -> list[str]:
-    """Find the calls that a line from a client takes back."""
+def find_cancelled(line: bytes) -> list[str]:
+    """Return the keys of the calls that a line from a client cancels."""
     if b"cancelled" not in line:
         return []
     return [
-        key(params["requestId"])
+        call_key(params["requestId"])
         for message in _requests(line)
         if message.get("method") == CANCELLED
         for params in [message.get("params")]
@@ -61,45 +61,49 @@ def cancelled(line: bytes) -> list[str]:
     ]
 
 
-def key(name: Any) -> str:
-    """Name a call: 1 and "1" are two."""
-    return json.dumps(name)
+def call_key(request_id: Any) -> str:
+    """Return a key for the id of a request: 1 and "1" are different ids."""
+    return json.dumps(request_id)
 
 
-def with_items(
+def add_items(
     line: bytes,
-    item: Callable[[str], dict[str, Any] | None],
-    without: Callable[[str], None] = lambda _: None,
+    item_for: Callable[[str], dict[str, Any] | None],
+    on_no_content: Callable[[str], None] = lambda _: None,
     *,
     first: bool = False,
 ) -> bytes:
-    """Give a line from a server in which results have one more item: what `item` says for them.
+    """Return a line from a server with one more item in the content of each result.
 
-    It is asked for each result that a line holds, by the name of its call. An item goes into the
-    result's `content`, at its end or first. An answer without any, such as an error, stays as it
-    is, and `without` is told.
+    Args:
+        line: The line, with one message or a batch.
+        item_for: Returns the item for a call, by its key; None: nothing is added.
+        on_no_content: Called for an answer without content, such as an error.
+        first: Whether the item goes before the others.
     """
     text = line.decode()
-    json.loads(text)  # from here on, it is known to be whole
-    added = []
+    json.loads(text)  # from here on, the line is known to be valid JSON
+    insertions = []
     for message in _objects(text):
         members = _members(text, message)
         if "method" in members or "id" not in members:
             continue
-        name = key(members["id"].value)
+        key = call_key(members["id"].value)
         content = _content(text, members.get("result"))
         if content is None:
-            without(name)
+            on_no_content(key)
             continue
-        made = item(name)
-        if made is None:
+        item = item_for(key)
+        if item is None:
             continue
         comma = "," if content.value else ""
-        said = json.dumps(made, separators=(",", ":"))
-        at, said = (content.start + 1, said + comma) if first else (content.end - 1, comma + said)
-        added.append((at, said))
-    for at, said in reversed(added):
-        text = text[:at] + said + text[at:]
+        item_text = json.dumps(item, separators=(",", ":"))
+        if first:
+            insertions.append((content.start + 1, item_text + comma))
+        else:
+            insertions.append((content.end - 1, comma + item_text))
+    for at, item_text in reversed(insertions):
+        text = text[:at] + item_text + text[at:]
     return text.encode()
 
 
@@ -110,23 +114,24 @@ def _content(text: str, result: _Value | None) -> _Value | None:
     return content if content is not None and isinstance(content.value, list) else None
 
 
-def _given(params: dict[str, Any]) -> dict[str, Any]:
-    given = params.get("arguments")
-    return given if isinstance(given, dict) else {}
+def _arguments(params: dict[str, Any]) -> dict[str, Any]:
+    arguments = params.get("arguments")
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def _requests(line: bytes) -> list[dict[str, Any]]:
-    """Give the messages of a line, one or a batch; none where it is not understood."""
+    """Return the messages of a line, one or a batch; none if it is not valid JSON."""
     try:
-        read = json.loads(line)
+        data = json.loads(line)
     except (ValueError, RecursionError):
         return []
-    return [one for one in (read if isinstance(read, list) else [read]) if isinstance(one, dict)]
+    messages = data if isinstance(data, list) else [data]
+    return [message for message in messages if isinstance(message, dict)]
 
 
 def _objects(text: str) -> Iterator[int]:
-    """Tell where the messages of a line begin: one, or those of a batch."""
-    start = _past_blank(text, 0)
+    """Yield where the messages of a line begin: one, or those of a batch."""
+    start = _skip_blanks(text, 0)
     if text[start : start + 1] == "{":
         yield start
     elif text[start : start + 1] == "[":
@@ -134,32 +139,32 @@ def _objects(text: str) -> Iterator[int]:
 
 
 def _items(text: str, start: int) -> Iterator[_Value]:
-    at = _past_blank(text, start + 1)
+    at = _skip_blanks(text, start + 1)
     while text[at : at + 1] not in {"]", ""}:
         value, end = _DECODER.raw_decode(text, at)
         yield _Value(at, end, value)
-        at = _past_blank(text, end)
+        at = _skip_blanks(text, end)
         if text[at : at + 1] == ",":
-            at = _past_blank(text, at + 1)
+            at = _skip_blanks(text, at + 1)
 
 
 def _members(text: str, start: int) -> dict[str, _Value]:
-    """Tell where the values of an object stand; it must not name one twice."""
-    found: dict[str, _Value] = {}
-    at = _past_blank(text, start + 1)
+    """Return the values of an object with their places; a repeated name is an error."""
+    members: dict[str, _Value] = {}
+    at = _skip_blanks(text, start + 1)
     while text[at : at + 1] == '"':
         name, end = _DECODER.raw_decode(text, at)
-        at = _past_blank(text, _past_blank(text, end) + 1)
+        at = _skip_blanks(text, _skip_blanks(text, end) + 1)
         value, end = _DECODER.raw_decode(text, at)
-        if name in found:
-            raise ValueError(f"{name} stands there twice")
-        found[name] = _Value(at, end, value)
-        at = _past_blank(text, end)
+        if name in members:
+            raise ValueError(f"the name {name} is repeated")
+        members[name] = _Value(at, end, value)
+        at = _skip_blanks(text, end)
         if text[at : at + 1] == ",":
-            at = _past_blank(text, at + 1)
-    return found
+            at = _skip_blanks(text, at + 1)
+    return members
 
 
-def _past_blank(text: str, at: int) -> int:
-    met = _BLANK.match(text, at)
-    return at if met is None else met.end()
+def _skip_blanks(text: str, at: int) -> int:
+    match = _BLANK.match(text, at)
+    return at if match is None else match.end()

@@ -1,8 +1,8 @@
-"""How is an answer kept below what clients take?
+"""Keep results below the size that clients accept.
 
-Clients refuse, or cut at will, what is longer than 25,000 tokens as their model counts. So all that
-is sent of an answer stays below fewer tokens of a counter that is at hand; where something had to
-be left out, the answer says so.
+Clients refuse, or cut, results above 25,000 tokens as their model counts. So everything that is
+sent of a result stays below fewer tokens of a counter that is at hand; a note in the result says
+what was left out.
 """
 
 from __future__ import annotations
@@ -10,79 +10,85 @@ from __future__ import annotations
 import json
 from typing import Any
 
-MOST = 20_000
+MAX_TOKENS = 20_000
 """Tokens of o200k; other models count up to a quarter more."""
-BUDGET = 8_000
-"""What a context may have of it: its text is sent twice, for programs and for people."""
-LONGEST = (8_000, 1_000, 100)
-"""Characters that a text is cut to, one after the other, where leaving out items is not enough."""
-CUT = "…"
+MAX_CONTEXT_TOKENS = 8_000
+"""The share of a context: its text is sent twice, for programs and for people."""
+TEXT_LENGTHS = (8_000, 1_000, 100)
+"""Characters that texts are cut to, one after the other, if dropping items is not enough."""
+ELLIPSIS = "…"
 
 
-def size(value: object) -> int:
+def count(value: object) -> int:
     """Count the tokens of a value as it is sent."""
     from quire import count_tokens
 
-    return count_tokens(written(value))
+    return count_tokens(compact_json(value))
 
 
-def written(value: object) -> str:
-    """Write a value as it is sent."""
+def compact_json(value: object) -> str:
+    """Serialize plain data as it is sent: JSON without blanks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def total(told: dict[str, Any], shown: str) -> int:
-    """Count the tokens of an answer: all of it as data, and what is shown of it as text."""
-    return size(told) + size(told[shown] if shown else written(told))
+def count_result(data: dict[str, Any], text_name: str) -> int:
+    """Count the tokens of a result: all of it as data, and its text, or all of it, as text."""
+    return count(data) + count(data[text_name] if text_name else compact_json(data))
 
 
-def within(told: dict[str, Any], growing: str, shown: str = "") -> dict[str, Any]:
-    """Give an answer that is short enough: without the last of its items, then with texts cut."""
-    if total(told, shown) <= MOST:
-        return told
-    items = told.get(growing, [])
-    few, many = 0, len(items)
-    while few < many:  # the most items that fit
-        middle = (few + many + 1) // 2
-        if total(_with(told, growing, items[:middle]), shown) <= MOST:
-            few = middle
+def fit(data: dict[str, Any], list_name: str, text_name: str = "") -> dict[str, Any]:
+    """Return a result that is small enough: without the last items of a list, then with cut texts.
+
+    Args:
+        data: The whole result.
+        list_name: The list that may lose its last items.
+        text_name: The text that is sent a second time; empty: all data is.
+    """
+    if count_result(data, text_name) <= MAX_TOKENS:
+        return data
+    items = data.get(list_name, [])
+    low, high = 0, len(items)
+    while low < high:  # the most items that fit
+        middle = (low + high + 1) // 2
+        if count_result(_with_items(data, list_name, items[:middle]), text_name) <= MAX_TOKENS:
+            low = middle
         else:
-            many = middle - 1
-    kept = _with(told, growing, items[: max(few, 1)])
-    notes = kept.get("notes", [])
-    for length in LONGEST:
-        if total(kept, shown) <= MOST:
+            high = middle - 1
+    result = _with_items(data, list_name, items[: max(low, 1)])
+    notes = result.get("notes", [])
+    for length in TEXT_LENGTHS:
+        if count_result(result, text_name) <= MAX_TOKENS:
             break
         note = f"texts are cut to {length} characters: all would be too long for one answer"
-        kept = {**_cut(kept, length), "notes": [*_cut(notes, length), note]}
-    return kept
+        result = {**_cut_texts(result, length), "notes": [*_cut_texts(notes, length), note]}
+    return result
 
 
-def _with(told: dict[str, Any], growing: str, items: list[Any]) -> dict[str, Any]:
-    gone = len(told.get(growing, [])) - len(items)
-    if not gone:
-        return told
-    note = f"the last {gone} of {growing} are left out: all would be too long for one answer"
-    return {**told, growing: items, "notes": [*told.get("notes", []), note]}
-
-
-def _cut(value: Any, longest: int) -> Any:
-    if isinstance(value, str):
-        return value if len(value) <= longest else value[:longest] + CUT
-    if isinstance(value, list):
-        return [_cut(item, longest) for item in value]
-    if isinstance(value, dict):
-        return {key: _cut(item, longest) for key, item in value.items()}
-    return value
-
-
-def parts(text: str) -> list[str]:
+def split(text: str) -> list[str]:
     """Split a text into parts that can each be sent; joined, they are the text again."""
-    found = []
+    parts = []
     while text:
-        length = min(len(text), 8 * MOST)
-        while (tokens := size(text[:length])) > MOST:
-            length = max(1, length * MOST // tokens - 1)
-        found.append(text[:length])
+        length = min(len(text), 8 * MAX_TOKENS)
+        while (tokens := count(text[:length])) > MAX_TOKENS:
+            length = max(1, length * MAX_TOKENS // tokens - 1)
+        parts.append(text[:length])
         text = text[length:]
-    return found or [""]
+    return parts or [""]
+
+
+def _with_items(data: dict[str, Any], list_name: str, items: list[Any]) -> dict[str, Any]:
+    dropped = len(data.get(list_name, [])) - len(items)
+    if not dropped:
+        return data
+    note = f"the last {dropped} of {list_name} are left out: all would be too long for one answer"
+    return {**data, list_name: items, "notes": [*data.get("notes", []), note]}
+
+
+def _cut_texts(value: Any, length: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= length else value[:length] + ELLIPSIS
+    if isinstance(value, list):
+        return [_cut_texts(item, length) for item in value]
+    if isinstance(value, dict):
+        return {key: _cut_texts(item, length) for key, item in value.items()}
+    return value

@@ -9,4 +9,4 @@ from quire.core.serialize import printable
 
 def note(text: str) -> None:
     """Print one line to standard error."""
-    print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 - the operator's log
+    print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 - standard output is the protocol's

@@ -1,4 +1,4 @@
-"""How does a client write down what it learned?"""
+"""Tools that write down what a client learned: memories and experiences."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ from collections.abc import Iterable, Mapping
 
 from quire.core.serialize import to_plain
 from quire.errors import InputError
-from quire.mcp.session import Answer, Given, Session, Step
+from quire.mcp.schemas import NOTES, answer, objects, record, text, texts
+from quire.mcp.session import Session
+from quire.mcp.tool import Arguments, Step, Tool, ToolResult
 from quire.system.clock import now
 
+SHARE = texts("Who may read it: NAME, @GROUP, public or owner (default: as the viewer's own).")
+DOMAIN = text("debugging, feature, testing, performance, security, deployment, …")
+STRATEGY = text("How it is gone about: check-assumptions, small-steps, read-the-error, …")
 
-def remember(asker: Session, given: Given, step: Step) -> Answer:
-    """Remember a text."""
-    step("opening the store")
-    quire = asker.quire(create=True)
-    step("remembering")
-    written = quire.memories.add(given.pop("text"), at=now(), **given)
-    return Answer(to_plain(written))
-
-
-# What each operation on an experience takes beside its name; the first ones must be there.
-_TAKES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+# The arguments of each operation on an experience: the required ones, then the optional ones.
+_OPERATIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "start": (
         ("goal", "domain"),
         ("strategy", "hypothesis", "action", "prediction", "share"),
@@ -33,36 +29,157 @@ _TAKES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "list": ((), ("domain", "strategy", "outcome")),
     "show": (("id",), ()),
 }
+_STRING = {"type": "string"}
+_OPTIONAL_STRING = {"type": ["string", "null"]}
+_OPTIONAL_STRINGS = {"type": ["array", "null"], "items": {"type": "string"}}
 
 
-OPERATIONS = tuple(_TAKES)
-
-
-def experience(asker: Session, given: Given, step: Step) -> Answer:
-    """Record what is tried and how it ends, or look it up."""
-    operation = given.pop("operation")
-    needs, may = _TAKES[operation]
-    missing = [name for name in needs if name not in given]
-    unknown = [name for name in given if name not in (*needs, *may)]
-    if missing or unknown:
-        wrong = f"lacks {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
-        raise InputError(f"{operation} {wrong}: it takes {', '.join((*needs, *may)) or 'nothing'}")
+def remember(session: Session, arguments: Arguments, step: Step) -> ToolResult:
+    """Add a memory."""
     step("opening the store")
-    quire = asker.quire(create=operation == "start")
+    quire = session.quire(create=True)
+    step("remembering")
+    written = quire.memories.add(arguments.pop("text"), at=now(), **arguments)
+    return ToolResult(to_plain(written))
+
+
+def experience(session: Session, arguments: Arguments, step: Step) -> ToolResult:
+    """Record an experience, or look one up."""
+    operation = arguments.pop("operation")
+    required, optional = _OPERATIONS[operation]
+    _check_arguments(operation, arguments, required, optional)
+    step("opening the store")
+    quire = session.quire(create=operation == "start")
     step(operation)
     notes: Iterable[str] = ()
     if operation == "list":
-        found = quire.experiences.list(**given)
+        experiences = quire.experiences.list(**arguments)
     elif operation == "show":
-        found = [quire.experiences.get(given["id"])]
+        experiences = [quire.experiences.get(arguments["id"])]
     else:
-        first, rest = given.pop(needs[0]), given
+        subject = arguments.pop(required[0])
         if operation == "start":
-            written = quire.experiences.start(first, at=now(), **rest)
+            written = quire.experiences.start(subject, at=now(), **arguments)
         elif operation == "update":
-            written = quire.experiences.update(first, at=now(), **rest)
+            written = quire.experiences.update(subject, at=now(), **arguments)
         else:
-            written = quire.experiences.resolve(first, rest.pop("outcome"), at=now(), **rest)
-        found, notes = [written.value], written.notes
-    told = {"experiences": to_plain(found), "notes": list(notes)}
-    return Answer(told, "experiences")
+            outcome = arguments.pop("outcome")
+            written = quire.experiences.resolve(subject, outcome, at=now(), **arguments)
+        experiences, notes = [written.value], written.notes
+    return ToolResult(to_plain({"experiences": experiences, "notes": notes}), "experiences")
+
+
+def _check_arguments(
+    operation: str, arguments: Arguments, required: tuple[str, ...], optional: tuple[str, ...]
+) -> None:
+    missing = [name for name in required if name not in arguments]
+    unexpected = [name for name in arguments if name not in (*required, *optional)]
+    if missing or unexpected:
+        problem = (
+            f"{operation} needs {', '.join(missing)}"
+            if missing
+            else f"{operation} does not take {', '.join(unexpected)}"
+        )
+        allowed = ", ".join((*required, *optional)) or "nothing"
+        raise InputError(problem, field="operation", hint=f"it takes {allowed}")
+
+
+TOOLS = (
+    Tool(
+        "remember",
+        "Remember",
+        "Keep a fact, a preference, a decision or an error for later contexts.",
+        lambda: record(
+            {
+                "text": text("What to remember, in a sentence or two.", minLength=1),
+                "category": text("fact (default), preference, decision or error."),
+                "importance": {
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": 1,
+                    "description": "From 0 to 1 (default: 0.5).",
+                },
+                "supersedes": text("The id of the memory that is no longer current."),
+                "share": SHARE,
+            },
+            "text",
+        ),
+        answer(
+            {
+                "id": _STRING,
+                "content": _STRING,
+                "category": _STRING,
+                "importance": {"type": "number"},
+                "created": _OPTIONAL_STRING,
+                "edited": _OPTIONAL_STRING,
+                "author": _OPTIONAL_STRING,
+                "share": _OPTIONAL_STRINGS,
+                "supersedes": _OPTIONAL_STRING,
+                "superseded_by": _OPTIONAL_STRING,
+                "notes": NOTES["notes"],
+            }
+        ),
+        remember,
+        read_only=False,
+        idempotent=False,
+    ),
+    Tool(
+        "experience",
+        "Experiences",
+        "Record what is tried and how it ends: start (goal, domain), update (id), resolve (id, "
+        "outcome); list and show look it up. What is recorded warns and helps later.",
+        lambda: record(
+            {
+                "operation": text("What to do.", enum=list(_OPERATIONS)),
+                "id": text("update, resolve, show: which experience."),
+                "goal": text("start: what is to be reached."),
+                "domain": DOMAIN,
+                "strategy": STRATEGY,
+                "hypothesis": text("What is believed."),
+                "action": text("What is done to find out."),
+                "prediction": text("What should be seen if it holds."),
+                "outcome": text(
+                    "resolve, list: confirmed, falsified or abandoned (list: also open)."
+                ),
+                "result": text("What was seen."),
+                "surprise": text("What nobody expected."),
+                "root_cause": text("Why the hypothesis failed."),
+                "lesson": text("What worked, what to do next time."),
+                "share": SHARE,
+            },
+            "operation",
+        ),
+        answer(
+            {
+                "experiences": objects(
+                    {
+                        "id": _STRING,
+                        "domain": _STRING,
+                        "strategy": _STRING,
+                        "goal": _STRING,
+                        "hypothesis": _STRING,
+                        "action": _STRING,
+                        "prediction": _STRING,
+                        "result": _STRING,
+                        "surprise": _STRING,
+                        "root_cause": _STRING,
+                        "lesson": _STRING,
+                        "outcome": _STRING,
+                        "tier": _STRING,
+                        "source": _STRING,
+                        "iterations": {"type": "integer"},
+                        "started": _OPTIONAL_STRING,
+                        "updated": _OPTIONAL_STRING,
+                        "resolved": _OPTIONAL_STRING,
+                        "author": _OPTIONAL_STRING,
+                        "share": _OPTIONAL_STRINGS,
+                    }
+                ),
+                "notes": NOTES["notes"],
+            }
+        ),
+        experience,
+        read_only=False,
+        idempotent=False,
+    ),
+)

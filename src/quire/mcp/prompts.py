@@ -1,11 +1,11 @@
-"""Which questions does a client offer its user, with what is known put in?"""
+"""The prompts of the server: questions that a client offers its user, filled with a context."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from quire.errors import InputError
+from quire.errors import InputError, unknown
 from quire.mcp import context_tools
 from quire.mcp.session import Session
 
@@ -14,35 +14,35 @@ Arguments = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A text with gaps that are filled by arguments and by what is known."""
+    """A text that is made of arguments and of a context."""
 
     name: str
-    about: str
+    description: str
     arguments: tuple[tuple[str, str, bool], ...]
-    """Their names, what they are, and whether they must be there."""
-    say: Callable[[Session, Arguments], str]
+    """Name, description, and whether it is required."""
+    render: Callable[[Session, Arguments], str]
 
 
-def _nothing(_: str) -> None:
-    """Nobody watches."""
+def _ignore_step(_: str) -> None:
+    pass
 
 
-def _for_task(asker: Session, given: Arguments) -> str:
-    asked = {"query": given["task"]}
-    known = context_tools.assemble(asker, asked, _nothing).told["text"]
-    return f"{given['task']}\n\n{known or 'Nothing is known of it yet.'}"
+def _for_task(session: Session, arguments: Arguments) -> str:
+    query = {"query": arguments["task"]}
+    context = context_tools.assemble(session, query, _ignore_step).data["text"]
+    return f"{arguments['task']}\n\n{context or 'Nothing is known of it yet.'}"
 
 
-def _before_debugging(asker: Session, given: Arguments) -> str:
-    asked = {"domain": given.get("domain", "debugging")}
-    if "strategy" in given:
-        asked["strategy"] = given["strategy"]
-    known = context_tools.premortem(asker, asked, _nothing).told["text"]
-    failure = given.get("failure", "Something fails.")
+def _before_debugging(session: Session, arguments: Arguments) -> str:
+    query = {"domain": arguments.get("domain", "debugging")}
+    if "strategy" in arguments:
+        query["strategy"] = arguments["strategy"]
+    context = context_tools.premortem(session, query, _ignore_step).data["text"]
+    failure = arguments.get("failure", "Something fails.")
     return (
         f"{failure}\n\nBefore you look for the cause, read what went wrong before. Then say which "
         "of it may be at work here, and what you check first.\n\n"
-        f"{known or 'Nothing is known to have gone wrong before.'}"
+        f"{context or 'Nothing is known to have gone wrong before.'}"
     )
 
 
@@ -64,17 +64,15 @@ PROMPTS = (
         _before_debugging,
     ),
 )
+_BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
 
-def said(asker: Session, name: str, given: Arguments) -> tuple[Prompt, str]:
-    """Give a prompt and its text."""
-    for prompt in PROMPTS:
-        if prompt.name == name:
-            break
-    else:
-        there = ", ".join(prompt.name for prompt in PROMPTS)
-        raise InputError(f"there is no prompt {name!r}: there are {there}")
-    missing = [key for key, _, needed in prompt.arguments if needed and not given.get(key)]
+def render(session: Session, name: str, arguments: Arguments) -> tuple[Prompt, str]:
+    """Return a prompt and its text."""
+    prompt = _BY_NAME.get(name)
+    if prompt is None:
+        raise unknown("prompt", name, _BY_NAME)
+    missing = [key for key, _, required in prompt.arguments if required and not arguments.get(key)]
     if missing:
-        raise InputError(f"prompt {name} lacks {', '.join(missing)}")
-    return prompt, prompt.say(asker, {key: text for key, text in given.items() if text})
+        raise InputError(f"prompt {name} needs {', '.join(missing)}", field="arguments")
+    return prompt, prompt.render(session, {key: text for key, text in arguments.items() if text})

@@ -1,8 +1,8 @@
-"""How does Quire stand between a client and another server?
+"""A proxy between a client and another MCP server.
 
-Lines pass as they are, both ways, in their order; the other server's standard error is the client's
-own. Only the result of a call of a tool gets one item more. The other server is stopped when the
-client goes away, and how it ends is how this ends.
+Lines pass unchanged, both ways, in their order; the other server's standard error is the client's
+own. Only the result of a tool call gets one more item. The other server is stopped when the client
+goes away, and its exit code becomes the exit code of the proxy.
 """
 
 from __future__ import annotations
@@ -19,105 +19,107 @@ from typing import IO
 
 from quire.errors import InputError
 from quire.mcp import log
-from quire.mcp.jsonrpc import calls, cancelled, with_items
+from quire.mcp.jsonrpc import add_items, find_calls, find_cancelled
 from quire.mcp.proxy_lookup import ContextLookup
 from quire.system import platform
 
 GRACE = 5.0
-"""Seconds that the other server has to end by itself, once its client is gone."""
-LOOK = 0.1
-BLOCK = 1 << 16
-SIGNALLED = 128
+"""Seconds for the other server to exit by itself once its client is gone."""
+POLL_INTERVAL = 0.1
+READ_SIZE = 1 << 16
+SIGNAL_EXIT_CODE = 128
 """A shell adds this to the number of the signal that ended a process."""
 
 Child = subprocess.Popen[bytes]
 
 
-def run(command: Sequence[str], knowing: ContextLookup, *, first: bool = False) -> int:
-    """Run another server behind this one; gives the code that it ends with."""
+def run(command: Sequence[str], lookup: ContextLookup, *, first: bool = False) -> int:
+    """Run another server behind the proxy; return its exit code."""
     try:
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - it is what the user typed
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - the user typed it
     except (OSError, ValueError) as error:
-        raise InputError(f"{command[0]} cannot be run: {error}") from error
-    for one in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(one, _passing_on(child))
-    knowing.warm_up()
-    threading.Thread(target=_upwards, args=(child, knowing), daemon=True).start()
+        raise InputError(
+            f"{command[0]} cannot be run: {error}", value=command[0], hint="put `--` before it"
+        ) from error
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _forward_signals(child))
+    lookup.warm_up()
+    threading.Thread(target=_forward_requests, args=(child, lookup), daemon=True).start()
     try:
-        _downwards(child, knowing, first=first)
+        _forward_responses(child, lookup, first=first)
         code = child.wait()
     finally:
-        knowing.close()
-    return code if code >= 0 else SIGNALLED - code
+        lookup.close()
+    return code if code >= 0 else SIGNAL_EXIT_CODE - code
 
 
-def _upwards(child: Child, knowing: ContextLookup) -> None:
-    """Pass on what the client says, and look up what helps with the calls in it."""
+def _forward_requests(child: Child, lookup: ContextLookup) -> None:
+    """Pass on the client's lines, and start to assemble contexts for the calls in them."""
     assert child.stdin is not None
     try:
-        for line in _lines(0):
-            for key in cancelled(line):
-                knowing.forget(key)
-            for call in calls(line):
-                knowing.ask(call)
+        for line in _read_lines(0):
+            for key in find_cancelled(line):
+                lookup.forget(key)
+            for call in find_calls(line):
+                lookup.start(call)
             _write(child.stdin, line)
         child.stdin.close()
-    except OSError:  # the other server has closed its ears, and is about to end
+    except OSError:  # the other server no longer reads, and is about to exit
         pass
-    _stop(child, lambda: knowing.waiting)
+    _wait_for_exit(child, lambda: lookup.has_open_calls)
 
 
-def _downwards(child: Child, knowing: ContextLookup, *, first: bool) -> None:
-    """Pass on what the other server says, with what is known added to the results of calls."""
+def _forward_responses(child: Child, lookup: ContextLookup, *, first: bool) -> None:
+    """Pass on the other server's lines, with contexts added to the results of calls."""
     assert child.stdout is not None
     out = FileIO(1, "wb", closefd=False)
     for line in child.stdout:
         try:
-            told = line
-            if knowing.waiting:
-                told = with_items(line, knowing.item, knowing.forget, first=first)
+            output = line
+            if lookup.has_open_calls:
+                output = add_items(line, lookup.item, lookup.forget, first=first)
         except (ValueError, RecursionError) as error:
             log.note(f"quire mcp-proxy: a line passes as it is: {error}")
-            told = line
+            output = line
         try:
-            _write(out, told)
+            _write(out, output)
         except OSError:  # the client is gone
-            _end(child)
+            _terminate(child)
             return
 
 
-def _lines(handle: int) -> Iterator[bytes]:
-    """Give the lines of a stream as they come; without the lock that a buffered one would hold."""
-    held = bytearray()
-    while block := os.read(handle, BLOCK):
-        start = len(held)
-        held += block
-        while (end := held.find(b"\n", start)) >= 0:
-            yield bytes(held[: end + 1])
-            del held[: end + 1]
+def _read_lines(handle: int) -> Iterator[bytes]:
+    """Yield the lines of a stream as they come, without the lock of a buffered stream."""
+    buffer = bytearray()
+    while block := os.read(handle, READ_SIZE):
+        start = len(buffer)
+        buffer += block
+        while (end := buffer.find(b"\n", start)) >= 0:
+            yield bytes(buffer[: end + 1])
+            del buffer[: end + 1]
             start = 0
-    if held:
-        yield bytes(held)
+    if buffer:
+        yield bytes(buffer)
 
 
 def _write(stream: IO[bytes] | FileIO, line: bytes) -> None:
-    """Write all of a line at once: half of it helps nobody."""
-    left = memoryview(line)
-    while left:
-        left = left[stream.write(left) or 0 :]
+    """Write a whole line and flush it."""
+    rest = memoryview(line)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
     stream.flush()
 
 
-def _stop(child: Child, busy: Callable[[], bool]) -> None:
-    """Wait for a server without a client to end; see to it where it does not."""
-    until = time.monotonic() + GRACE
+def _wait_for_exit(child: Child, is_busy: Callable[[], bool]) -> None:
+    """Wait for a server without a client to exit; terminate it after a grace period."""
+    deadline = time.monotonic() + GRACE
     while child.poll() is None:
-        if platform.is_reader_gone(1) or (time.monotonic() > until and not busy()):
-            _end(child)
-        time.sleep(LOOK)
+        if platform.is_reader_gone(1) or (time.monotonic() > deadline and not is_busy()):
+            _terminate(child)
+        time.sleep(POLL_INTERVAL)
 
 
-def _end(child: Child) -> None:
+def _terminate(child: Child) -> None:
     child.terminate()
     try:
         child.wait(GRACE)
@@ -125,10 +127,12 @@ def _end(child: Child) -> None:
         child.kill()
 
 
-def _passing_on(child: Child) -> Callable[[int, FrameType | None], None]:
+def _forward_signals(child: Child) -> Callable[[int, FrameType | None], None]:
     def handle(number: int, _: FrameType | None) -> None:
         if child.poll() is None:
             platform.forward_signal(child, number)
-            threading.Thread(target=_stop, args=(child, lambda: False), daemon=True).start()
+            threading.Thread(
+                target=_wait_for_exit, args=(child, lambda: False), daemon=True
+            ).start()
 
     return handle

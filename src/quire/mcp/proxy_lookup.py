@@ -1,7 +1,7 @@
-"""What is known that helps with the calls that pass by?
+"""Look up contexts for the calls that pass through the proxy.
 
-Each call is looked up while its tool runs. Whoever needs the answer waits no longer than a time
-that counts from the call; whatever goes wrong is told on standard error, and there is no answer.
+A context is assembled while the tool runs. The wait for it is limited from the moment of the call;
+on any failure there is no context, and standard error says why.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from quire.core.types import Context
 
 WORKERS = 2
-MOST = 1000
-"""As many calls may be open; a server that never answers must not fill the memory."""
+MAX_OPEN_CALLS = 1000
+"""A server that never answers must not fill the memory."""
 WARM_UP = {"tool": "quire", "params": {}}
 
 
 class ContextLookup:
-    """Looks up what is known of each call."""
+    """Assembles a context for each call, in the background."""
 
-    def __init__(self, asker: Session, *, cap: int, intent: str, seconds: float) -> None:
-        self._asker = asker
+    def __init__(self, session: Session, *, cap: int, intent: str, seconds: float) -> None:
+        self._session = session
         self._cap = cap
         self._intent = intent
         self._seconds = seconds
-        self._asked: dict[str, tuple[Future[Context], float, str]] = {}
+        self._open_calls: dict[str, tuple[Future[Context], float, str]] = {}
         self._lock = threading.Lock()
         self._workers = ThreadPoolExecutor(WORKERS)
 
@@ -41,58 +41,60 @@ class ContextLookup:
         """Open the store and load the model, so that the first call need not wait for them."""
         self._workers.submit(self._look_up, WARM_UP)
 
-    def ask(self, call: Call) -> None:
-        """Begin to look up what is known of a call."""
+    def start(self, call: Call) -> None:
+        """Start to assemble the context of a call."""
         situation = {"tool": call.tool, "params": call.params, "intent": self._intent}
-        made = self._workers.submit(self._look_up, situation)
+        future = self._workers.submit(self._look_up, situation)
         with self._lock:
-            self._asked[call.key] = (made, time.monotonic() + self._seconds, call.tool)
-            oldest = next(iter(self._asked)) if len(self._asked) > MOST else None
+            self._open_calls[call.key] = (future, time.monotonic() + self._seconds, call.tool)
+            oldest = (
+                next(iter(self._open_calls)) if len(self._open_calls) > MAX_OPEN_CALLS else None
+            )
         if oldest is not None:
             self.forget(oldest)
 
     def forget(self, key: str) -> None:
-        """Nobody waits for this call any more."""
+        """Give up a call that nobody waits for any more."""
         with self._lock:
-            asked = self._asked.pop(key, None)
-        if asked is not None:
-            asked[0].cancel()
+            call = self._open_calls.pop(key, None)
+        if call is not None:
+            call[0].cancel()
 
     @property
-    def waiting(self) -> bool:
-        """Whether calls are open."""
-        return bool(self._asked)
+    def has_open_calls(self) -> bool:
+        """Whether calls wait for their result."""
+        return bool(self._open_calls)
 
     def item(self, key: str) -> dict[str, Any] | None:
-        """Give what is known of a call as an item of its result; None where that is nothing."""
+        """Return the context of a call as an item of its result; None if it is empty."""
         with self._lock:
-            asked = self._asked.pop(key, None)
-        if asked is None:
+            call = self._open_calls.pop(key, None)
+        if call is None:
             return None
-        made, until, tool = asked
+        future, deadline, tool = call
         try:
-            context = made.result(max(0.0, until - time.monotonic()))
+            context = future.result(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
-            made.cancel()
-            late = f"it took longer than {self._seconds:g} s"
-            log.note(f"quire mcp-proxy: no context for {tool}: {late}")
+            future.cancel()
+            reason = f"it took longer than {self._seconds:g} s"
+            log.note(f"quire mcp-proxy: no context for {tool}: {reason}")
             return None
-        except Exception as error:  # noqa: BLE001 - whatever it is, the result is to pass
-            told = str(error) or type(error).__name__
-            log.note(f"quire mcp-proxy: no context for {tool}: {told}")
+        except Exception as error:  # noqa: BLE001 - the result passes whatever went wrong here
+            reason = str(error) or type(error).__name__
+            log.note(f"quire mcp-proxy: no context for {tool}: {reason}")
             return None
         for failure in context.failed:
-            told = f"{failure.source}: {failure.reason}"
-            log.note(f"quire mcp-proxy: part of the context for {tool} is missing: {told}")
+            reason = f"{failure.source}: {failure.reason}"
+            log.note(f"quire mcp-proxy: part of the context for {tool} is missing: {reason}")
         if not context.sources:
             return None
         used = {"receipt": context.receipt["hash"], "tokens": context.tokens}
         return {"type": "text", "text": context.text, "_meta": {"contextUsed": used}}
 
     def close(self) -> None:
-        """Let what runs end, begin nothing more, and close the store."""
+        """Wait for what runs, start nothing more, and close the store."""
         self._workers.shutdown(cancel_futures=True)
-        self._asker.close()
+        self._session.close()
 
     def _look_up(self, situation: dict[str, Any]) -> Context:
-        return context_for(self._asker.quire(), situation, budget=self._cap)
+        return context_for(self._session.quire(), situation, budget=self._cap)

@@ -1,53 +1,69 @@
-"""What can a client read?
+"""The resources of the server.
 
-Contexts and receipts that were made here, and the text of any source that the viewer may read. What
-is too long for one answer is given in parts; each but the last says how the next is read.
+Contexts and receipts that it assembled, and the text of any source that the viewer may read. A text
+that is too long for one answer comes in parts; each but the last names the next.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quire.errors import InputError
-from quire.mcp.context_tools import context_uri, receipt_uri, source_uri
-from quire.mcp.limits import parts, written
+from quire.errors import InputError, unknown
+from quire.mcp.limits import compact_json, split
 from quire.mcp.session import Session
 
 SCHEME = "quire://"
 JSON = "application/json"
 PLAIN = "text/plain"
+MAX_QUERY_LENGTH = 80
+HASH_LENGTH = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
-    """Something that can be read, or a whole family of it."""
+class Resource:
+    """A resource, or a template for many of them."""
 
     uri: str
     name: str
-    about: str
-    kind: str
+    description: str
+    mime_type: str
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text, and what it is."""
+class ResourceText:
+    """The text of a resource, or a part of it."""
 
     uri: str
-    kind: str
+    mime_type: str
     text: str
 
 
-FAMILIES = (
-    Readable(
+def source_uri(name: str) -> str:
+    """Return the URI of the text of a piece or a record."""
+    return f"{SCHEME}source/{name}"
+
+
+def receipt_uri(name: str) -> str:
+    """Return the URI of a receipt."""
+    return f"{SCHEME}receipt/{name}"
+
+
+def context_uri(name: str) -> str:
+    """Return the URI of a context."""
+    return f"{SCHEME}context/{name}"
+
+
+TEMPLATES = (
+    Resource(
         context_uri("{hash}"),
         "context",
         "A context that was made here, by the hash of its receipt.",
         PLAIN,
     ),
-    Readable(
+    Resource(
         receipt_uri("{hash}"), "receipt", "The receipt of a context that was made here.", JSON
     ),
-    Readable(
+    Resource(
         source_uri("{id}"),
         "source",
         "The text of a piece or a whole record, by the id that sources and results name.",
@@ -56,45 +72,48 @@ FAMILIES = (
 )
 
 
-def listed(asker: Session) -> list[Readable]:
-    """List what was made here, the newest first."""
-    found = []
-    for name, context in asker.given():
+def list_resources(session: Session) -> list[Resource]:
+    """List the contexts and receipts of a session, the newest first."""
+    resources = []
+    for name, context in session.contexts():
         query = str(context.receipt["request"]["query"])  # type: ignore[index]  # as receipts have it
-        about = f"{context.tokens} tokens for: {' '.join(query.split())[:80]}"
-        found += [
-            Readable(context_uri(name), f"context {name[:10]}", about, PLAIN),
-            Readable(receipt_uri(name), f"receipt {name[:10]}", about, JSON),
+        description = f"{context.tokens} tokens for: {' '.join(query.split())[:MAX_QUERY_LENGTH]}"
+        short = name[:HASH_LENGTH]
+        resources += [
+            Resource(context_uri(name), f"context {short}", description, PLAIN),
+            Resource(receipt_uri(name), f"receipt {short}", description, JSON),
         ]
-    return found
+    return resources
 
 
-def read(asker: Session, uri: str) -> list[Text]:
-    """Read a resource, or the part of it that its name ends in."""
+def read_resource(session: Session, uri: str) -> list[ResourceText]:
+    """Read a resource, or the part of it whose number the URI ends in."""
     family, _, rest = uri.removeprefix(SCHEME).partition("/")
     name, _, part = rest.partition("/")
     if not uri.startswith(SCHEME) or not name or (part and not part.isascii()):
-        raise _unknown(uri)
+        raise _unknown_resource(uri)
     if family == "context":
-        kind, text = PLAIN, asker.find(name).text
+        mime_type, text = PLAIN, session.find(name).text
     elif family == "receipt":
-        kind, text = JSON, written(asker.find(name).receipt)
+        mime_type, text = JSON, compact_json(session.find(name).receipt)
     elif family == "source":
-        kind, text = PLAIN, asker.quire().documents.text(name)
+        mime_type, text = PLAIN, session.quire().documents.text(name)
     else:
-        raise _unknown(uri)
+        raise _unknown_resource(uri)
     whole = f"{SCHEME}{family}/{name}"
-    found = parts(text)
+    parts = split(text)
     number = int(part) if part.isdigit() and len(part) < 10 else 1
-    if (part and not part.isdigit()) or not 1 <= number <= len(found):
-        raise InputError(f"{uri}: there are the parts 1 to {len(found)} of {whole}")
-    told = [Text(uri, kind, found[number - 1])]
-    if number < len(found):
+    if (part and not part.isdigit()) or not 1 <= number <= len(parts):
+        raise InputError(
+            f"{whole} has no part {part}", field="uri", value=uri, hint=f"read 1 to {len(parts)}"
+        )
+    texts = [ResourceText(uri, mime_type, parts[number - 1])]
+    if number < len(parts):
         after = f"{whole}/{number + 1}"
-        told.append(Text(after, PLAIN, f"part {number} of {len(found)}; {after} is the next"))
-    return told
+        note = f"part {number} of {len(parts)}; {after} is the next"
+        texts.append(ResourceText(after, PLAIN, note))
+    return texts
 
 
-def _unknown(uri: str) -> InputError:
-    there = ", ".join(one.uri for one in FAMILIES)
-    return InputError(f"there is no resource {uri}: there are {there}")
+def _unknown_resource(uri: str) -> InputError:
+    return unknown("resource", uri, [template.uri for template in TEMPLATES])

@@ -1,8 +1,9 @@
-"""What can the client of a call be asked back, and how?
+"""Ask the client of a call back: its model by sampling, its user by elicitation.
 
-By revisions with a handshake the server sends it a request of its own and waits, in the thread of
-the call. The later one has no such requests: the call ends with what is asked, and comes again with
-the answer. Either way a call asks once for the same.
+In revisions of the protocol with a handshake the server sends the client a request of its own and
+waits, in the thread of the call. The later revision has no such requests: the call ends with the
+request as its result, and the client repeats the call with the answer. Either way, a call makes the
+same request once.
 """
 
 from __future__ import annotations
@@ -24,70 +25,71 @@ from quire.core import hashing
 from quire.errors import UnansweredError
 from quire.llm.callback import ModelAnswer
 from quire.llm.prompt import Prompt
-from quire.mcp.session import CancelledError
+from quire.mcp.tool import CancelledError
 
 Request = ServerRequestContext[Any, Any]
-Asked = types.CreateMessageRequest | types.ElicitRequest
+ClientRequest = types.CreateMessageRequest | types.ElicitRequest
 Answer = TypeVar("Answer", types.CreateMessageResult, types.ElicitResult)
 
 
 class AnswerNeededError(Exception):
-    """The call can go on when its client has answered, and not before."""
+    """The call ends here; its client repeats it with the answer to a request."""
 
-    def __init__(self, key: str, asked: Asked) -> None:
-        super().__init__(asked.method)
-        self.result = types.InputRequiredResult(input_requests={key: asked})
+    def __init__(self, key: str, request: ClientRequest) -> None:
+        super().__init__(request.method)
+        self.result = types.InputRequiredResult(input_requests={key: request})
 
 
-class Client:
+class CallClient:
     """The client of one call: a `Caller`."""
 
     def __init__(
         self, request: Request, answers: types.InputResponses | None, viewer: Callable[[], str]
     ) -> None:
-        self._request = request
+        self._call = request
         self._viewer = viewer
-        self._met: dict[str, types.InputResponse | UnansweredError] = {**(answers or {})}
+        self._answers: dict[str, types.InputResponse | UnansweredError] = {**(answers or {})}
 
     @property
     def client(self) -> str:
-        """Which program it is, and in which version."""
-        told = self._request.session.client_params
-        if told is None:
+        """The name and version of the client program."""
+        params = self._call.session.client_params
+        if params is None:
             return "a client without a name"
-        return f"{told.client_info.name} {told.client_info.version}"
+        return f"{params.client_info.name} {params.client_info.version}"
 
     @property
     def viewer(self) -> str:
-        """As whom it reads."""
+        """The viewer that it reads as."""
         return self._viewer()
 
     @property
     def has_model(self) -> bool:
-        """Whether it lets its model answer: by sampling."""
-        can = self._request.session.client_capabilities
-        return self._reachable and can is not None and can.sampling is not None
+        """Whether its model can be asked: by sampling."""
+        capabilities = self._call.session.client_capabilities
+        return self._reachable and capabilities is not None and capabilities.sampling is not None
 
     @property
     def has_user(self) -> bool:
-        """Whether it lets its user fill in a form: by elicitation, unless for addresses alone."""
-        can = self._request.session.client_capabilities
-        if not self._reachable or can is None or can.elicitation is None:
+        """Whether its user can be asked: by elicitation, unless it is for URLs alone."""
+        capabilities = self._call.session.client_capabilities
+        if not self._reachable or capabilities is None or capabilities.elicitation is None:
             return False
-        return can.elicitation.form is not None or can.elicitation.url is None
+        elicitation = capabilities.elicitation
+        return elicitation.form is not None or elicitation.url is None
 
     @property
     def _reachable(self) -> bool:
-        return self._comes_again or self._request.session.can_send_request
+        return self._repeats_calls or self._call.session.can_send_request
 
     @property
-    def _comes_again(self) -> bool:
-        return self._request.protocol_version in MODERN_PROTOCOL_VERSIONS
+    def _repeats_calls(self) -> bool:
+        return self._call.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     def generate(self, prompt: Prompt, seconds: float) -> ModelAnswer:
-        """Let its model answer."""
+        """Ask its model."""
         text = types.TextContent(type="text", text=prompt.text)
-        asked = types.CreateMessageRequest(
+        request = types.CreateMessageRequest(
             params=types.CreateMessageRequestParams(
                 messages=[types.SamplingMessage(role="user", content=text)],
                 system_prompt=prompt.task,
@@ -95,57 +97,59 @@ class Client:
                 max_tokens=prompt.max_tokens,
             )
         )
-        given = self._answer(asked, types.CreateMessageResult, seconds)
-        if not isinstance(given.content, types.TextContent):
-            kind = given.content.type
-            raise UnansweredError(f"{given.model} of {self.client} gave no text, but: {kind}")
-        return ModelAnswer(given.content.text, given.model)
+        answer = self._answer(request, types.CreateMessageResult, seconds)
+        if not isinstance(answer.content, types.TextContent):
+            kind = answer.content.type
+            raise UnansweredError(f"{answer.model} of {self.client} gave no text, but: {kind}")
+        return ModelAnswer(answer.content.text, answer.model)
 
     def ask_user(
         self, message: str, fields: Mapping[str, Any], seconds: float
     ) -> Mapping[str, Any]:
-        """Let its user fill in fields."""
+        """Ask its user to fill in fields."""
         form = {"type": "object", "properties": dict(fields), "required": [*fields]}
-        asked = types.ElicitRequest(
+        request = types.ElicitRequest(
             params=types.ElicitRequestFormParams(message=message, requested_schema=form)
         )
-        given = self._answer(asked, types.ElicitResult, seconds)
-        if given.action != "accept":
-            told = {"decline": "declined to answer", "cancel": "left without an answer"}
-            raise UnansweredError(f"the user of {self.client} {told[given.action]}")
-        return given.content or {}
+        answer = self._answer(request, types.ElicitResult, seconds)
+        if answer.action != "accept":
+            reasons = {"decline": "declined to answer", "cancel": "left without an answer"}
+            raise UnansweredError(f"the user of {self.client} {reasons[answer.action]}")
+        return answer.content or {}
 
-    def _answer(self, asked: Asked, kind: type[Answer], seconds: float) -> Answer:
-        key = hashing.identifier("asked", asked.model_dump_json(exclude_none=True))
-        if key not in self._met:
-            if self._comes_again:
-                raise AnswerNeededError(key, asked)
-            self._met[key] = self._sent(asked, kind, seconds)
-        met = self._met[key]
-        if isinstance(met, UnansweredError):
-            raise met
-        if not isinstance(met, kind):
-            raise UnansweredError(f"{self.client} gave no answer to {asked.method}")
-        return met
+    def _answer(self, request: ClientRequest, kind: type[Answer], seconds: float) -> Answer:
+        key = hashing.identifier("asked", request.model_dump_json(exclude_none=True))
+        if key not in self._answers:
+            if self._repeats_calls:
+                raise AnswerNeededError(key, request)
+            self._answers[key] = self._send(request, kind, seconds)
+        answer = self._answers[key]
+        if isinstance(answer, UnansweredError):
+            raise answer
+        if not isinstance(answer, kind):
+            raise UnansweredError(f"{self.client} gave no answer to {request.method}")
+        return answer
 
-    def _sent(self, asked: Asked, kind: type[Answer], seconds: float) -> Answer | UnansweredError:
+    def _send(
+        self, request: ClientRequest, kind: type[Answer], seconds: float
+    ) -> Answer | UnansweredError:
         """Send a request and wait in this thread; nothing waits longer than the call itself."""
-        session = self._request.session
-        to = ServerMessageMetadata(related_request_id=self._request.request_id)
+        session = self._call.session
+        metadata = ServerMessageMetadata(related_request_id=self._call.request_id)
 
         async def send() -> Answer:
-            # Around all of it: what the client does not take counts as well as what it ponders.
+            # The time for the client to accept the request counts as well as its answer.
             with anyio.fail_after(seconds):
-                return await session.send_request(asked, kind, metadata=to)
+                return await session.send_request(request, kind, metadata=metadata)
 
         try:
             return anyio.from_thread.run(send)
         except TimeoutError:
-            told = f"gave no answer to {asked.method} within {seconds:g} s (judge.timeout)"
+            reason = f"gave no answer to {request.method} within {seconds:g} s (judge.timeout)"
         except MCPError as error:
-            told = f"gave no answer to {asked.method}: {error.message:.200}"
+            reason = f"gave no answer to {request.method}: {error.message:.200}"
         except ValidationError:
-            told = f"gave an answer to {asked.method} that is none"
+            reason = f"gave an answer to {request.method} that is none"
         except WaitEndedError as error:
             raise CancelledError from error
-        return UnansweredError(f"{self.client} {told}")
+        return UnansweredError(f"{self.client} {reason}")

@@ -1,7 +1,7 @@
-"""What may a tool be given, and what does it give back?
+"""JSON Schemas of the tools, and the check of arguments against them.
 
-JSON Schema, as clients are told it. What is given is held against it before anything is done; what
-is given back keeps to it, so that programs can rely on it.
+Clients receive them in the list of tools. Arguments are checked before a tool runs; results keep to
+their schema, so that programs can rely on them. Only what several tools share stands here.
 """
 
 from __future__ import annotations
@@ -14,24 +14,31 @@ from quire.errors import InputError
 
 Schema = dict[str, Any]
 
-
-def text(about: str, **more: Any) -> Schema:
-    """Describe a text."""
-    return {"type": "string", "description": about, **more}
+MAX_PROBLEM_LENGTH = 500
 
 
-def number(about: str, least: int, most: int) -> Schema:
-    """Describe a whole number."""
-    return {"type": "integer", "description": about, "minimum": least, "maximum": most}
+def text(description: str, **more: Any) -> Schema:
+    """Return the schema of a text."""
+    return {"type": "string", "description": description, **more}
 
 
-def texts(about: str) -> Schema:
-    """Describe a list of texts."""
-    return {"type": "array", "items": {"type": "string"}, "description": about}
+def number(description: str, minimum: int, maximum: int) -> Schema:
+    """Return the schema of a whole number."""
+    return {
+        "type": "integer",
+        "description": description,
+        "minimum": minimum,
+        "maximum": maximum,
+    }
+
+
+def texts(description: str) -> Schema:
+    """Return the schema of a list of texts."""
+    return {"type": "array", "items": {"type": "string"}, "description": description}
 
 
 def record(properties: Schema, *required: str) -> Schema:
-    """Describe an object that has these properties and no others."""
+    """Return the schema of an object with these properties and no others."""
     return {
         "type": "object",
         "properties": properties,
@@ -40,29 +47,33 @@ def record(properties: Schema, *required: str) -> Schema:
     }
 
 
-def listed(properties: Schema) -> Schema:
-    """Describe a list of objects that have all of these properties."""
+def objects(properties: Schema) -> Schema:
+    """Return the schema of a list of objects that have all of these properties."""
     return {"type": "array", "items": record(properties, *properties)}
 
 
-def told(properties: Schema) -> Schema:
-    """Describe an answer that has all of these properties."""
+def answer(properties: Schema) -> Schema:
+    """Return the schema of a result that has all of these properties."""
     return record(properties, *properties)
 
 
-def check(schema: Schema, given: dict[str, Any]) -> None:
-    """Refuse what a tool cannot be given, and say what is wrong with it."""
+def check(schema: Schema, arguments: dict[str, Any]) -> None:
+    """Check arguments against a schema; raise an error that names the first problem."""
     from jsonschema.exceptions import best_match
     from jsonschema.validators import Draft202012Validator
 
-    wrong = best_match(Draft202012Validator(schema).iter_errors(given))
-    if wrong is not None:
-        place = ".".join(str(part) for part in wrong.absolute_path)
-        said = wrong.message if len(wrong.message) < 500 else f"{wrong.message[:500]}…"
-        raise InputError(f"{place or 'the arguments'}: {said}; see the tool's input schema")
+    problem = best_match(Draft202012Validator(schema).iter_errors(arguments))
+    if problem is not None:
+        place = ".".join(str(part) for part in problem.absolute_path)
+        message = problem.message
+        if len(message) >= MAX_PROBLEM_LENGTH:
+            message = f"{message[:MAX_PROBLEM_LENGTH]}…"
+        raise InputError(
+            message, place=place or "the arguments", hint="see the tool's input schema"
+        )
 
 
-# --- what is given -----------------------------------------------------------------------------
+# --- arguments that several tools take -----------------------------------------------------------
 
 
 def argument(name: str) -> Schema:
@@ -101,17 +112,16 @@ def asking() -> Schema:
     }
 
 
-WHERE: Schema = {argument_name(name): argument(name) for name in FILTERS}
+FILTER_ARGUMENTS: Schema = {argument_name(name): argument(name) for name in FILTERS}
 MODEL = argument("model")
 LIMIT = argument("limit")
-SHARE = texts("Who may read it: NAME, @GROUP, public or owner (default: as the viewer's own).")
 
 
-# --- what is given back ------------------------------------------------------------------------
+# --- parts of results ----------------------------------------------------------------------------
 
 NOTES: Schema = {
     "failed": {
-        **listed({"source": {"type": "string"}, "reason": {"type": "string"}}),
+        **objects({"source": {"type": "string"}, "reason": {"type": "string"}}),
         "description": "What could not be asked; the rest answered.",
     },
     "notes": texts("What there is to know beside it: what was left out, lowered or missing."),
@@ -121,112 +131,3 @@ LINES: Schema = {
     "items": {"type": "integer"},
     "description": "First and last line; 0 where lines mean nothing.",
 }
-URI = {"type": "string", "description": "The resource that holds its text."}
-CONTEXT = told(
-    {
-        "text": text("The context."),
-        "tokens": {"type": "integer"},
-        "available": {"type": "integer", "description": "What it could have had."},
-        "omitted": {"type": "integer", "description": "How many pieces did not fit."},
-        "sources": listed(
-            {
-                "path": {"type": "string"},
-                "lines": LINES,
-                "section": {"type": "string"},
-                "tokens": {"type": "integer"},
-                "uri": URI,
-            }
-        ),
-        "receipt": text("The hash of its receipt, for `verify`."),
-        "receipt_uri": text("The resource that is the receipt."),
-        "context_uri": text("The resource that is the context."),
-        **NOTES,
-    }
-)
-SIGNALS: Schema = {"type": "object", "additionalProperties": {"type": "integer"}}
-FOUND = told(
-    {
-        "results": listed(
-            {
-                "path": {"type": "string"},
-                "lines": LINES,
-                "title": {"type": "string"},
-                "text": {"type": "string"},
-                "score": {"type": "integer"},
-                "signals": SIGNALS,
-                "uri": URI,
-            }
-        ),
-        "state_root": text("The hash over all that the viewer may read."),
-        "exact": {"type": "boolean", "description": "Every vector was compared."},
-        **NOTES,
-    }
-)
-EXPLAINED = told(
-    {
-        "decisions": listed(
-            {
-                "path": {"type": "string"},
-                "lines": LINES,
-                "verdict": text("kept, cut, dropped or failed."),
-                "step": {"type": "string"},
-                "reason": {"type": "string"},
-                "tokens": {"type": "integer"},
-                "score": {"type": "integer"},
-                "signals": SIGNALS,
-            }
-        ),
-        "pieces": listed(
-            {
-                "path": {"type": "string"},
-                "lines": LINES,
-                "inside": {"type": "boolean"},
-                "step": {"type": "string"},
-                "reason": {"type": "string"},
-                "lets_in": texts("Settings that together let it in."),
-                "checked": {"type": "boolean", "description": "It was tried with them."},
-            }
-        ),
-        "tokens": {"type": "integer"},
-        "available": {"type": "integer"},
-        **NOTES,
-    }
-)
-MAYBE = {"type": ["string", "null"]}
-MEMORY = told(
-    {
-        "id": {"type": "string"},
-        "content": {"type": "string"},
-        "category": {"type": "string"},
-        "importance": {"type": "number"},
-        "created": MAYBE,
-        "edited": MAYBE,
-        "author": MAYBE,
-        "share": {"type": ["array", "null"], "items": {"type": "string"}},
-        "supersedes": MAYBE,
-        "superseded_by": MAYBE,
-        "notes": NOTES["notes"],
-    }
-)
-_SAID = ("hypothesis", "action", "prediction", "result", "surprise", "root_cause", "lesson")
-EXPERIENCES = told(
-    {
-        "experiences": listed(
-            {
-                **{name: {"type": "string"} for name in ("id", "domain", "strategy", "goal")},
-                **{name: {"type": "string"} for name in (*_SAID, "outcome", "tier", "source")},
-                "iterations": {"type": "integer"},
-                **dict.fromkeys(("started", "updated", "resolved", "author"), MAYBE),
-                "share": {"type": ["array", "null"], "items": {"type": "string"}},
-            }
-        ),
-        "notes": NOTES["notes"],
-    }
-)
-VERIFIED = told(
-    {
-        "holds": {"type": "boolean"},
-        "differences": texts("What differs, the first first; empty where it holds."),
-        "notes": NOTES["notes"],
-    }
-)

@@ -1,8 +1,8 @@
-"""How does a client of the protocol reach the store?
+"""The MCP server.
 
-The only file that knows the SDK, but for `client`. It answers the handshake and the lists from
-tables; whatever needs the store runs in a thread, so that a long call holds up no other, and can be
-given up.
+With `sampling`, the only module that uses the SDK. The handshake and the lists are answered from
+tables; whatever needs the store runs in a thread, so that a long call delays no other and can be
+cancelled.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from quire import __version__
-from quire.errors import InputError, QuireError
+from quire.errors import InputError, QuireError, unknown
 from quire.llm import callback
 from quire.mcp import log, prompts, resources, schemas
-from quire.mcp.limits import within, written
-from quire.mcp.resources import Readable, Text
-from quire.mcp.sampling import AnswerNeededError, Client, Request
-from quire.mcp.session import Answer, CancelledError, Session, Step
-from quire.mcp.tools import BY_NAME, TOOLS, Tool
+from quire.mcp.limits import compact_json, fit
+from quire.mcp.resources import Resource, ResourceText
+from quire.mcp.sampling import AnswerNeededError, CallClient, Request
+from quire.mcp.session import Session
+from quire.mcp.tool import CancelledError, Step, Tool, ToolResult
+from quire.mcp.tools import BY_NAME, TOOLS
 
-Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 PATH = "/mcp"
-LAST_PORT = 65535
+MAX_PORT = 65535
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRACE = 2
-"""Seconds that open HTTP connections have when the server is told to end."""
+"""Seconds for open HTTP connections when the server is stopped."""
 INSTRUCTIONS = (
     "Quire knows this project's documents, code, git history, memories and experiences. Call "
     "assemble_context before you begin with a task, get_premortem_context when something fails for "
@@ -48,11 +49,11 @@ INSTRUCTIONS = (
 )
 
 
-class Served:
+class QuireServer:
     """Answers the requests of clients, all as one viewer."""
 
-    def __init__(self, asker: Session) -> None:
-        self._asker = asker
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._running: set[threading.Event] = set()
         self.server: Server[dict[str, Any]] = Server(
             "quire",
@@ -68,12 +69,12 @@ class Served:
             on_get_prompt=self._get_prompt,
         )
 
-    def end(self) -> None:
-        """Close the store; a call that was given up and still runs is not waited for."""
+    def close(self) -> None:
+        """Close the store; exit at once if a cancelled call still runs."""
         if self._running:
             sys.stderr.flush()
             os._exit(0)
-        self._asker.close()
+        self._session.close()
 
     # --- tools ---------------------------------------------------------------------------------
 
@@ -85,198 +86,216 @@ class Served:
     ) -> types.CallToolResult | types.InputRequiredResult:
         tool = BY_NAME.get(params.name)
         if tool is None:
-            raise _refused(f"there is no tool {params.name!r}: there are {', '.join(BY_NAME)}")
-        given = dict(params.arguments or {})
+            raise _refusal(str(unknown("tool", params.name, BY_NAME)))
+        arguments = dict(params.arguments or {})
 
         def run(step: Step) -> types.CallToolResult:
-            schemas.check(tool.takes(), given)
-            return _result(tool.run(self._asker, given, step))
+            schemas.check(tool.input_schema(), arguments)
+            return _tool_result(tool.run(self._session, arguments, step))
 
-        client = Client(request, params.input_responses, lambda: self._asker.viewer)
+        client = CallClient(request, params.input_responses, lambda: self._session.viewer)
         try:
             with callback.use_caller(client):
-                return await self._work(request, run)
+                return await self._run(request, run)
         except AnswerNeededError as needed:
             return needed.result
         except QuireError as error:
-            return _failed(error.describe(schemas.argument_name))
+            return _failure(error.describe(schemas.argument_name))
         except OSError as error:
-            return _failed(f"{error.filename or 'the store'}: {error.strerror or error}")
-        except Exception as error:  # noqa: BLE001 - a client is told in a sentence, whatever it is
+            return _failure(f"{error.filename or 'the store'}: {error.strerror or error}")
+        except Exception as error:  # noqa: BLE001 - a client gets one sentence for any defect
             log.note(f"quire mcp: {tool.name}: {type(error).__name__}: {error}")
-            return _failed(f"{tool.name} failed inside Quire: {type(error).__name__}: {error}")
+            return _failure(f"{tool.name} failed inside Quire: {type(error).__name__}: {error}")
 
     # --- resources and prompts -----------------------------------------------------------------
 
     async def _list_resources(self, _: Request, __: object) -> types.ListResourcesResult:
-        found = resources.listed(self._asker)
-        return types.ListResourcesResult(resources=[_resource(one) for one in found])
+        listed = resources.list_resources(self._session)
+        return types.ListResourcesResult(resources=[_resource(item) for item in listed])
 
     async def _list_templates(self, _: Request, __: object) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(
-            resource_templates=[_template(one) for one in resources.FAMILIES]
+            resource_templates=[_template(item) for item in resources.TEMPLATES]
         )
 
     async def _read_resource(
         self, request: Request, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        read = partial(resources.read, self._asker, str(params.uri))
-        found = await self._told(request, lambda _: read())
-        return types.ReadResourceResult(contents=[_content(one) for one in found])
+        read = partial(resources.read_resource, self._session, str(params.uri))
+        texts = await self._run_or_refuse(request, lambda _: read())
+        return types.ReadResourceResult(contents=[_content(text) for text in texts])
 
     async def _list_prompts(self, _: Request, __: object) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[_prompt(one) for one in prompts.PROMPTS])
+        return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in prompts.PROMPTS])
 
     async def _get_prompt(
         self, request: Request, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        say = partial(prompts.said, self._asker, params.name, params.arguments or {})
-        prompt, text = await self._told(request, lambda _: say())
+        render = partial(prompts.render, self._session, params.name, params.arguments or {})
+        prompt, text = await self._run_or_refuse(request, lambda _: render())
         content = types.TextContent(type="text", text=text)
         message = types.PromptMessage(role="user", content=content)
-        return types.GetPromptResult(description=prompt.about, messages=[message])
+        return types.GetPromptResult(description=prompt.description, messages=[message])
 
-    # --- work ----------------------------------------------------------------------------------
+    # --- running -------------------------------------------------------------------------------
 
-    async def _told(self, request: Request, job: Callable[[Step], Given]) -> Given:
+    async def _run_or_refuse(self, request: Request, job: Callable[[Step], Result]) -> Result:
         try:
-            return await self._work(request, job)
+            return await self._run(request, job)
         except (QuireError, OSError) as error:
-            raise _refused(str(error)) from error
+            raise _refusal(str(error)) from error
 
-    async def _work(self, request: Request, job: Callable[[Step], Given]) -> Given:
-        """Run a job in a thread; where its client gives up, it is left at its next step."""
-        gone = threading.Event()
+    async def _run(self, request: Request, job: Callable[[Step], Result]) -> Result:
+        """Run a job in a thread; if its client cancels, the job stops at its next step."""
+        cancelled = threading.Event()
         steps = 0
 
-        def step(what: str) -> None:
+        def step(message: str) -> None:
             nonlocal steps
-            if gone.is_set():
+            if cancelled.is_set():
                 raise CancelledError
             steps += 1
-            anyio.from_thread.run(request.session.report_progress, steps, None, what)
+            anyio.from_thread.run(request.session.report_progress, steps, None, message)
 
-        def run() -> Given:
+        def run() -> Result:
             try:
                 return job(step)
             finally:
-                self._running.discard(gone)
+                self._running.discard(cancelled)
 
-        self._running.add(gone)
+        self._running.add(cancelled)
         try:
             return await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():
-            gone.set()
+            cancelled.set()
             raise
 
 
-def serve_stdio(asker: Session) -> None:
+def serve_stdio(session: Session) -> None:
     """Serve one client over standard input and output, until it closes them."""
-    served = Served(asker)
+    server = QuireServer(session)
 
     async def run() -> None:
-        # Standard output is the client's alone: what anyone else prints goes to standard error.
+        # Standard output carries the protocol alone: other prints go to standard error.
         async with stdio_server() as (read, write):
-            options = served.server.create_initialization_options()
-            await served.server.run(read, write, options)
+            options = server.server.create_initialization_options()
+            await server.server.run(read, write, options)
 
     anyio.run(run)
-    served.end()
+    server.close()
 
 
-def serve_http(asker: Session, address: str) -> None:
+def serve_http(session: Session, address: str) -> None:
     """Serve clients over streamable HTTP, until interrupted."""
     import uvicorn
 
-    host, port = _place(address)
-    served = Served(asker)
+    host, port = _parse_address(address)
+    server = QuireServer(session)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listening = socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
-        raise InputError(f"--http {address}: {error}; name another HOST:PORT") from error
-    app = served.server.streamable_http_app(streamable_http_path=PATH, host=host)
+        raise InputError(
+            f"cannot listen on {address}: {error}",
+            field="http",
+            value=address,
+            hint="name another HOST:PORT",
+        ) from error
+    app = server.server.streamable_http_app(streamable_http_path=PATH, host=host)
     settings = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE
     )
     if host not in LOOPBACK:
-        log.note(f"note: whoever reaches {host} reads, and writes, as the viewer of this server")
+        log.note(f"note: everyone who reaches {host} reads and writes as this server's viewer")
     shown = f"[{host}]" if ":" in host else host
-    log.note(f"listening on http://{shown}:{listening.getsockname()[1]}{PATH}")
+    log.note(f"listening on http://{shown}:{listener.getsockname()[1]}{PATH}")
     try:
-        uvicorn.Server(settings).run(sockets=[listening])
+        uvicorn.Server(settings).run(sockets=[listener])
     finally:
-        listening.close()
-        served.end()
+        listener.close()
+        server.close()
 
 
-def _place(address: str) -> tuple[str, int]:
+def _parse_address(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
-    if not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > LAST_PORT:
-        raise InputError(f"--http {address!r}: write PORT, or HOST:PORT as in 127.0.0.1:8000")
+    if not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > MAX_PORT:
+        raise InputError(
+            f"{address!r} is not an address",
+            field="http",
+            value=address,
+            hint="write PORT, or HOST:PORT as in 127.0.0.1:8000",
+        )
     return host.strip("[]") or LOOPBACK[0], int(port)
 
 
-# --- as the protocol says it -------------------------------------------------------------------
+# --- in the types of the protocol --------------------------------------------------------------
 
 
 def _tool(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
-        description=tool.about,
-        input_schema=tool.takes(),
-        output_schema=tool.gives,
+        description=tool.description,
+        input_schema=tool.input_schema(),
+        output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
             title=tool.title,
-            read_only_hint=tool.reads_only,
-            destructive_hint=False,  # what was said before stays: as history, or as an iteration
-            idempotent_hint=tool.again,
+            read_only_hint=tool.read_only,
+            destructive_hint=False,  # older versions stay: as history, or as an iteration
+            idempotent_hint=tool.idempotent,
             open_world_hint=False,
         ),
     )
 
 
-def _result(answer: Answer) -> types.CallToolResult:
-    told = within(answer.told, answer.growing, answer.shown)
-    texts = [told[answer.shown] if answer.shown else written(told)]
-    if answer.beside:
-        texts.append(answer.beside)
+def _tool_result(result: ToolResult) -> types.CallToolResult:
+    data = fit(result.data, result.list_name, result.text_name)
+    texts = [data[result.text_name] if result.text_name else compact_json(data)]
+    if result.remarks:
+        texts.append(result.remarks)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text) for text in texts],
-        structured_content=told,
+        structured_content=data,
     )
 
 
-def _failed(sentence: str) -> types.CallToolResult:
-    content = types.TextContent(type="text", text=sentence)
+def _failure(message: str) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=message)
     return types.CallToolResult(content=[content], is_error=True)
 
 
-def _refused(sentence: str) -> MCPError:
-    return MCPError(code=types.INVALID_PARAMS, message=sentence)
+def _refusal(message: str) -> MCPError:
+    return MCPError(code=types.INVALID_PARAMS, message=message)
 
 
-def _resource(one: Readable) -> types.Resource:
-    return types.Resource(uri=one.uri, name=one.name, description=one.about, mime_type=one.kind)
-
-
-def _template(one: Readable) -> types.ResourceTemplate:
-    return types.ResourceTemplate(
-        uri_template=one.uri, name=one.name, description=one.about, mime_type=one.kind
+def _resource(resource: Resource) -> types.Resource:
+    return types.Resource(
+        uri=resource.uri,
+        name=resource.name,
+        description=resource.description,
+        mime_type=resource.mime_type,
     )
 
 
-def _content(one: Text) -> types.TextResourceContents:
-    return types.TextResourceContents(uri=one.uri, mime_type=one.kind, text=one.text)
+def _template(template: Resource) -> types.ResourceTemplate:
+    return types.ResourceTemplate(
+        uri_template=template.uri,
+        name=template.name,
+        description=template.description,
+        mime_type=template.mime_type,
+    )
 
 
-def _prompt(one: prompts.Prompt) -> types.Prompt:
+def _content(text: ResourceText) -> types.TextResourceContents:
+    return types.TextResourceContents(uri=text.uri, mime_type=text.mime_type, text=text.text)
+
+
+def _prompt(prompt: prompts.Prompt) -> types.Prompt:
     return types.Prompt(
-        name=one.name,
-        description=one.about,
+        name=prompt.name,
+        description=prompt.description,
         arguments=[
-            types.PromptArgument(name=name, description=about, required=needed)
-            for name, about, needed in one.arguments
+            types.PromptArgument(name=name, description=description, required=required)
+            for name, description, required in prompt.arguments
         ],
     )

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Options,
         PayloadMetadata,
         Preferences,
+        Principle,
         Problem,
         Progress,
         Proof,
@@ -68,12 +69,11 @@ if TYPE_CHECKING:
         Status,
         TokenBudget,
         Validation,
-        Value,
         Verdict,
         Viewer,
         Written,
     )
-    from quire.core.types.blocks import Block, PagesImported, Removed
+    from quire.core.types.blocks import Block, PageImportResult, RemovedBlocks
     from quire.engine import Quire
     from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
     from quire.errors import InvalidContextTypeError, QuireError
@@ -127,11 +127,12 @@ __all__ = [
     "MergedContext",
     "Mistake",
     "Options",
-    "PagesImported",
+    "PageImportResult",
     "PayloadMetadata",
     "PlaceEvaluation",
     "PlaceRules",
     "Preferences",
+    "Principle",
     "Problem",
     "Progress",
     "Proof",
@@ -141,7 +142,7 @@ __all__ = [
     "Recipe",
     "Record",
     "Relaxation",
-    "Removed",
+    "RemovedBlocks",
     "RenderSpec",
     "Roots",
     "RuleEvaluation",
@@ -154,7 +155,6 @@ __all__ = [
     "Status",
     "TokenBudget",
     "Validation",
-    "Value",
     "Verdict",
     "Viewer",
     "WhyNot",
@@ -168,8 +168,8 @@ __all__ = [
 
 _HOMES = {
     "Block": ("quire.core.types.blocks", "Block"),
-    "PagesImported": ("quire.core.types.blocks", "PagesImported"),
-    "Removed": ("quire.core.types.blocks", "Removed"),
+    "PageImportResult": ("quire.core.types.blocks", "PageImportResult"),
+    "RemovedBlocks": ("quire.core.types.blocks", "RemovedBlocks"),
     "Embedder": ("quire.core.protocols", "Embedder"),
     "Mapped": ("quire.pipeline.codemap", "Mapped"),
     "Relaxation": ("quire.pipeline.why_not", "Relaxation"),

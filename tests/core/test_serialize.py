@@ -21,12 +21,12 @@ from quire.core.types import (
     Feedback,
     ImportResult,
     Memory,
+    Principle,
     Problem,
     Roots,
     SearchResult,
     Skipped,
     Status,
-    Value,
     Written,
 )
 from quire.core.types.blocks import Block
@@ -133,7 +133,7 @@ class Nested:
             },
         ),
         (
-            Value("v", "Test first.", "full", "k", 2, 900, ("e1", "e2")),
+            Principle("v", "Test first.", "full", "k", 2, 900, ("e1", "e2")),
             {
                 "id": "v",
                 "text": "Test first.",

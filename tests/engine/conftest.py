@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from quire.core.protocols import Embedder
-from quire.core.types import EmbedSettings, FoundFile, IngestSettings
+from quire.core.types import EmbedSettings, FileEntry, IngestSettings
 from quire.embed.local import LocalEmbedder
 from quire.indexing import files
 from quire.indexing.project import Project
@@ -83,7 +83,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def watch(name: str) -> None:
         real = getattr(files, name)
 
-        def watched(file: FoundFile, *settings: IngestSettings) -> object:
+        def watched(file: FileEntry, *settings: IngestSettings) -> object:
             met.append(file.path)
             return real(file, *settings)
 

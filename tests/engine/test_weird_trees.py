@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quire import IndexResult, ingest
-from quire.core.types import FoundFile, IngestSettings
+from quire.core.types import FileEntry, IngestSettings
 from quire.indexing import files
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def test_a_file_that_vanishes_for_a_moment_stays(
     tree.write("b.md", "second, edited")
     real = ingest.read
 
-    def read(file: FoundFile, settings: IngestSettings) -> object:
+    def read(file: FileEntry, settings: IngestSettings) -> object:
         tree.remove("b.md")
         found = real(file, settings)
         if again:
@@ -262,7 +262,7 @@ def test_a_file_that_vanishes_during_the_run_does_not_abort_it(
     tree.fill({"a.md": "first", "b.md": "second", "c.md": "third"})
     real = ingest.read
 
-    def read(file: FoundFile, settings: IngestSettings) -> object:
+    def read(file: FileEntry, settings: IngestSettings) -> object:
         if file.path == "b.md":
             Path(file.location).unlink()
         return real(file, settings)
@@ -293,7 +293,7 @@ def test_what_an_extra_has_read_stays_without_it(
     monkeypatch.setitem(sys.modules, "selectolax.lexbor", None)
     result = tree.index()
     (skipped,) = result.skipped
-    assert (skipped.path, skipped.may_pass) == ("page.html", True)
+    assert (skipped.path, skipped.is_temporary) == ("page.html", True)
     assert result.removed == 0
     assert tree.texts() == {"page.html": "The crane lifts.", "note.md": "A note.\n"}
     monkeypatch.undo()

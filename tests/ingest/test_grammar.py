@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.core.types import Document, Entity, FoundFile, IngestSettings, Skipped
+from quire.core.types import Document, Entity, FileEntry, IngestSettings, Skipped
 from quire.ingest import missing_grammars, read
 from quire.ingest.grammar import extract
 from quire.ingest.grammar.languages import GRAMMARS
@@ -51,7 +51,7 @@ def test_what_a_real_file_defines(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_text(source(name), encoding="utf-8")
     size, mtime = file.stat().st_size, file.stat().st_mtime_ns
-    found = read(FoundFile(name, str(file), size, mtime), ENTITIES)
+    found = read(FileEntry(name, str(file), size, mtime), ENTITIES)
     assert not isinstance(found, Skipped)
     document = found[0]
     told = [

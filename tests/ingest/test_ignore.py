@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quire.core import globs
-from quire.core.types import FoundFile
+from quire.core.types import FileEntry
 from quire.ingest import walk
 
 GIT = shutil.which("git")
@@ -79,7 +79,7 @@ def listed_by_git(root: Path) -> set[str]:
 
 
 def found(root: Path) -> set[str]:
-    return {file.path for file in walk(root) if isinstance(file, FoundFile)}
+    return {file.path for file in walk(root) if isinstance(file, FileEntry)}
 
 
 @needs_git

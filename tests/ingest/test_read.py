@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from quire.core import hashing
-from quire.core.types import Document, FoundFile, IngestSettings, Skipped
+from quire.core.types import Document, FileEntry, IngestSettings, Skipped
 from quire.ingest import compute_digest, compute_record_id, read, walk
 from quire.ingest.decode import NotText
 from quire.ingest.formats import BINARY_SUFFIXES, FORMAT_TABLE
@@ -42,12 +42,12 @@ TEXTS = st.one_of(
 )
 
 
-def found(path: Path, name: str | None = None) -> FoundFile:
+def found(path: Path, name: str | None = None) -> FileEntry:
     status = path.stat()
-    return FoundFile(name or path.name, str(path), status.st_size, status.st_mtime_ns)
+    return FileEntry(name or path.name, str(path), status.st_size, status.st_mtime_ns)
 
 
-def written(folder: Path, name: str, content: str | bytes) -> FoundFile:
+def written(folder: Path, name: str, content: str | bytes) -> FileEntry:
     place = folder / name
     place.write_bytes(content if isinstance(content, bytes) else content.encode())
     return found(place)
@@ -186,7 +186,7 @@ def test_white_space_alone_is_one_chunk() -> None:
 
 
 def test_binary_files_are_refused_by_ending_or_content(tmp_path: Path) -> None:
-    by_ending = read(FoundFile("a/b.PNG", "does-not-even-exist", 1, 1))
+    by_ending = read(FileEntry("a/b.PNG", "does-not-even-exist", 1, 1))
     assert by_ending == Skipped("a/b.PNG", "binary, by its extension")
     assert ".png" in BINARY_SUFFIXES
     by_content = read(written(tmp_path, "data.txt", b"\x00\x01\x02"))
@@ -257,7 +257,7 @@ def test_reading_in_threads_gives_the_same(tmp_path: Path) -> None:
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    files = [file for file in walk(tmp_path) if isinstance(file, FoundFile)]
+    files = [file for file in walk(tmp_path) if isinstance(file, FileEntry)]
     alone = [read(file) for file in files]
     together: list[object] = [None] * len(files)
 

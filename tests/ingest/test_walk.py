@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.core.types import FoundFile, IngestSettings, Skipped
+from quire.core.types import FileEntry, IngestSettings, Skipped
 from quire.errors import InputError
 from quire.ingest import walk
 
@@ -29,11 +29,11 @@ def make(root: Path, *paths: str, text: str = "x") -> None:
         place.write_text(text)
 
 
-def paths(items: Iterable[FoundFile | Skipped]) -> list[str]:
-    return [item.path for item in items if isinstance(item, FoundFile)]
+def paths(items: Iterable[FileEntry | Skipped]) -> list[str]:
+    return [item.path for item in items if isinstance(item, FileEntry)]
 
 
-def reasons(items: Iterable[FoundFile | Skipped]) -> dict[str, str]:
+def reasons(items: Iterable[FileEntry | Skipped]) -> dict[str, str]:
     return {item.path: item.reason for item in items if isinstance(item, Skipped)}
 
 
@@ -50,7 +50,7 @@ def test_what_a_found_file_says(tmp_path: Path) -> None:
     make(tmp_path, "d/f.txt", text="12345")
     os.utime(tmp_path / "d/f.txt", ns=(1, 1_234_567_890_123_456_789))
     (file,) = walk(tmp_path)
-    assert file == FoundFile("d/f.txt", str(tmp_path / "d" / "f.txt"), 5, 1_234_567_890_123_456_789)
+    assert file == FileEntry("d/f.txt", str(tmp_path / "d" / "f.txt"), 5, 1_234_567_890_123_456_789)
 
 
 def test_version_control_and_the_store_are_never_entered(tmp_path: Path) -> None:

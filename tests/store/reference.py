@@ -18,7 +18,7 @@ from quire.core import hashing, merkle
 from quire.core.types import (
     MAIN,
     NO_FILTER,
-    TIMED,
+    TIMED_KINDS,
     AccessRule,
     Chunk,
     Coverage,
@@ -339,7 +339,7 @@ class ReferenceView:
 
     def latest_activity(self) -> int | None:
         times = [event.at for event in self.events(limit=1)]
-        timed = (record for record in self._records.values() if record.kind in TIMED)
+        timed = (record for record in self._records.values() if record.kind in TIMED_KINDS)
         times += [record.modified for record in timed if record.modified is not None]
         return max(times, default=None)
 

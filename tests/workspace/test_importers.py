@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire import Block, PagesImported, Quire, QuireError
+from quire import Block, PageImportResult, Quire, QuireError
 from quire.core.types import OWNER
 from quire.workspace.importers.markdown import page_of
 from quire.workspace.importers.outline import Page, Part
@@ -153,7 +153,7 @@ def linked(quire: Quire) -> set[tuple[str, str, str]]:
         return {(names[one.source], one.kind, names[one.target]) for one in view.links([*names])}
 
 
-def counts(result: PagesImported) -> tuple[int, ...]:
+def counts(result: PageImportResult) -> tuple[int, ...]:
     return result.added, result.changed, result.unchanged, result.removed
 
 

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from quire import Block, Quire, QuireError, Removed
+from quire import Block, Quire, QuireError, RemovedBlocks
 from quire.core.serialize import to_plain
 from quire.core.types import OWNER
 from tests.store.asking import Questions, everything, text
@@ -126,7 +126,7 @@ def test_deleted_and_restored_nothing_has_changed(opened: Quire) -> None:
         names = sorted(known.blocks)
         opened.blocks.view(random.choice(names), at=7)
         before = opened.status().roots
-        gone: list[Removed] = []
+        gone: list[RemovedBlocks] = []
         for name in random.sample(names, 2):
             with suppress(QuireError):  # the first may have held the second
                 gone.append(opened.blocks.delete(name))

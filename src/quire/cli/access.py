@@ -7,7 +7,7 @@ import click
 from quire.cli import output
 from quire.cli.options import CONTEXT, common, opened
 from quire.core import serialize
-from quire.core.types import written_moment
+from quire.core.types import format_time
 from quire.errors import InputError
 
 
@@ -96,7 +96,7 @@ def log(to: str | None, store: str | None, space: str | None, as_json: bool) -> 
         return
     for one in found:
         output.say(
-            f"{written_moment(one['at'])}  {one['viewer']}  {one['recipe']}  "
+            f"{format_time(one['at'])}  {one['viewer']}  {one['recipe']}  "
             f"{len(one['pieces'])} pieces  {one['receipt']}"
         )
     if not found:

@@ -7,7 +7,7 @@ import click
 from quire.cli import output
 from quire.cli.options import common, content_of, in_file, opened, sharing, writing
 from quire.core import serialize
-from quire.core.types.blocks import PagesImported
+from quire.core.types.blocks import PageImportResult
 from quire.system.clock import now
 
 LINKS_SHOWN = 5
@@ -76,7 +76,7 @@ IMPORTS = (
 )
 
 
-def _shown(result: PagesImported, *, as_json: bool) -> None:
+def _shown(result: PageImportResult, *, as_json: bool) -> None:
     if as_json:
         click.echo(serialize.json_text(result))
         return

@@ -51,7 +51,7 @@ def outline_hash(outline: Outline) -> bytes:
     """Hash the entities and references of an outline."""
     return hashing.digest(
         "outline",
-        tuple((*entity.fixed, entity.attrs) for entity in outline.entities),
+        tuple((*entity.hashed_fields, entity.attrs) for entity in outline.entities),
         tuple((use.name, use.kind, use.within, use.count) for use in outline.references),
     )
 

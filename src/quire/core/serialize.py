@@ -18,10 +18,10 @@ from quire.core.types import (
     Experience,
     Feedback,
     Memory,
+    Principle,
     Status,
-    Value,
     Written,
-    written_moment,
+    format_time,
 )
 from quire.core.types.blocks import Block
 
@@ -104,8 +104,8 @@ def _memory(memory: Memory) -> dict[str, Any]:
         "content": memory.content,
         "category": memory.category,
         "importance": memory.importance / 1000,
-        "created": written_moment(memory.created),
-        "edited": written_moment(memory.edited),
+        "created": format_time(memory.created),
+        "edited": format_time(memory.edited),
         "author": memory.author,
         "share": to_plain(memory.acl),
         "supersedes": memory.supersedes,
@@ -130,9 +130,9 @@ def _experience(experience: Experience) -> dict[str, Any]:
         "lesson": experience.lesson,
         "tier": experience.tier,
         "iterations": experience.iterations,
-        "started": written_moment(experience.started),
-        "updated": written_moment(experience.updated),
-        "resolved": written_moment(experience.resolved),
+        "started": format_time(experience.started),
+        "updated": format_time(experience.updated),
+        "resolved": format_time(experience.resolved),
         "source": experience.source,
         "author": experience.author,
         "share": to_plain(experience.acl),
@@ -140,7 +140,7 @@ def _experience(experience: Experience) -> dict[str, Any]:
 
 
 @to_plain.register
-def _principle(principle: Value) -> dict[str, Any]:
+def _principle(principle: Principle) -> dict[str, Any]:
     return {
         "id": principle.id,
         "text": principle.text,
@@ -160,7 +160,7 @@ def _feedback(feedback: Feedback) -> dict[str, Any]:
         "useful": list(feedback.useful),
         "useless": list(feedback.useless),
         "receipt": feedback.receipt,
-        "at": written_moment(feedback.at),
+        "at": format_time(feedback.at),
         "author": feedback.author,
         "share": list(feedback.acl) if feedback.shared else None,
     }
@@ -178,8 +178,8 @@ def _block(block: Block) -> dict[str, Any]:
         "relations": to_plain(dict(sorted(block.relations.items()))),
         "links": list(block.links),
         "mentions": list(block.mentions),
-        "created": written_moment(block.created),
-        "edited": written_moment(block.edited),
+        "created": format_time(block.created),
+        "edited": format_time(block.edited),
         "author": block.author,
         "access": to_plain(block.access),
         "source": block.source,

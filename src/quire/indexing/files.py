@@ -18,7 +18,7 @@ from types import MappingProxyType
 from quire.core import hashing
 from quire.core.paths import is_under
 from quire.core.protocols import Embedder, Store
-from quire.core.types import OWN_TIME, Document, FoundFile, IngestSettings, Progress, Skipped, Stamp
+from quire.core.types import OWN_TIME, Document, FileEntry, IngestSettings, Progress, Skipped, Stamp
 from quire.errors import InputError, StoreError
 from quire.ingest import VERSION, compute_digest, missing_grammars, read, walk
 
@@ -174,7 +174,7 @@ def embed_missing(store: Store, space: str, embedder: Embedder, report: Report) 
 
 
 def _changed(
-    met: Iterable[FoundFile | Skipped],
+    met: Iterable[FileEntry | Skipped],
     known: dict[str, Stamp],
     seen: set[str],
     tally: Tally,
@@ -228,7 +228,7 @@ def _lost(
     known: Iterable[str], seen: set[str], root: Path, skipped: Iterable[Skipped]
 ) -> Iterator[str]:
     """Name the files that are gone, ignored or of another nature now, not those to wait for."""
-    waiting = {one.path for one in skipped if one.may_pass and os.path.lexists(root / one.path)}
+    waiting = {one.path for one in skipped if one.is_temporary and os.path.lexists(root / one.path)}
     for path in known:
         above = accumulate(path.split("/"), "{}/{}".format)
         if path not in seen and waiting.isdisjoint(above):

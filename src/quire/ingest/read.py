@@ -10,7 +10,7 @@ import os
 import stat
 
 from quire.core import hashing
-from quire.core.types import Chunk, Document, FoundFile, IngestSettings, Record, Skipped
+from quire.core.types import Chunk, Document, FileEntry, IngestSettings, Record, Skipped
 from quire.ingest import secrets
 from quire.ingest.decode import NotText, decode_text
 from quire.ingest.entities import build_outline, find_source_lines
@@ -27,7 +27,7 @@ from quire.ingest.walk import DEFAULTS, describe_size_limit
 from quire.system import platform
 
 
-def read(file: FoundFile, settings: IngestSettings = DEFAULTS) -> tuple[Document, str] | Skipped:
+def read(file: FileEntry, settings: IngestSettings = DEFAULTS) -> tuple[Document, str] | Skipped:
     """Read a file once; return its document and the digest of its bytes, or why it is skipped."""
     if is_binary(file.path):
         return Skipped(file.path, "binary, by its extension")
@@ -39,7 +39,7 @@ def read(file: FoundFile, settings: IngestSettings = DEFAULTS) -> tuple[Document
     return document, hashing.digest_bytes(data).hex()
 
 
-def read_text(file: FoundFile, settings: IngestSettings = DEFAULTS) -> str | Skipped:
+def read_text(file: FileEntry, settings: IngestSettings = DEFAULTS) -> str | Skipped:
     """Return the whole text of a file, or why it is skipped."""
     try:
         text = decode_text(_read_bytes(file, settings.max_bytes))
@@ -49,7 +49,7 @@ def read_text(file: FoundFile, settings: IngestSettings = DEFAULTS) -> str | Ski
     return Skipped(file.path, refusal) if refusal else text
 
 
-def compute_digest(file: FoundFile) -> str | Skipped:
+def compute_digest(file: FileEntry) -> str | Skipped:
     """Return the digest of a file's bytes, or why it is skipped."""
     try:
         return hashing.digest_bytes(_read_bytes(file)).hex()
@@ -127,7 +127,7 @@ def build_chunks(record: Record, parsed: ParsedFile) -> tuple[Chunk, ...]:
     return tuple(chunks)
 
 
-def _read_bytes(file: FoundFile, limit: int | None = None) -> bytes:
+def _read_bytes(file: FileEntry, limit: int | None = None) -> bytes:
     try:
         # The file may have become a pipe or a link since the walk.
         descriptor = platform.open_without_following(file.location)

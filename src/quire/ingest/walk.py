@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from quire.core import globs
-from quire.core.types import FoundFile, IngestSettings, Skipped
+from quire.core.types import FileEntry, IngestSettings, Skipped
 from quire.errors import InputError
 from quire.ingest import secrets
 from quire.system import platform
@@ -29,7 +29,7 @@ RuleChain: TypeAlias = "tuple[tuple[int, globs.Rules], ...]"
 
 def walk(
     root: Path, under: Sequence[str] = ("",), settings: IngestSettings = DEFAULTS
-) -> Iterator[FoundFile | Skipped]:
+) -> Iterator[FileEntry | Skipped]:
     """Yield the files below a folder, in the order of their paths' bytes.
 
     `under` limits the walk to these files and folders, given relative to the root. Paths that do
@@ -94,7 +94,7 @@ class _Entry:
     in_scope: bool
 
 
-def _walk(root: str, scope: _Scope, settings: IngestSettings) -> Iterator[FoundFile | Skipped]:
+def _walk(root: str, scope: _Scope, settings: IngestSettings) -> Iterator[FileEntry | Skipped]:
     configured = globs.compile_rules(
         pattern.encode("utf-8", "surrogateescape") for pattern in settings.ignore
     )
@@ -102,7 +102,7 @@ def _walk(root: str, scope: _Scope, settings: IngestSettings) -> Iterator[FoundF
     excluded, _ = _read_ignore_file(f"{root}/.git/info/exclude")
     start = _Folder("", b"", root, "" in scope.paths, ((0, excluded),) if excluded else ())
     # An explicit stack: a tree may be deeper than Python's recursion limit.
-    stack: list[Iterator[FoundFile | Skipped | _Folder]] = [
+    stack: list[Iterator[FileEntry | Skipped | _Folder]] = [
         _list_folder(start, scope, overrides, settings)
     ]
     while stack:
@@ -117,7 +117,7 @@ def _walk(root: str, scope: _Scope, settings: IngestSettings) -> Iterator[FoundF
 
 def _list_folder(
     folder: _Folder, scope: _Scope, overrides: RuleChain, settings: IngestSettings
-) -> Iterator[FoundFile | Skipped | _Folder]:
+) -> Iterator[FileEntry | Skipped | _Folder]:
     try:
         with os.scandir(folder.location) as listing:
             entries = [entry for entry in listing if entry.name not in EXCLUDED_FOLDERS]
@@ -179,7 +179,7 @@ def _is_ignored(chain: RuleChain, name: bytes, raw: bytes, *, is_folder: bool) -
 
 def _classify(
     item: _Entry, chain: RuleChain, settings: IngestSettings
-) -> FoundFile | Skipped | _Folder:
+) -> FileEntry | Skipped | _Folder:
     entry, path = item.entry, item.path
     if path.encode() != item.raw:
         return Skipped(path, "its name is not UTF-8; rename it to have it read")
@@ -194,7 +194,7 @@ def _classify(
     reason = _find_skip_reason(entry, status, settings)
     if reason:
         return Skipped(path, reason)
-    return FoundFile(path, entry.path, status.st_size, status.st_mtime_ns)
+    return FileEntry(path, entry.path, status.st_size, status.st_mtime_ns)
 
 
 def _find_skip_reason(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quire.core.protocols import View
-from quire.core.types import OPEN, Document, Filter, Record, Value, Viewer, WriteTask, Written
+from quire.core.types import OPEN, Document, Filter, Principle, Record, Viewer, WriteTask, Written
 from quire.errors import InputError
 from quire.memory import experiences, principles
 from quire.memory.authoring import Authoring, put
@@ -20,7 +20,7 @@ from quire.store.access import Rules, canonical
 class _Clustered:
     """A value with what it is made of."""
 
-    value: Value
+    value: Principle
     members: tuple[Record, ...]
     order: WriteTask
     """What its text may be written of."""
@@ -33,7 +33,7 @@ class Principles:
         self._authoring = authoring
         self._project = authoring.project
 
-    def refresh(self, *, viewer: Viewer | str | None = None) -> Written[tuple[Value, ...]]:
+    def refresh(self, *, viewer: Viewer | str | None = None) -> Written[tuple[Principle, ...]]:
         """Derive all principles again from the resolved experiences that the viewer may read."""
         self._project.settle(self._project.root())
         with self._project.view(viewer) as view:
@@ -48,8 +48,8 @@ class Principles:
         return Written(tuple(_in_order(value for value, _ in made)), tuple(notes))
 
     def _worded(
-        self, found: Sequence[_Clustered], held: Mapping[str, Value]
-    ) -> tuple[list[tuple[Value, Document]], list[str]]:
+        self, found: Sequence[_Clustered], held: Mapping[str, Principle]
+    ) -> tuple[list[tuple[Principle, Document]], list[str]]:
         """Let the writer word values, if there is one; what it has worded before stays."""
         texts: dict[str, str] = {}
         notes: list[str] = []
@@ -130,7 +130,9 @@ class Principles:
         return [found[reach] for reach in sorted(found)]
 
     # Last in the class: below it `list` would no longer mean the type.
-    def list(self, *, axis: str | None = None, viewer: Viewer | str | None = None) -> list[Value]:
+    def list(
+        self, *, axis: str | None = None, viewer: Viewer | str | None = None
+    ) -> list[Principle]:
         """List the principles as last refreshed, by axis, the largest first."""
         if axis not in {None, *experiences.AXES}:
             raise InputError(f"there is no axis {axis!r}: use {', '.join(experiences.AXES)}")
@@ -139,7 +141,7 @@ class Principles:
         return _in_order(one for one in found if axis in {None, one.axis})
 
 
-def _held(view: View) -> dict[str, Value]:
+def _held(view: View) -> dict[str, Principle]:
     return {
         record.id: principles.value_of(record, view.chunks_of(record.id), view.links([record.id]))
         for record in view.listing(Filter(kinds=(principles.KIND,)))
@@ -163,6 +165,6 @@ def _newest(record: Record) -> tuple[int, str]:
     return -(record.modified or 0), record.id
 
 
-def _in_order(found: Iterable[Value]) -> list[Value]:
+def _in_order(found: Iterable[Principle]) -> list[Principle]:
     places = {axis: place for place, axis in enumerate(experiences.AXES)}
     return sorted(found, key=lambda one: (places[one.axis], -one.size, one.id))

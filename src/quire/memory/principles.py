@@ -18,7 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.core import chunking, hashing
-from quire.core.types import PRINCIPLE, Chunk, Document, Experience, Link, Record, Value, WriteTask
+from quire.core.types import (
+    PRINCIPLE,
+    Chunk,
+    Document,
+    Experience,
+    Link,
+    Principle,
+    Record,
+    WriteTask,
+)
 from quire.errors import MissingExtraError
 from quire.memory import experiences
 
@@ -74,7 +83,7 @@ def order(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Wri
     return WriteTask(PRINCIPLE, chunking, axis, TOKENS)
 
 
-def value(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Value:
+def value(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Principle:
     """Word a cluster: by the lesson nearest to its middle, a root cause, or the axis's text."""
     nearest = [members[name] for name in cluster.members]
     told = [
@@ -86,7 +95,7 @@ def value(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Val
     worded_by, text = told[0] if told else ("axis", experiences.axis_text(nearest[0], axis))
     named = tuple(sorted(cluster.members))
     cluster_id = hashing.identifier("cluster", named)
-    return Value(
+    return Principle(
         id=hashing.identifier("value", axis, cluster_id),
         text=text,
         axis=axis,
@@ -98,7 +107,7 @@ def value(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Val
     )
 
 
-def document(made: Value, members: Sequence[Record], cut: chunking.Cut) -> Document:
+def document(made: Principle, members: Sequence[Record], cut: chunking.Cut) -> Document:
     """Give the record, chunks and links that a value is kept as.
 
     Whoever may read all members may read it: by the list that they share, and by the rules for the
@@ -131,9 +140,9 @@ def _domain(members: Sequence[Record]) -> str:
     return min(counts, key=lambda name: (-counts[name], name))
 
 
-def value_of(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> Value:
+def value_of(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> Principle:
     """Read a value back from what it is kept as."""
-    return Value(
+    return Principle(
         id=record.id,
         text="".join(chunk.text for chunk in chunks),
         axis=str(record.attrs["axis"]),

@@ -14,7 +14,7 @@ import numpy as np
 
 from quire import embed, ranking, retrieval
 from quire.core.protocols import View
-from quire.core.types import BLOCK, Chunk, Filter, Recipe, Record, Request, blocks
+from quire.core.types import BLOCK_PREFIX, Chunk, Filter, Recipe, Record, Request, blocks
 from quire.memory import feedback
 
 MONTH = 30 * 24 * 60 * 60
@@ -22,7 +22,7 @@ DEEDS = 500
 """So many of the asker's last deeds are looked at."""
 MOST = 1000
 PREFERRED = 1000
-PAGES = tuple(f"{BLOCK}{name}" for name in blocks.PAGES)
+PAGES = tuple(f"{BLOCK_PREFIX}{name}" for name in blocks.PAGES)
 _WORD = re.compile(r"\w+")
 
 

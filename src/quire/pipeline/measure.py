@@ -87,7 +87,7 @@ def outlined(draft: Draft, candidate: Candidate) -> Candidate:
     whole = outline.entities[WHOLE]
     return replace(
         candidate,
-        entity=outline.around(chunk.start, chunk.end),
+        entity=outline.innermost(chunk.start, chunk.end),
         language=str(whole.attrs.get("language", "")) if chunk.kind == "code" else "",
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from quire.core.types import BLOCK, Candidate
+from quire.core.types import BLOCK_PREFIX, Candidate
 from quire.ranking import boosts
 from quire.ranking.boosts import MAX_SIGNAL, FeatureTable, Signal
 
@@ -103,4 +103,4 @@ def is_overdue(candidate: Candidate, features: FeatureTable) -> bool:
 def block_type(candidate: Candidate) -> str:
     """Return the type of the block that a candidate belongs to."""
     kind = candidate.chunk.kind if candidate.record is None else candidate.record.kind
-    return kind.removeprefix(BLOCK)
+    return kind.removeprefix(BLOCK_PREFIX)

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quire.core.aio import make_async
-from quire.core.types import Context, FormattedContext, Options, Recipe, Viewer, formatted
+from quire.core.types import (
+    Context,
+    FormattedContext,
+    Options,
+    Recipe,
+    Viewer,
+    to_formatted_context,
+)
 from quire.memory import vocabulary
 from quire.memory.authoring import OpenProject
 from quire.pipeline import recipe as recipes
@@ -63,7 +70,7 @@ class AgentContexts:
         }
         if context_types is not None:
             options["types"] = context_types
-        return formatted(self._assemble(query, **options))
+        return to_formatted_context(self._assemble(query, **options))
 
     def premortem(
         self,
@@ -106,7 +113,7 @@ class AgentContexts:
         model: str = DEFAULT_MODEL,
     ) -> FormattedContext:
         """Put past failures of a domain on one page, before it fails again."""
-        return formatted(
+        return to_formatted_context(
             self.premortem(
                 domain,
                 strategy,

@@ -10,7 +10,7 @@ from quire import packing, tokens
 from quire.core.aio import make_async
 from quire.core.protocols import View
 from quire.core.types import (
-    BLOCK,
+    BLOCK_PREFIX,
     BlockItem,
     Context,
     ContextPayload,
@@ -58,7 +58,7 @@ class WorkspaceContexts:
             "shares": budget.shares,
             "viewer": request.user,
             "model": request.model,
-            "focus": request.focus.looked_at,
+            "focus": request.focus.record_id,
             "include": request.hints.include_blocks,
             "exclude": request.hints.exclude_blocks,
             "prefer": (*request.hints.prioritize_types, *request.preferences.types),
@@ -140,7 +140,7 @@ def _payload(request: ContextRequest, budget: TokenBudget, context: Context) -> 
         by_section[item.section].append(
             BlockItem(
                 block_id=item.record_id,
-                block_type=item.kind.removeprefix(BLOCK),
+                block_type=item.kind.removeprefix(BLOCK_PREFIX),
                 content=item.text,
                 relevance=min(1.0, item.score / BEST),
                 metadata=item.about,

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quire.core.types import (
-    BLOCK,
+    BLOCK_PREFIX,
     Candidate,
     Entity,
     Frame,
     Passage,
     Record,
     RenderSpec,
-    written_moment,
+    format_time,
 )
 from quire.rendering.entities import entity_of, truncate
 from quire.rendering.escape import code_span, escape_line, escape_paragraph, fence
@@ -171,7 +171,7 @@ def _memory_metadata(_: Candidate, record: Record) -> dict[str, object]:
         "id": record.id,
         "category": record.attrs.get("category"),
         "importance": _share(record, "importance"),
-        "created_at": written_moment(record.modified),
+        "created_at": format_time(record.modified),
     }
 
 
@@ -322,14 +322,14 @@ def _commit(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
 
 
 def _day(record: Record) -> str:
-    return (written_moment(record.modified) or "an unknown day").partition("T")[0]
+    return (format_time(record.modified) or "an unknown day").partition("T")[0]
 
 
 def _commit_metadata(_: Candidate, record: Record) -> dict[str, object]:
     return {
         "sha": record.attrs.get("sha"),
         "author": record.author,
-        "timestamp": written_moment(record.modified),
+        "timestamp": format_time(record.modified),
         "files_changed": list(record.paths),
         "insertions": record.attrs.get("insertions"),
         "deletions": record.attrs.get("deletions"),
@@ -355,7 +355,7 @@ def _other_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
 
 
 def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
-    kind = record.kind.removeprefix(BLOCK).replace("_", " ").capitalize()
+    kind = record.kind.removeprefix(BLOCK_PREFIX).replace("_", " ").capitalize()
     page = f" on {code_span(candidate.crumbs[-1])}" if candidate.crumbs else ""
     return ItemText(
         f"**{escape_line(kind)}**{page}\n",
@@ -367,10 +367,10 @@ def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
 def _block_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
     return {
         "id": record.id,
-        "type": record.kind.removeprefix(BLOCK),
+        "type": record.kind.removeprefix(BLOCK_PREFIX),
         "page_title": candidate.crumbs[-1] if candidate.crumbs else None,
         "path": list(candidate.crumbs),
-        "last_modified": written_moment(record.modified),
+        "last_modified": format_time(record.modified),
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quire.core.types import BLOCK, Frame, Passage, Piece, RenderSpec
+from quire.core.types import BLOCK_PREFIX, Frame, Passage, Piece, RenderSpec
 from quire.rendering.escape import escape_line, escape_paragraph, fence
 from quire.rendering.page import section_name
 
@@ -45,8 +45,8 @@ def block_heading(piece: Piece) -> str:
     """Return the line above a block: its page and its type."""
     candidate = piece.candidate
     crumbs = [*candidate.crumbs[-1:]]
-    kind = candidate.chunk.kind.removeprefix(BLOCK)
-    if not candidate.chunk.kind.startswith(BLOCK):
+    kind = candidate.chunk.kind.removeprefix(BLOCK_PREFIX)
+    if not candidate.chunk.kind.startswith(BLOCK_PREFIX):
         first = candidate.chunk.lines[0]
         place = candidate.chunk.path + (f":{first}" if first else "")
         return f"[{escape_line(place)}] [{escape_line(kind)}]\n"
@@ -63,7 +63,7 @@ def message_text(speaker: str, text: str) -> str:
 
 
 def _block_text(passage: Passage) -> str:
-    kind = passage.first.candidate.chunk.kind.removeprefix(BLOCK)
+    kind = passage.first.candidate.chunk.kind.removeprefix(BLOCK_PREFIX)
     text = "\n".join(run.text.strip("\n") for run in passage.runs)
     if kind == CODE:
         ticks = fence(text)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from quire.core.protocols import View
-from quire.core.types import Filter, FoundFile, IngestSettings, Mistake, Record, Skipped
+from quire.core.types import FileEntry, Filter, IngestSettings, Mistake, Record, Skipped
 from quire.ingest import compute_record_id, walk
 from quire.rules.discovery import GLOBS, detect_format
 from quire.rules.parser import MAX_CHARACTERS
@@ -27,7 +27,7 @@ class DiskSource:
     def __init__(self, root: Path, settings: IngestSettings) -> None:
         self._root = root
         self._settings = settings
-        self._entries: dict[str, FoundFile | Skipped] = {}
+        self._entries: dict[str, FileEntry | Skipped] = {}
 
     def list_below(self, paths: Sequence[str]) -> set[str]:
         """Return the context files at and below some paths."""
@@ -93,7 +93,7 @@ class StoreSource:
                 yield path, "".join(chunk.text for chunk in chunks)
 
 
-def _read_entry(entry: FoundFile | Skipped) -> str | Mistake:
+def _read_entry(entry: FileEntry | Skipped) -> str | Mistake:
     if isinstance(entry, Skipped):
         return Mistake(entry.path, 0, f"not read: {entry.reason}")
     if entry.size > MAX_BYTES:

@@ -15,7 +15,7 @@ from pathlib import Path
 from quire.core import hashing
 from quire.core.protocols import View
 from quire.core.types import Filter, Viewer
-from quire.core.types.blocks import Block, PagesImported
+from quire.core.types.blocks import Block, PageImportResult
 from quire.errors import InputError
 from quire.memory.authoring import Authoring, signed
 from quire.workspace import records
@@ -34,7 +34,7 @@ def import_pages(
     viewer: Viewer | str | None,
     allow_secret: bool,
     at: int,
-) -> PagesImported:
+) -> PageImportResult:
     """Import all pages of a folder; see `Blocks.import_pages`."""
     settings = authoring.project.config.ingest
     settings = replace(settings, secrets=settings.secrets or allow_secret)
@@ -63,7 +63,7 @@ def import_pages(
         gone = dict.fromkeys(before.keys() - after.keys())
         written = blocks.apply(transaction, {**changed, **gone})
     added = sum(name not in before for name in changed)
-    return PagesImported(
+    return PageImportResult(
         root=laid.root,
         pages=laid.pages,
         blocks=len(after),

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quire.core import chunking
-from quire.core.types import BLOCK, Chunk, Document, Link, Record
+from quire.core.types import BLOCK_PREFIX, Chunk, Document, Link, Record
 from quire.core.types.blocks import NO_PROPERTIES, NO_RELATIONS, TYPES, Block, Property
 from quire.workspace import text
 from quire.workspace.inheritance import InheritedAccess
 
 FOLDER = ".quire/block"
-KINDS = tuple(f"{BLOCK}{name}" for name in TYPES)
+KINDS = tuple(f"{BLOCK_PREFIX}{name}" for name in TYPES)
 LINK = "link"
 MENTION = "mention"
 RELATION = "relation:"
@@ -33,7 +33,7 @@ def path(name: str) -> str:
 
 def is_block(record: Record) -> bool:
     """Tell whether a record is a block."""
-    return record.kind.startswith(BLOCK)
+    return record.kind.startswith(BLOCK_PREFIX)
 
 
 def document(block: Block, standing: InheritedAccess, cut: chunking.Cut) -> Document:
@@ -45,7 +45,7 @@ def document(block: Block, standing: InheritedAccess, cut: chunking.Cut) -> Docu
     told = (own, path(standing.page or "")) if headed and access is None else ()
     record = Record(
         id=block.id,
-        kind=f"{BLOCK}{block.type}",
+        kind=f"{BLOCK_PREFIX}{block.type}",
         path=own,
         title=text.title(block),
         parent=block.parent,
@@ -79,7 +79,7 @@ def block_of(record: Record, chunks: Iterable[Chunk]) -> Block:
     end = len(whole) - int(attrs.get("after", 0))
     return Block(
         id=record.id,
-        type=record.kind.removeprefix(BLOCK),
+        type=record.kind.removeprefix(BLOCK_PREFIX),
         text=whole[int(attrs.get("before", 0)) : end],
         parent=record.parent,
         position=record.position,

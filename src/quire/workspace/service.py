@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from quire.core.protocols import View
 from quire.core.types import Event, Filter, ImportResult, Record, Viewer, Written
-from quire.core.types.blocks import Block, PagesImported, Property, Removed
+from quire.core.types.blocks import Block, PageImportResult, Property, RemovedBlocks
 from quire.errors import InputError
 from quire.memory.authoring import Authoring, moment, refuse_others, refuse_secrets
 from quire.store.access import access_list
@@ -141,7 +141,7 @@ class Blocks:
             written = self._writer.replace(transaction, old, made, at)
         return Written(made, self._authoring.embed_written(viewer, written))
 
-    def delete(self, block_id: str, *, viewer: Viewer | str | None = None) -> Removed:
+    def delete(self, block_id: str, *, viewer: Viewer | str | None = None) -> RemovedBlocks:
         """Delete a block with those children that the viewer may read; return what was deleted.
 
         Children that the viewer may not read stay, without a parent. Raises `InputError` if others
@@ -158,7 +158,7 @@ class Blocks:
             events = tuple(event for event in view.events() if event.record_id in gone)
             written = self._writer.apply(transaction, gone)
         self._authoring.embed_written(viewer, written)
-        return Removed(blocks, events)
+        return RemovedBlocks(blocks, events)
 
     def get(self, block_id: str, *, viewer: Viewer | str | None = None) -> Block:
         """Return one block by its id."""
@@ -236,7 +236,7 @@ class Blocks:
         viewer: Viewer | str | None = None,
         allow_secret: bool = False,
         at: int | None = None,
-    ) -> PagesImported:
+    ) -> PageImportResult:
         """Import all pages of a folder: a `vault`, a `notion` export or plain `markdown`.
 
         Run it again at will: unchanged blocks are left alone, changed ones are written again, those

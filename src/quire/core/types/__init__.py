@@ -1,6 +1,6 @@
-"""What crosses from room to room: frozen values, and nothing else."""
+"""The values that packages exchange: frozen dataclasses, and nothing else."""
 
-from quire.core.types.agent import ContextItem, FormattedContext, formatted
+from quire.core.types.agent import ContextItem, FormattedContext, to_formatted_context
 from quire.core.types.candidates import (
     Candidate,
     Coverage,
@@ -30,7 +30,7 @@ from quire.core.types.context import (
     Run,
     Source,
 )
-from quire.core.types.documents import MISSING_EXTRA, Document, FoundFile, Skipped
+from quire.core.types.documents import MISSING_EXTRA, Document, FileEntry, Skipped
 from quire.core.types.llm import PRINCIPLE, SUMMARY, WriteResult, WriteTask
 from quire.core.types.memory import (
     OPEN,
@@ -38,9 +38,9 @@ from quire.core.types.memory import (
     Feedback,
     ImportResult,
     Memory,
-    Value,
+    Principle,
     Written,
-    written_moment,
+    format_time,
 )
 from quire.core.types.options import Filters, Options, Request
 from quire.core.types.outline import (
@@ -76,12 +76,12 @@ from quire.core.types.recipe import (
     SourceSpec,
 )
 from quire.core.types.records import (
-    BLOCK,
+    BLOCK_PREFIX,
     MAIN,
     NO_ATTRS,
     OWN_TIME,
     PUBLIC,
-    TIMED,
+    TIMED_KINDS,
     AccessRule,
     Chunk,
     Event,
@@ -124,7 +124,7 @@ from quire.core.types.viewer import LINK, NO_FILTER, OWNER, OWNER_NAME, Filter, 
 __all__ = [
     "ALL",
     "APPLY",
-    "BLOCK",
+    "BLOCK_PREFIX",
     "CAPPED",
     "CATEGORIES",
     "CUT",
@@ -149,7 +149,7 @@ __all__ = [
     "SKIP",
     "SUMMARIZED",
     "SUMMARY",
-    "TIMED",
+    "TIMED_KINDS",
     "WHOLE",
     "AccessRule",
     "ActiveContext",
@@ -178,12 +178,12 @@ __all__ = [
     "Experience",
     "Failure",
     "Feedback",
+    "FileEntry",
     "Filter",
     "Filters",
     "FitSpec",
     "Focus",
     "FormattedContext",
-    "FoundFile",
     "Frame",
     "FusionStats",
     "Hit",
@@ -208,6 +208,7 @@ __all__ = [
     "PayloadMetadata",
     "Piece",
     "Preferences",
+    "Principle",
     "Problem",
     "Progress",
     "Proof",
@@ -232,7 +233,6 @@ __all__ = [
     "Status",
     "TokenBudget",
     "Validation",
-    "Value",
     "Verdict",
     "Viewer",
     "WriteResult",
@@ -241,6 +241,6 @@ __all__ = [
     "Written",
     "category",
     "category_of",
-    "formatted",
-    "written_moment",
+    "format_time",
+    "to_formatted_context",
 ]

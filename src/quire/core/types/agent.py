@@ -1,4 +1,4 @@
-"""What is an agent given to read before it goes on?"""
+"""The context of an agent, as specification 4 defines it."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from quire.core.types.context import Context
 
 @dataclass(frozen=True, slots=True)
 class ContextItem:
-    """One thing on the page, and what is known of it."""
+    """One item of the page with its metadata."""
 
     source: str
-    """What it is: `memory`, `code`, `experience`, `value`, `commit`."""
+    """Its kind: `memory`, `code`, `experience`, `value`, `commit`."""
     content: str
-    """What the page says of it."""
+    """Its text on the page."""
     relevance: float
-    """How much speaks for it, as a share of what speaks for the best item: 0 to 1."""
+    """Its score as a share of the best item's score: 0 to 1."""
     metadata: Mapping[str, object]
-    """What its kind tells beside: a memory's category, a commit's author."""
+    """Metadata of its kind: a memory's category, a commit's author."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormattedContext:
-    """One page within a budget, and what stands on it."""
+    """One page within a budget, and its items."""
 
     markdown: str
     items: tuple[ContextItem, ...]
     token_count: int
-    """The tokens of the page, as its model counts them."""
+    """Number of tokens of the page, as its model counts them."""
     sources_used: Mapping[str, int]
-    """How many items there are of each source."""
+    """Number of items of each kind."""
     limit_exceeded: int = 0
-    """By how many tokens a soft budget was passed."""
+    """Number of tokens by which a soft budget was exceeded."""
     failed: tuple[Failure, ...] = ()
-    """The sources that did not answer, and why; the page names them as well."""
+    """The sources that failed, with the reason; the page names them as well."""
     receipt: Mapping[str, object] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[ContextItem]:
         return iter(self.items)
 
 
-def formatted(context: Context) -> FormattedContext:
-    """Give a context as an agent takes it."""
+def to_formatted_context(context: Context) -> FormattedContext:
+    """Return a context as a page for an agent."""
     best = max((item.score for item in context.items), default=0)
     used: dict[str, int] = {}
     for item in context.items:

@@ -1,4 +1,4 @@
-"""What is a workspace made of?"""
+"""Blocks: the records of a workspace."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ TYPES = (
     "file",
     "toggle",
 )
-"""What a block can be."""
+"""The types of blocks."""
 PAGES = ("page", "db", "db_row")
-"""Those that others stand on: their text is their title."""
+"""Types that contain other blocks as pages: their text is their title."""
 
 Property: TypeAlias = str | int | float | bool | tuple[str, ...]
 
@@ -44,43 +44,43 @@ NO_RELATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a workspace: a page, a paragraph, a task, a row of a table of pages."""
+    """A part of a workspace: a page, a paragraph, a task, a row of a database."""
 
     id: str
-    """Empty: one is made when it is written."""
+    """Empty: an id is generated when the block is written."""
     type: str
     """One of `TYPES`."""
     text: str = ""
-    """What it says; of a page, a database or a row its title, of an image its caption."""
+    """Its text; of a page, a database or a row the title, of an image the caption."""
     parent: str | None = None
-    """The id of the block that it stands in; it need not be there (yet)."""
+    """The id of the block that contains it; that block need not exist (yet)."""
     position: int = 0
-    """Its place among those with the same parent; equal places go by id."""
+    """Its place among its siblings; equal places are ordered by id."""
     properties: Mapping[str, Property] = field(default_factory=lambda: NO_PROPERTIES)
-    """`status`, `due`, `done`, `assignee` and whatever else is said of it."""
+    """`status`, `due`, `done`, `assignee` and any others."""
     relations: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NO_RELATIONS)
-    """By the relation's name the ids of other blocks."""
+    """The ids of other blocks, by the name of the relation."""
     links: tuple[str, ...] = ()
-    """The ids of what it links to."""
+    """The ids of the records that it links to."""
     mentions: tuple[str, ...] = ()
     """The people (or blocks) that it mentions."""
     created: int | None = None
-    """Seconds since 1970, UTC; None: when it is first written."""
+    """Seconds since 1970, UTC; None: the time of the first write."""
     edited: int | None = None
-    """Seconds since 1970, UTC; None: when it is written."""
+    """Seconds since 1970, UTC; None: the time of the write."""
     author: str | None = None
     """Who wrote it; None: the owner."""
     access: tuple[str, ...] | None = None
-    """Who may read it and what stands in it; None: as of what it stands in."""
+    """Who may read it and the blocks in it; None: inherited from its parent."""
     source: str = ""
-    """The import that it came with, as a hash."""
+    """The import that created it, as a hash."""
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
-    """Blocks that were taken out, each after the one that it stood in, and what was done to them.
+class RemovedBlocks:
+    """Blocks that were deleted, parents first, and their events.
 
-    `put_blocks(removed.blocks, events=removed.events, …)` puts them back exactly as they were.
+    `put_blocks(removed.blocks, events=removed.events, …)` restores them exactly.
     """
 
     blocks: tuple[Block, ...]
@@ -94,11 +94,11 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
-class PagesImported:
-    """What became of a folder of pages that was imported."""
+class PageImportResult:
+    """The result of importing a folder of pages."""
 
     root: str
-    """The id of the page that all the others stand below."""
+    """The id of the page that contains all others."""
     pages: int
     blocks: int
     added: int
@@ -106,8 +106,8 @@ class PagesImported:
     unchanged: int
     removed: int
     resolved: int
-    """Links that lead to another page of the folder."""
+    """Number of links to another page of the folder."""
     dangling: tuple[Skipped, ...]
-    """Links that lead nowhere: on which page, and what they say."""
+    """Links without a target, each with its page and text."""
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()

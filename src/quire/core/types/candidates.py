@@ -1,4 +1,4 @@
-"""What does a search find, and how is it shown to be right?"""
+"""Hits, candidates and failures of a search; roots and proofs of what a viewer may read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quire.core.types.rules import ActiveContext
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that a search found, with all that its place in a total order needs."""
+    """A chunk that a search found, with all fields of the total order."""
 
     id: str
     score: int
@@ -29,7 +29,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What one search found, best first, and whether the search was exhaustive."""
+    """The hits of one search, best first, and whether every vector was compared."""
 
     hits: tuple[Hit, ...]
     exact: bool = True
@@ -49,25 +49,25 @@ class FusionStats:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk with the signals that speak for it and the score that they add up to."""
+    """A chunk with its score and the signals that the score is made of."""
 
     chunk: Chunk
     score: int
     signals: Mapping[str, int]
     entity: Entity | None = None
-    """What it is a part of, where that was looked up."""
+    """The entity that it belongs to, if that was looked up."""
     language: str = ""
-    """The programming language that it is written in, likewise."""
+    """Its programming language, likewise."""
     record: Record | None = None
-    """What it was cut from, likewise."""
+    """The record that it is a chunk of, likewise."""
     crumbs: tuple[str, ...] = ()
-    """The titles of the pages that it stands in, the outermost first, likewise."""
+    """The titles of the pages that contain it, the outermost first, likewise."""
     place: tuple[tuple[int, str], ...] = ()
-    """Where it stands in the tree: position and id of what it stands in, then its own; likewise."""
+    """Its place in the hierarchy: position and id of each ancestor, then its own; likewise."""
     context: ActiveContext | None = None
-    """The context that it is, and how much that counts, where rules were asked."""
+    """The context that it is, with its priority, if rules were evaluated."""
     section: Section | None = None
-    """The part of the page that it was found for, if the page has parts."""
+    """The section that it was found for, if the recipe has sections."""
 
     @property
     def order(self) -> tuple[int, str, int, int, str]:
@@ -105,14 +105,14 @@ class Candidate:
 
 
 def category_of(candidate: Candidate) -> str:
-    """Tell to which group of a context a candidate belongs: `code`, `documentation`, …"""
+    """Return the category of a candidate: `code`, `documentation`, `conversation` or `other`."""
     kind = candidate.chunk.kind if candidate.entity is None else candidate.entity.kind
     return category(kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A source that could not answer, and why; the rest still does."""
+    """A source that failed, and the reason; the others still answer."""
 
     source: str
     reason: str
@@ -120,7 +120,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Two hashes over all that a viewer may read: the content, and the content with vectors."""
+    """Two hashes over everything that a viewer may read: content, and content with vectors."""
 
     content: str
     state: str
@@ -128,7 +128,7 @@ class Roots:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many chunks there are to search, and how many of them have vectors, of which model."""
+    """Number of chunks to search, and of those with vectors, with the model of the vectors."""
 
     chunks: int
     vectors: int
@@ -137,12 +137,12 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Shows that a chunk is under a content root, without the rest of the store.
+    """Proof that a chunk is under a content root, without the rest of the store.
 
-    `bucket` holds the (key, hash) pairs of the chunk's bucket, the chunk's own included;
-    `nodes` the (position, hash) pairs of the buckets beside it and `top` those of the nodes
-    above; `classes` the roots of all access classes that the viewer may read. Nothing in it
-    stems from what the viewer may not read.
+    `bucket` holds the (key, hash) pairs of the chunk's bucket, including its own; `nodes` the
+    (position, hash) pairs of the buckets beside it and `top` those of the nodes above; `classes`
+    the roots of all access classes that the viewer may read. Nothing in it depends on what the
+    viewer may not read.
     """
 
     chunk_id: str

@@ -1,4 +1,4 @@
-"""What is met on disk, and what becomes of it?"""
+"""Files on disk, and the documents that are read from them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from quire.core.types.records import Chunk, Link, Record
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file met on a walk: its path in the space (with `/`) and where it lies on disk."""
+class FileEntry:
+    """A file that a walk found: its path in the space (with `/`) and its location on disk."""
 
     path: str
     location: str
@@ -19,32 +19,32 @@ class FoundFile:
 
 
 MISSING_EXTRA = "an extra is missing"
-MAY_PASS = (
+TEMPORARY_REASONS = (
     "cannot be read",
     "folder cannot be read",
     "changed while",
     "vanished before",
     MISSING_EXTRA,
 )
-"""How the reasons begin that say nothing of what a file is."""
+"""Beginnings of reasons that say nothing about the content of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that was left out, and why."""
+    """A file that was skipped, and the reason."""
 
     path: str
     reason: str
 
     @property
-    def may_pass(self) -> bool:
-        """Whether the reason says nothing of what the file is: the next run may read it."""
-        return self.reason.startswith(MAY_PASS)
+    def is_temporary(self) -> bool:
+        """Whether the next run may be able to read the file."""
+        return self.reason.startswith(TEMPORARY_REASONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a reader made of one file: the record, its chunks, its links and its outline."""
+    """A record with its chunks, links and outline, as a reader makes it from one file."""
 
     record: Record
     chunks: tuple[Chunk, ...]

@@ -1,4 +1,4 @@
-"""What was learned, and by whom?"""
+"""Memories, experiences, principles and feedback."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from quire.core.types.documents import Skipped
 Stored = TypeVar("Stored")
 
 OPEN = "open"
-"""The outcome of an experience that has none yet."""
+"""The outcome of an experience that is not resolved yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Something that was worth remembering: a fact, a preference, a decision, an error."""
+    """Something worth remembering: a fact, a preference, a decision, an error."""
 
     id: str
     content: str
@@ -29,14 +29,14 @@ class Memory:
     author: str | None = None
     """Who wrote it; None: the owner."""
     acl: tuple[str, ...] | None = None
-    """Who may read it; None: the space's rules decide."""
+    """Who may read it; None: the access rules of the space decide."""
     supersedes: str | None = None
     superseded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """What someone tried, what they expected of it, and how it ended."""
+    """What someone tried, what they expected, and how it ended."""
 
     id: str
     goal: str
@@ -52,7 +52,7 @@ class Experience:
     root_cause: str = ""
     lesson: str = ""
     tier: str = ""
-    """`gold`, `silver`, `bronze` or `abandoned`, by how it was resolved; empty while it is open."""
+    """`gold`, `silver`, `bronze` or `abandoned`, by its resolution; empty while it is open."""
     iterations: int = 1
     started: int | None = None
     updated: int | None = None
@@ -60,39 +60,39 @@ class Experience:
     source: str = ""
     """The file that it was imported from."""
     digest: str = ""
-    """What that file said, as a hash."""
+    """The hash of that file."""
     author: str | None = None
     acl: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Principle:
     """A principle that several experiences have in common."""
 
     id: str
     text: str
     axis: str
-    """What the experiences are alike in: `full`, `strategy`, `surprise` or `root_cause`."""
+    """What the experiences have in common: `full`, `strategy`, `surprise` or `root_cause`."""
     cluster_id: str
     """A hash of its members."""
     size: int
     similarity: int
-    """Of the experience that worded it to the middle of all members, in thousandths."""
+    """Of the experience that gave its text to the center of all members, in thousandths."""
     members: tuple[str, ...]
     """The ids of the experiences."""
     worded_by: str = "lesson"
-    """Whose words the text is: a member's `lesson`, its `root_cause`, all on the `axis`, or those
-    of a language model, by its name."""
+    """Where the text is from: a member's `lesson` or `root_cause`, all members on the `axis`, or a
+    language model, by its name."""
 
     @property
     def is_written(self) -> bool:
-        """Whether a language model worded it: none of its members said it so."""
+        """Whether a language model wrote the text."""
         return ":" in self.worded_by
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What someone says of the pieces of a context: which helped, and which did not."""
+    """A rating of the pieces of a context: which were useful, and which were not."""
 
     id: str
     useful: tuple[str, ...]
@@ -103,11 +103,11 @@ class Feedback:
     at: int
     """Seconds since 1970, UTC."""
     author: str | None = None
-    """Who says it; None: the owner."""
+    """Who gave it; None: the owner."""
     acl: tuple[str, ...] = ()
     """Who may read it."""
     shared: bool = False
-    """Whether it counts for all who may read it."""
+    """Whether it counts for everyone who may read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Written(Generic[Stored]):
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What became of the things in a file or a folder that was imported."""
+    """The result of importing a file or a folder."""
 
     added: int
     changed: int
@@ -129,6 +129,6 @@ class ImportResult:
     notes: tuple[str, ...] = ()
 
 
-def written_moment(at: int | None) -> str | None:
-    """Write a moment as ISO 8601 in UTC."""
+def format_time(at: int | None) -> str | None:
+    """Format a time as ISO 8601 in UTC."""
     return None if at is None else datetime.fromtimestamp(at, UTC).isoformat()

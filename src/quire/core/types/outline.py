@@ -1,9 +1,8 @@
-"""What is a record made of, and what does it speak of?
+"""Outlines: the entities of a record and the names that they use.
 
-A file of code has classes and functions, a document sections, a conversation messages: named
-ranges of a record's text, one inside another. What they name elsewhere (a function that is called)
-is kept by name alone: whom a name means is decided when a question is asked, over what the asker
-may read.
+A source file has classes and functions, a document sections, a conversation messages: named ranges
+of a record's text, one inside another. References to other records (a function that is called) are
+stored by name alone: they are resolved for each query, over what the viewer may read.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from dataclasses import dataclass, field
 from quire.core.types.records import NO_ATTRS
 
 WHOLE = 0
-"""The place in an outline of the entity that is the whole record."""
-NEARLY_ALL = (4, 5)
-"""What is cut out of an entity may begin or end a little outside: in its blank lines, say."""
+"""Index in an outline of the entity that is the whole record."""
+MIN_SHARE = (4, 5)
+"""Share of a range that an entity must contain: a chunk may begin or end in blank lines outside."""
 
 CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "code": ("function", "method", "class", "interface", "type", "file", "module", "code"),
@@ -28,7 +27,7 @@ _CATEGORY = {kind: name for name, kinds in CATEGORIES.items() for kind in kinds}
 
 
 def category(kind: str) -> str:
-    """Tell to which group of a context a kind of entity belongs."""
+    """Return the category of a kind of entity."""
     return _CATEGORY.get(kind, OTHER)
 
 
@@ -41,24 +40,24 @@ class Entity:
     `requirement`, `feature`; `session`, `message`, `decision`; `commit`."""
     name: str
     qualified: str
-    """Its name with those of the entities around it (`Cart.total`), without the file's."""
+    """Its name with those of the enclosing entities (`Cart.total`), without the file's."""
     start: int
     """Offset of the first byte in the record's text as UTF-8."""
     end: int
     lines: tuple[int, int]
     parent: int | None = None
-    """The place in the outline of the entity around it; None: it is the whole record."""
+    """Index of the enclosing entity in the outline; None: it is the whole record."""
     signature: str = ""
-    """How it is declared, without its body, on one line."""
+    """Its declaration without the body, on one line."""
     summary: str = ""
-    """What it says of itself: a docstring, the comment above it, its first paragraph."""
+    """Its docstring, the comment above it, or its first paragraph."""
     decorators: tuple[str, ...] = ()
     attrs: Mapping[str, str | int] = field(default_factory=lambda: NO_ATTRS)
-    """What only its kind has: a message's speaker, time and turn."""
+    """Attributes of its kind: a message's speaker, time and turn."""
 
     @property
-    def fixed(self) -> tuple[str | int | tuple[int, int] | tuple[str, ...] | None, ...]:
-        """All that every entity has, in the order in which it is hashed and kept."""
+    def hashed_fields(self) -> tuple[str | int | tuple[int, int] | tuple[str, ...] | None, ...]:
+        """The fields of every kind of entity, in the order in which they are hashed and stored."""
         return (
             self.kind,
             self.name,
@@ -75,37 +74,37 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A name that an entity uses and that something elsewhere may define."""
+    """A name that an entity uses and that another entity may define."""
 
     name: str
     kind: str
     """`call`, `use` (a type, a base class, a decorator), `import` or `test` (what it tests)."""
     within: int
-    """The place in the outline of the innermost entity that uses it."""
+    """Index in the outline of the innermost entity that uses it."""
     count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The parts of a record in reading order, the whole first, and the names that they use."""
+    """The entities of a record in reading order, the whole first, and the names that they use."""
 
     entities: tuple[Entity, ...]
     references: tuple[Reference, ...] = ()
 
-    def around(self, start: int, end: int) -> Entity:
-        """Give the innermost entity that holds nearly all of a stretch of the text."""
-        found = self.entities[WHOLE]
+    def innermost(self, start: int, end: int) -> Entity:
+        """Return the innermost entity that contains nearly all of a range of the text."""
+        best = self.entities[WHOLE]
         for entity in self.entities[1:]:
             shared = min(end, entity.end) - max(start, entity.start)
-            innermost = entity.end - entity.start <= found.end - found.start
-            if innermost and shared * NEARLY_ALL[1] >= (end - start) * NEARLY_ALL[0] > 0:
-                found = entity
-        return found
+            is_smaller = entity.end - entity.start <= best.end - best.start
+            if is_smaller and shared * MIN_SHARE[1] >= (end - start) * MIN_SHARE[0] > 0:
+                best = entity
+        return best
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Where a name is defined or used: a record, and the place of the entity in its outline."""
+    """A definition or a use of a name: a record, and the index of the entity in its outline."""
 
     name: str
     kind: str

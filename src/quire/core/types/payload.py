@@ -1,4 +1,4 @@
-"""What is asked for in a workspace, and what is given?"""
+"""Requests and contexts of a workspace, as specification 3 defines them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from quire.core.types.viewer import Viewer
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What a person looks at; the innermost that is named counts."""
+    """The record that a user is viewing: the innermost one that is given."""
 
     block_id: str | None = None
     page_id: str | None = None
     database_id: str | None = None
 
     @property
-    def looked_at(self) -> str | None:
-        """The id of what is looked at."""
+    def record_id(self) -> str | None:
+        """The id of the record."""
         return self.block_id or self.page_id or self.database_id
 
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """How many tokens there are, and what each part of the page may take of them."""
+    """The token budget, and the share of each part of the page."""
 
     total: int = 4000
     focus: int = 1500
@@ -37,7 +37,7 @@ class TokenBudget:
 
     @property
     def shares(self) -> dict[str, int]:
-        """What each part may take."""
+        """The share of each part."""
         return {
             "focus": self.focus,
             "semantic": self.semantic,
@@ -50,7 +50,7 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class ContextHints:
-    """What the asker knows of what is needed."""
+    """Hints of the caller about what is relevant."""
 
     prioritize_types: tuple[str, ...] = ()
     time_range: tuple[int | None, int | None] = (None, None)
@@ -62,19 +62,19 @@ class ContextHints:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What a person likes to see."""
+    """Preferences of a user."""
 
     types: tuple[str, ...] = ()
-    """Kinds of blocks."""
+    """Types of blocks."""
     language: str = ""
-    """The language that answers should be in."""
+    """The language of the answers."""
     format: str = ""
     """The format of the context."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """What is asked for: a question, by someone, who looks at something, within a budget."""
+    """A query of a user who is viewing something, with a budget."""
 
     query: str
     user: Viewer | str
@@ -82,11 +82,11 @@ class ContextRequest:
     """`assist`, `chat`, `search` or `automate`."""
     focus: Focus = field(default_factory=Focus)
     token_budget: TokenBudget | None = None
-    """None: as the type of the request has it."""
+    """None: the default of the request's type."""
     conversation_history: tuple[tuple[str, str], ...] = ()
-    """Who speaks, and what; the oldest message first."""
+    """Speaker and text of each message, the oldest first."""
     system: str = ""
-    """The caller's own instructions."""
+    """Instructions of the caller."""
     hints: ContextHints = field(default_factory=ContextHints)
     preferences: Preferences = field(default_factory=Preferences)
     model: str = "o200k"
@@ -103,12 +103,12 @@ class BlockItem:
     relevance: float
     """0 to 1."""
     metadata: Mapping[str, object]
-    """The page's title, the breadcrumb path, when it was modified."""
+    """The title of its page, its breadcrumb path and its modification time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextSection:
-    """A part of a context."""
+    """A section of a context."""
 
     type: str
     """`focus`, `semantic`, `relations` or `activity`."""
@@ -119,7 +119,7 @@ class ContextSection:
 
 @dataclass(frozen=True, slots=True)
 class PayloadMetadata:
-    """What is known of a context."""
+    """Facts about a context."""
 
     total_tokens: int
     budget: int
@@ -133,7 +133,7 @@ class PayloadMetadata:
 
 @dataclass(frozen=True, slots=True)
 class ContextPayload:
-    """A context by its parts, as a text, and with its receipt."""
+    """A context as sections and as text, with its receipt."""
 
     sections: tuple[ContextSection, ...]
     metadata: PayloadMetadata
@@ -145,13 +145,13 @@ class ContextPayload:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """Whether a context is as it should be; if not, what is wrong with it."""
+    """The result of checking a context: its problems and warnings."""
 
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What its reader should know: what it holds is superseded, a part is empty."""
+    """Facts that the reader should know: a memory is superseded, a section is empty."""
 
     @property
     def valid(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems

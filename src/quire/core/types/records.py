@@ -1,4 +1,4 @@
-"""What is kept in a store?"""
+"""What a store contains: records, chunks, links, events, access rules and stamps."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from quire.core import hashing
 MAIN = "main"
 PUBLIC = "public"
 OWN_TIME = "+"
-"""Ends the digest in the stamp of a file that says itself when it was modified."""
-TIMED = ("commit", "memory", "experience")
-"""Kinds of records whose time is when they were made; any other may claim what it likes."""
-BLOCK = "block."
-"""The kinds of blocks begin with it."""
+"""Suffix of the digest in the stamp of a file that states its own modification time."""
+TIMED_KINDS = ("commit", "memory", "experience")
+"""Kinds of records whose time is known to be true; any other may state whatever it likes."""
+BLOCK_PREFIX = "block."
+"""Prefix of the kinds of blocks."""
 NO_ATTRS: Mapping[str, str | int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One thing that was ingested: a document, a source file, a commit, a memory.
+    """One thing that was indexed: a document, a source file, a commit, a memory.
 
-    The text itself is kept by the record's chunks, which together cover it.
+    Its text is in its chunks, which together cover it.
     """
 
     id: str
@@ -33,20 +33,20 @@ class Record:
     parent: str | None = None
     position: int = 0
     modified: int | None = None
-    """Seconds since 1970, UTC; from front matter, git or the caller; from the disk if asked."""
+    """Seconds since 1970, UTC; from front matter, git or the caller; from the disk by setting."""
     author: str | None = None
     acl: tuple[str, ...] | None = None
-    """Who may read it (`public`, `user:NAME`, `group:NAME`, `link:TOKEN`); None: the space's rules
-    decide."""
+    """Who may read it (`public`, `user:NAME`, `group:NAME`, `link:TOKEN`); None: the access rules
+    of the space decide."""
     attrs: Mapping[str, str | int] = field(default_factory=lambda: NO_ATTRS)
     paths: tuple[str, ...] = ()
-    """The paths that it tells of (a commit's files, a block's page): only who may read them all
-    may read it."""
+    """The paths that it is about (a commit's files, a block's page): only viewers who may read all
+    of them may read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a record's text, with its place in it."""
+    """A piece of a record's text, with its place in the text."""
 
     id: str
     record_id: str
@@ -59,18 +59,18 @@ class Chunk:
     """Offset of the first byte in the record's text as UTF-8."""
     end: int
     lines: tuple[int, int]
-    """First and last line, counted from 1; (0, 0) where lines mean nothing."""
+    """First and last line, counted from 1; (0, 0) if the text has no lines of a file."""
     text: str
 
     @property
     def vector_key(self) -> str:
-        """The name of the vector that stands for this text."""
+        """The key of the vector of this text."""
         return hashing.vector_key(self.title, self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A directed tie between two records; the target need not exist (yet)."""
+    """A directed link between two records; the target need not exist (yet)."""
 
     source: str
     target: str
@@ -79,7 +79,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that a person did to a record at a time: an edit, a view."""
+    """Something that a user did to a record at a time: an edit, a view."""
 
     actor: str
     verb: str
@@ -89,7 +89,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class AccessRule:
-    """Files that match the glob may be read by these principals; the last match decides."""
+    """A glob and the principals that may read the files it matches; the last match decides."""
 
     glob: str
     principals: tuple[str, ...]
@@ -97,11 +97,11 @@ class AccessRule:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a file looked like when it was indexed: enough to see that it has not changed."""
+    """The state of a file when it was indexed: enough to see that it has not changed."""
 
     path: str
     size: int
     mtime: int
-    """Nanoseconds; -1 when the file was too fresh to be trusted and must be read again."""
+    """Nanoseconds; -1 if the file was too new to be trusted and must be read again."""
     digest: str
     record_id: str

@@ -1,4 +1,4 @@
-"""What can be set?"""
+"""The settings of quire.toml, section by section."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 ALL = -1
-"""A limit that is none; written `all`."""
+"""No limit; written `all`."""
 Limit: TypeAlias = int
-"""How many at most; ALL: without end."""
+"""A maximum number; ALL: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestSettings:
-    """What is read from a directory, and how it is cut."""
+    """[ingest]: which files are read, and how they are split."""
 
     max_bytes: int = 16 * 1024 * 1024
-    """Larger files are skipped and listed."""
+    """Larger files are skipped and reported."""
     secrets: bool = False
     """Also read files that look like secrets."""
     ignore: tuple[str, ...] = ()
-    """More patterns to leave out, as in .gitignore."""
+    """More globs of files to ignore, as in .gitignore."""
     whole: int = 1600
-    """A document of at most so many characters stays in one piece."""
+    """A document of at most this many characters stays in one chunk."""
     paragraph: int = 3200
-    """A document of a single paragraph stays in one piece up to so many characters."""
+    """A document of a single paragraph stays in one chunk up to this many characters."""
     target: int = 600
-    """A longer paragraph is cut into pieces of about so many characters."""
+    """A longer paragraph is split into chunks of about this many characters."""
     join: int = 300
-    """Short paragraphs of a section are joined up to about so many characters."""
+    """Short paragraphs of a section are joined up to about this many characters."""
     code_max: int = 1500
-    """A piece of source code has at most about so many characters."""
+    """A chunk of source code has at most about this many characters."""
     use_mtime: bool = False
-    """Let the file system's time stand for a record that has no other; part of the state then."""
+    """Use the time of the file system for records without another one; it is hashed then."""
     history: Limit = 1000
-    """So many of git's newest commits are kept (or `all`); 0: git is not asked for anything."""
+    """Number of git's newest commits that are indexed (or `all`); 0: git is not used."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedSettings:
-    """Which embedder is used."""
+    """[embed]: the embedder."""
 
     provider: str = "local"
     """`local`, `http` (OpenAI-compatible) or `none`."""
     folder: str | None = None
-    """local: a folder with model.onnx and tokenizer.json in place of the shipped model."""
+    """local: a folder with model.onnx and tokenizer.json, instead of the shipped model."""
     model: str | None = None
     """http: the model's name."""
     url: str | None = None
@@ -52,40 +52,40 @@ class EmbedSettings:
     key_env: str = "QUIRE_EMBED_KEY"
     """http: the environment variable that holds the key."""
     query_prefix: str | None = None
-    """Put before a question; None: what the model is known to want."""
+    """Put before a query; None: the known prefix of the model."""
     batch: int = 64
-    """http: texts in one request."""
+    """http: number of texts in one request."""
     timeout: float = 30.0
     """http: seconds for one request."""
     retries: int = 4
-    """http: further tries after a failure that may pass."""
+    """http: number of retries after a failure that may be temporary."""
     threads: int = 0
-    """local: texts embedded at the same time; 0: as many as there are cores."""
+    """local: number of texts embedded at the same time; 0: the number of cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnSettings:
-    """Which names there are beside the shipped ones."""
+    """[learn]: names beside the shipped ones."""
 
     categories: tuple[str, ...] = ()
-    """Of memories."""
+    """Categories of memories."""
     domains: tuple[str, ...] = ()
-    """Of experiences."""
+    """Domains of experiences."""
     strategies: tuple[str, ...] = ()
-    """Of experiences."""
+    """Strategies of experiences."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """What is written down of contexts that are given."""
+    """[audit]: the log of contexts that were given out."""
 
     file: str = ""
-    """The file, from the project's root, that gets a line for each; empty: none does."""
+    """The file, relative to the project's root, that gets a line for each; empty: no log."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
-    """Who writes summaries, and words values."""
+    """[writer]: the model that writes summaries and principles."""
 
     provider: str = "none"
     """`llm` (a language model) or `none`."""
@@ -100,17 +100,17 @@ class WriterSettings:
     timeout: float = 30.0
     """Seconds for one request."""
     retries: int = 2
-    """Further tries after a failure that may pass."""
+    """Number of retries after a failure that may be temporary."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSettings:
-    """Who decides whether the sentence of a condition holds."""
+    """[judge]: what decides whether a sentence of a context file applies."""
 
     provider: str = "semantic"
     """`semantic` (by the embedder), `llm` (a language model), `mcp` (the client) or `none`."""
     threshold: float = 0.043
-    """semantic: how much nearer than ordinary sentences a situation must lie."""
+    """semantic: how much nearer than ordinary sentences a situation must be."""
     protocol: str = "openai"
     """llm: `openai` (chat completions) or `anthropic` (messages)."""
     url: str | None = None
@@ -122,4 +122,4 @@ class JudgeSettings:
     timeout: float = 20.0
     """llm, mcp: seconds for one request."""
     retries: int = 2
-    """llm: further tries after a failure that may pass."""
+    """llm: number of retries after a failure that may be temporary."""

@@ -99,7 +99,7 @@ def record_of(row: Sequence[Any]) -> Record:
 def outline_body(outline: Outline) -> bytes:
     """Encode an outline as compressed JSON."""
     data = [
-        [[*entity.fixed, dict(entity.attrs)] for entity in outline.entities],
+        [[*entity.hashed_fields, dict(entity.attrs)] for entity in outline.entities],
         [[use.name, use.kind, use.within, use.count] for use in outline.references],
     ]
     return zlib.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), 1)

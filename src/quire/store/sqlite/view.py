@@ -12,7 +12,7 @@ import apsw
 from quire.core import merkle
 from quire.core.types import (
     NO_FILTER,
-    TIMED,
+    TIMED_KINDS,
     Chunk,
     Coverage,
     Event,
@@ -280,8 +280,8 @@ class SqliteView:
         """Return the time of the last readable event, commit, memory or experience."""
         (latest,) = self._query(
             "SELECT max(modified) FROM record WHERE space = ? "
-            f"AND kind IN ({','.join('?' * len(TIMED))}) AND class IN ({self._classes})",
-            (self._space.id, *TIMED),
+            f"AND kind IN ({','.join('?' * len(TIMED_KINDS))}) AND class IN ({self._classes})",
+            (self._space.id, *TIMED_KINDS),
         )[0]
         times = [event.at for event in self.events(limit=1)]
         if latest is not None:

@@ -48,7 +48,7 @@ def texts_of(folder: Path, form: str, settings: IngestSettings) -> Texts:
             else:
                 held[found.path] = text
     for one in skipped:
-        if one.may_pass:  # else what was made of it before would be taken out
+        if one.is_temporary:  # else what was made of it before would be taken out
             raise InputError(f"{one.path}: {one.reason}; nothing was changed, try again")
     return Texts(held, tuple(files), tuple(skipped))
 

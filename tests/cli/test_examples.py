@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from .examples import Example, Step, examples, fits, run
+from quire import config
+from quire.pipeline import recipe
+
+from .examples import MARK, Example, Step, examples, fits, run
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = Path(__file__).parent / "sample"
@@ -26,6 +31,15 @@ FOUND = [
     pytest.param(example, id=f"{document.relative_to(ROOT)}:{example.line}")
     for document in DOCUMENTS
     for example in examples(document.read_text("utf-8"))
+]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = [
+    (document.name, match[1], match[2])
+    for document in DOCUMENTS
+    for match in BLOCK.finditer(document.read_text("utf-8"))
+]
+DATA = [
+    pytest.param(kind, text, id=name) for name, kind, text in BLOCKS if kind in {"json", "toml"}
 ]
 
 
@@ -47,6 +61,25 @@ def test_a_document_says_what_happens(example: Example, sample: Path) -> None:
 
 def test_the_first_examples_are_run() -> None:
     assert any(str(param.id).startswith("README.md") for param in FOUND)
+
+
+def test_every_console_and_python_example_is_run() -> None:
+    runnable = [(name, text) for name, kind, text in BLOCKS if kind in {"console", "python"}]
+    assert [block for block in runnable if not block[1].startswith(MARK)] == []
+
+
+@pytest.mark.parametrize(("kind", "text"), DATA)
+def test_examples_of_data_can_be_read(tmp_path: Path, kind: str, text: str) -> None:
+    """Settings, recipes and JSON that need an endpoint or a client are at least read."""
+    if kind == "json":
+        json.loads(text)
+        return
+    file = tmp_path / config.FILE
+    file.write_text(text, "utf-8")
+    if text.startswith("extends"):
+        recipe.load(str(file))
+    else:
+        config.load(tmp_path)
 
 
 # --- the runner itself -------------------------------------------------------------------------

@@ -7,13 +7,17 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import quire
 from quire import packing
+from quire.cli.main import main
 from quire.core.types import Piece, RenderSpec
 from quire.errors import InputError
 from quire.rendering import FORMATS, marker_line, render
+from quire.rendering.formats import Format
 from tests.pipeline.making import chunk, document, piece
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -182,6 +186,22 @@ def test_each_format_says_nothing_of_nothing() -> None:
         "template",
         "situation",
     }
+
+
+def test_a_format_is_one_row_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tides.md").write_text("The tide turns twice a day.\n")
+    monkeypatch.setitem(FORMATS, "paths", Format(lambda found, *_: " ".join(p.path for p in found)))
+    with quire.open(tmp_path) as store:
+        store.index(embed=False)
+        context = store.assemble("tide", format="paths", budget=200, reserve={})
+        assert context.text == "tides.md"
+        assert store.verify(context.receipt, context.text) == []
+        assert store.replay(context.receipt)[1] == []
+        with pytest.raises(InputError, match="situation, paths"):
+            store.assemble("tide", format="yaml")
+    assert "situation, paths." in " ".join(
+        CliRunner().invoke(main, ["assemble", "-h"]).output.split()
+    )
 
 
 def test_no_text_can_pass_for_another_document() -> None:

@@ -87,7 +87,35 @@ def _click_option(option: Option) -> Callable[[Command], Command]:
     if option.form == ON_OFF:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
     more = _CLICK.get(option.form, {})
-    return click.option(flag, option.name, help=option.help, metavar=option.metavar or None, **more)
+    return click.option(
+        flag,
+        option.name,
+        cls=_ContextOption,
+        setting=option.setting,
+        help=option.help,
+        metavar=option.metavar or None,
+        **more,
+    )
+
+
+class _ContextOption(click.Option):
+    """An option whose help lists the values of its setting."""
+
+    def __init__(self, *args: Any, setting: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self._setting = setting
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        help_text = self.help
+        if help_text is None or "{choices}" not in help_text:
+            return super().get_help_record(ctx)
+        from quire.pipeline.validate import CHOICES  # late: only help texts need it
+
+        self.help = help_text.replace("{choices}", ", ".join(CHOICES[self._setting]))
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.help = help_text
 
 
 def _values(typed: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, Any]:

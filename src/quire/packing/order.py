@@ -42,7 +42,7 @@ def arrange(
 ) -> tuple[Passage, ...]:
     """Order pieces, given in the order of preference, and join those of each heading."""
     if order not in ORDERS:
-        raise unknown("order", order, ORDERS, field="order")
+        raise unknown("order", order, ORDERS, field="fit.order")
     if order == "auto":
         order = DEFAULT_ORDERS.get(strategy, "grouped")
     ordered = list(pieces)

@@ -68,7 +68,7 @@ STRATEGIES: dict[str, Callable[[Sequence[Piece]], list[Piece]]] = {
 def sort_by_preference(pieces: Sequence[Piece], strategy: str) -> list[Piece]:
     """Return pieces in the order of preference of a strategy."""
     if strategy not in STRATEGIES:
-        raise unknown("packing strategy", strategy, STRATEGIES, field="pack")
+        raise unknown("packing strategy", strategy, STRATEGIES, field="fit.pack")
     return STRATEGIES[strategy](pieces)
 
 
@@ -86,7 +86,7 @@ def pack(
     that does not fit is passed over; otherwise nothing is taken after it.
     """
     if overflow not in OVERFLOWS:
-        raise unknown("overflow", overflow, OVERFLOWS, field="overflow")
+        raise unknown("overflow", overflow, OVERFLOWS, field="budget.overflow")
     ordered = sort_by_preference(pieces, strategy)
     if strategy == "optimal":
         optimum, gap = pack_optimal(group_by_heading(pieces), available, heading_cost)

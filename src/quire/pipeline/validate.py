@@ -7,7 +7,7 @@ setting; `request` names the option instead, if one was given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -23,6 +23,17 @@ MAX_WEIGHT = 1000
 MAX_PERCENT = 1000
 MAX_REACH = 3
 """Further away than this many chunks, a word counts for nothing."""
+
+CHOICES: dict[str, Collection[str]] = {
+    "fit.pack": packing.STRATEGIES,
+    "fit.order": packing.ORDERS,
+    "fit.cut": tokens.STRATEGIES,
+    "fit.same_path": packing.SAME_PATH_RULES,
+    "budget.overflow": packing.OVERFLOWS,
+    "rank.fusion": ranking.FUSIONS,
+    "render.format": rendering.FORMATS,
+}
+"""The values of a setting, from the tables of the stages; help texts list them as well."""
 
 _EXPECTED: dict[str, tuple[type | tuple[type, ...], str]] = {
     "int": (int, "a whole number"),
@@ -58,10 +69,10 @@ def check(recipe: Recipe) -> None:
 
 def _check_fit(recipe: Recipe) -> None:
     fit, render = recipe.fit, recipe.render
-    _check_choice("fit.pack", "packing strategy", fit.pack, packing.STRATEGIES)
-    _check_choice("fit.order", "order", fit.order, packing.ORDERS)
-    _check_choice("budget.overflow", "overflow", recipe.budget.overflow, packing.OVERFLOWS)
-    _check_choice("render.format", "format", render.format, rendering.FORMATS)
+    _check_setting("fit.pack", "packing strategy", fit.pack)
+    _check_setting("fit.order", "order", fit.order)
+    _check_setting("budget.overflow", "overflow", recipe.budget.overflow)
+    _check_setting("render.format", "format", render.format)
     _check_range("fit.dedup", fit.dedup, 0, 1)
     _check_range("fit.per_document", fit.per_document, 0)
     _check_range("render.cap", render.cap, 0)
@@ -70,9 +81,9 @@ def _check_fit(recipe: Recipe) -> None:
         _check_choice("fit.levels", "level of detail", level, LEVELS)
     if FULL not in fit.levels:
         raise InputError(f"must contain {FULL!r}", field="fit.levels", value=fit.levels)
-    _check_choice("fit.cut", "way to cut", fit.cut, tokens.STRATEGIES)
+    _check_setting("fit.cut", "way to cut", fit.cut)
     _check_range("fit.shortest", fit.shortest, 0)
-    _check_choice("fit.same_path", "value", fit.same_path, packing.SAME_PATH_RULES)
+    _check_setting("fit.same_path", "value", fit.same_path)
 
 
 def _check_rank(recipe: Recipe) -> None:
@@ -83,7 +94,7 @@ def _check_rank(recipe: Recipe) -> None:
     for name, weight in rank.weights.items():
         _check_choice("rank.weights", "signal", name, ranking.SIGNALS)
         _check_range(f"rank.weights.{name}", weight, 0, MAX_WEIGHT)
-    _check_choice("rank.fusion", "fusion", rank.fusion, ranking.FUSIONS)
+    _check_setting("rank.fusion", "fusion", rank.fusion)
     _check_range("rank.constant", rank.constant, 0)
     _check_range("rank.reach", rank.reach, 0, MAX_REACH)
     _check_range("rank.recent", rank.recent, 0, MAX_PERCENT)
@@ -196,6 +207,10 @@ def _check_types(place: str, part: Any) -> None:
 
 def _wrong_type(field: str, expected: str, value: object) -> InputError:
     return InputError(f"expected {expected}, not {value!r}", field=field, value=value)
+
+
+def _check_setting(setting: str, what: str, value: str) -> None:
+    _check_choice(setting, what, value, CHOICES[setting])
 
 
 def _check_choice(field: str, what: str, value: str, allowed: Iterable[str]) -> None:

@@ -52,7 +52,7 @@ def fuse(
     With `limit`, only so many of the best are returned.
     """
     if spec.fusion not in FUSIONS:
-        raise unknown("fusion", spec.fusion, FUSIONS, field="fusion")
+        raise unknown("fusion", spec.fusion, FUSIONS, field="rank.fusion")
     specs = [sources[name] for name in sorted(hits)]
     weight_signals = {
         single: source_weights.weight_signals(specs, stats, single_chunk=single)

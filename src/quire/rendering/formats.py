@@ -107,5 +107,5 @@ def heading_text(piece: Piece, spec: RenderSpec) -> str:
 def get_format(spec: RenderSpec) -> Format:
     """Return the format that a recipe names."""
     if spec.format not in FORMATS:
-        raise unknown("format", spec.format, FORMATS, field="format")
+        raise unknown("format", spec.format, FORMATS, field="render.format")
     return FORMATS[spec.format]

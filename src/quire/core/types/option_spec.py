@@ -50,6 +50,7 @@ class Option:
     """An option: its meaning, where its value goes, and how each interface takes it."""
 
     help: str
+    """What it does; `{choices}` stands for the values that its setting may have."""
     setting: str = ""
     """The setting of the recipe that it overrides: `budget.total`."""
     recorded: bool = False

@@ -137,7 +137,7 @@ class Options(Filters, total=False):
     format: Annotated[
         str,
         Option(
-            "Output format: markers, markdown, xml, plain, json; page, template, situation.",
+            "Output format: {choices}.",
             setting="render.format",
         ),
     ]
@@ -182,14 +182,14 @@ class Options(Filters, total=False):
     pack: Annotated[
         str,
         Option(
-            "How to choose what fits: greedy, interleaved, score_weighted or optimal.",
+            "How to choose what fits: {choices}.",
             setting="fit.pack",
         ),
     ]
     order: Annotated[
         str,
         Option(
-            "Order of the pieces: auto, grouped, packed, edges or stable (with --previous).",
+            "Order of the pieces: {choices} (which needs --previous).",
             setting="fit.order",
         ),
     ]

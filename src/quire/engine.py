@@ -31,7 +31,6 @@ from quire.core.types import (
     Options,
     Problem,
     Recipe,
-    Recorded,
     SearchResult,
     Status,
     Viewer,
@@ -49,7 +48,7 @@ from quire.memory.experience_service import Experiences
 from quire.memory.feedback_service import FeedbackLog
 from quire.memory.principle_service import Principles
 from quire.memory.service import Memories
-from quire.pipeline import codemap, result, retrieve, steps, summarize
+from quire.pipeline import codemap, replay, result, retrieve, steps, summarize
 from quire.pipeline import draft as pipeline_draft
 from quire.pipeline import notes as pipeline_notes
 from quire.pipeline import why_not as pipeline_why_not
@@ -280,15 +279,15 @@ class Quire:
             notes = (*retrieved.notes, *pipeline_notes.on_context(view, request, retrieved))
             context = result.told(draft, retrieved.failed, notes)
             active = retrieved.situated
-            state = receipts.viewed(
+            state = receipts.view_fields(
                 roots,
                 view.viewer,
                 request.counter.name,
                 retrieved.coverage.model,
                 retrieved.vectors,
             )
-            state |= receipts.judged(active.judge, active.evaluation.verdicts)
-            state |= receipts.summarized(retrieved.writer, retrieved.summaries)
+            state |= receipts.verdict_fields(active.judge, active.evaluation.verdicts)
+            state |= receipts.summary_fields(retrieved.writer, retrieved.summaries)
             ids = [source.chunk_id for source in context.sources]
             proofs = [view.prove(chunk_id) for chunk_id in ids]
         chunks = [retrieved.chunks[chunk_id] for chunk_id in ids]
@@ -296,7 +295,7 @@ class Quire:
         context = replace(
             context,
             receipt=receipt,
-            items=tuple(replace(item, about=receipts.sealed(item.about)) for item in context.items),
+            items=tuple(replace(item, about=receipts.freeze(item.about)) for item in context.items),
         )
         if not retrieved.failed:  # a failure may be over next time: it is recorded, never cached
             self._contexts.put(key, context)
@@ -345,16 +344,16 @@ class Quire:
             return [str(error)]
         with self._project.view(viewer) as view:
             chunks, root = view.chunks(receipts.chunk_ids(receipt)), view.roots().state
-        return receipts.verify(receipt, counter, context=context, kept=chunks, root=root)
+        return receipts.verify(receipt, counter, context=context, stored=chunks, root=root)
 
     def replay(
         self, receipt: Mapping[str, Any], viewer: Viewer | str | None = None
     ) -> tuple[Context, list[str]]:
         """Run a receipt's request again; return the context and what differs."""
-        request = pipeline_why_not.asked_in(receipt, viewer)
+        request = replay.resolve_receipt(receipt, viewer)
         context = self._assemble(request, fresh=True)
         altered = receipts.verify(receipt, request.counter)
-        return context, [*altered, *receipts.differences(receipt, context.receipt)]
+        return context, [*altered, *replay.differences(receipt, context)]
 
     @staticmethod
     def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -374,15 +373,7 @@ class Quire:
         with self._project.view(request.viewer) as view:
             wanted = pipeline_why_not.at(view, path, line)
             first = self._retrieve(view, request)
-            recorded = Recorded(
-                first.vectors,
-                first.coverage.model,
-                first.failed,
-                first.situated.judge,
-                first.situated.evaluation.verdicts,
-                first.writer,
-                first.summaries,
-            )
+            recorded = replay.record(first)
 
             def run(recipe: Recipe) -> pipeline_draft.Draft:
                 again = replace(request, recipe=recipe, recorded=recorded)

@@ -415,4 +415,4 @@ def test_what_is_no_question_and_no_receipt_is_refused(guarded: Tree) -> None:
         with pytest.raises(InputError, match="the query is empty"):
             opened.search(3)  # type: ignore[arg-type]  # the mistake
         (said,) = opened.verify("r.json")  # type: ignore[arg-type]  # likewise
-        assert said.startswith("this is no receipt, but 'r.json'")
+        assert said.startswith("this is not a receipt but 'r.json'")

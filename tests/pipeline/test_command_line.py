@@ -33,6 +33,7 @@ KEYS = {
 }
 RECEIPT = {
     "version",
+    "pipeline",
     "request",
     "request_hash",
     "recipe",
@@ -220,7 +221,7 @@ def test_what_does_not_hold_is_said_first_and_exits_1(shelf: Tree, tmp_path: Pat
     receipt.write_text(json.dumps(data), "utf-8")
     done = shelf.call("verify", str(receipt))
     assert done.returncode == 1
-    assert done.stdout.splitlines()[0] == "the receipt was altered: its hash does not fit"
+    assert done.stdout.splitlines()[0] == "the receipt was altered: its hash does not match"
     found = told(shelf, "verify", str(receipt), code=1)
     assert found["holds"] is False
     assert found["differences"] == done.stdout.splitlines()

@@ -52,7 +52,7 @@ def test_the_log_on_the_command_line(watched: Tree) -> None:
 
 def test_what_cannot_be_written_down_is_not_given(watched: Tree) -> None:
     (watched.root / "log").write_text("in the way")
-    with watched.open() as quire, pytest.raises(StoreError, match="the context is not given"):
+    with watched.open() as quire, pytest.raises(StoreError, match="the context is withheld"):
         quire.assemble("mast")
 
 

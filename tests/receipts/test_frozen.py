@@ -15,9 +15,9 @@ import pytest
 
 from quire import Quire
 from quire.core.types import OWNER
-from quire.receipts import Receipt, proof_encoding, sealed
-from quire.receipts.frozen import SealedDict, SealedList
-from quire.receipts.lazy import STAY, InParts
+from quire.receipts import Receipt, freeze, proof_encoding
+from quire.receipts.frozen import FrozenDict, FrozenList
+from quire.receipts.lazy import CACHE_SIZE, LazyDict
 from quire.receipts.receipt import canonical
 
 from .conftest import QUERY
@@ -62,10 +62,10 @@ def test_no_part_of_a_kept_context_can_be_altered(kept: Quire) -> None:
     before = json.dumps(asdict(first))
     met = [*parts(first.receipt), *(one.signals for one in first.decisions)]
     assert len(met) > 50
-    assert all(type(part) in {InParts, SealedDict, SealedList} for part in met)
+    assert all(type(part) in {LazyDict, FrozenDict, FrozenList} for part in met)
     for part in met:
         for alter in DICT if isinstance(part, dict) else LIST:
-            with pytest.raises(TypeError, match="cannot be altered"):
+            with pytest.raises(TypeError, match="cannot be changed"):
                 alter(part)
     again = kept.assemble(QUERY)
     assert again is first
@@ -73,7 +73,7 @@ def test_no_part_of_a_kept_context_can_be_altered(kept: Quire) -> None:
 
 
 def test_every_way_to_alter_a_dictionary_or_a_list_is_closed() -> None:
-    for kind, plain in ((SealedDict, dict), (SealedList, list)):
+    for kind, plain in ((FrozenDict, dict), (FrozenList, list)):
         ways = {name for name in vars(plain) if callable(getattr(plain, name))}
         harmless = {
             name
@@ -102,7 +102,7 @@ def test_a_copy_is_plain_and_may_be_altered(kept: Quire) -> None:
 
 def test_what_is_sealed_reads_as_before() -> None:
     data: dict[str, Any] = {"a": [1, {"b": "c"}], "d": {}, "e": None}
-    found = sealed(data)
+    found = freeze(data)
     assert found == data
     assert json.dumps(found, sort_keys=True) == json.dumps(data, sort_keys=True)
     assert {**found, "a": 1} == {"a": 1, "d": {}, "e": None}
@@ -111,7 +111,7 @@ def test_what_is_sealed_reads_as_before() -> None:
     assert found["d"] == {}
 
 
-def put_together() -> tuple[InParts, dict[str, Any], list[str]]:
+def put_together() -> tuple[LazyDict, dict[str, Any], list[str]]:
     """Give a dictionary in parts, the same as a plain one, and a list of the parts that were read."""
     read: list[str] = []
 
@@ -121,7 +121,7 @@ def put_together() -> tuple[InParts, dict[str, Any], list[str]]:
 
     data = {"a": 1, "b": part("b"), "c": {"d": []}, "e": part("e")}
     read.clear()
-    made = InParts({**sealed(data), "b": partial(part, "b"), "e": partial(part, "e")})
+    made = LazyDict({**freeze(data), "b": partial(part, "b"), "e": partial(part, "e")})
     return made, data, read
 
 
@@ -186,8 +186,8 @@ def test_a_part_is_put_together_when_it_is_read_and_stays_for_a_while() -> None:
     assert read == []
     assert made["b"] is made["b"]
     assert read == ["b"]
-    assert {type(part) for part in parts(made["b"])} == {SealedList, SealedDict}
-    for _ in range(STAY):
+    assert {type(part) for part in parts(made["b"])} == {FrozenList, FrozenDict}
+    for _ in range(CACHE_SIZE):
         other, _, _ = put_together()
         assert other["e"]
     assert made["b"] == ["b", {"of": [1, 2]}]
@@ -210,20 +210,20 @@ def test_a_kept_context_is_little_work_for_the_garbage_collector(kept: Quire) ->
     assert grown < 2 * decided + 5 * sources + 50 * len(made)
     for one in made:
         assert json.dumps(one.receipt)
-    assert tracked() - before < grown + STAY * 400, "and what was read does not stay for long"
+    assert tracked() - before < grown + CACHE_SIZE * 400, "and what was read does not stay for long"
 
 
 def test_proofs_are_written_as_they_are_read(kept: Quire) -> None:
     context = kept.assemble(QUERY)
     with kept.store.view(OWNER) as view:
         proofs = [view.prove(source.chunk_id) for source in context.sources]
-    text = proof_encoding.write(proofs)
-    told = proof_encoding.read(text, [one.chunk_id for one in proofs])
+    text = proof_encoding.encode(proofs)
+    told = proof_encoding.decode(text, [one.chunk_id for one in proofs])
     assert len(told["tops"]) > 1, "there are several classes"
     assert text == canonical(told)
     assert list(told["chunks"]) == [one.chunk_id for one in proofs]
     assert [proof_encoding.proof_of({"proofs": told}, one.chunk_id) for one in proofs] == proofs
-    assert proof_encoding.read(proof_encoding.write([]), []) == {
+    assert proof_encoding.decode(proof_encoding.encode([]), []) == {
         "classes": [],
         "tops": {},
         "chunks": {},

@@ -108,7 +108,7 @@ def test_replay_says_what_a_change_of_the_store_has_changed(project: Quire, tree
     assert roots[:2] == ["view_root", "content_root"]
     before, after = context.receipt["view_root"], again.receipt["view_root"]
     assert differing[0] == f"view_root: {before} -> {after}"
-    assert f"gone: {paths[0]}:1-{context.sources[0].lines[1]} (not found any more)" in differing
+    assert f"gone: {paths[0]}:1-{context.sources[0].lines[1]} (no longer found)" in differing
     assert "new: new.md:1-1 (before: not found)" in differing
     for path in left:
         if path in {source.path for source in again.sources}:
@@ -139,7 +139,7 @@ def test_a_receipt_of_another_viewer_is_said_to_be_one(project: Quire) -> None:
     assert "hr/c.md" not in again.text
     assert differing[0] == "they are of two viewers, who may read different things"
     gone = [text for text in differing if text.startswith("gone: ")]
-    assert gone == ["gone: hr/c.md:1-1 (not found any more)"]
+    assert gone == ["gone: hr/c.md:1-1 (no longer found)"]
     # Nothing of what bob may not read is told that the receipt did not say itself.
     assert project.verify(context.receipt, context.text, "bob") == []
 
@@ -163,8 +163,8 @@ def test_replay_of_an_altered_receipt_says_that_first(project: Quire) -> None:
     receipt = as_read(project.assemble(QUERY).receipt)
     receipt["request"]["query"] = "epoch"
     _, differing = project.replay(receipt)
-    assert differing[0] == "the receipt was altered: its hash does not fit"
-    assert differing[1] == "the request was altered: its hash does not fit"
+    assert differing[0] == "the receipt was altered: its hash does not match"
+    assert differing[1] == "the request was altered: its hash does not match"
 
 
 def test_replay_keeps_to_what_was_asked_then(project: Quire, tree: Tree) -> None:
@@ -199,7 +199,7 @@ def test_nothing_differs(project: Quire) -> None:
         ({"pack": "optimal"}, ["recipe.fit.pack: "]),
         ({"metadata": True}, ["recipe.render.metadata: False -> True"]),
         ({"viewer": "bob"}, ["they are of two viewers, who may read different things"]),
-        ({"order": "edges"}, ["the shared pieces stand in another order"]),
+        ({"order": "edges"}, ["the shared pieces are in another order"]),
         ({"as_of": 7}, ["request.as_of: None -> 7"]),
         ({"budget": 850}, ["omitted: 0 -> "]),
     ],
@@ -230,15 +230,15 @@ def test_whatever_differs_is_said(project: Quire) -> None:
     assert diff_receipts(receipt, other) == [
         "judge: None -> j/1",
         "writer: None -> w/1",
-        "sentences of rules were judged otherwise",
-        "texts were summarized otherwise",
+        "a judge gave other verdicts on the sentences of rules",
+        "a writer gave other summaries",
     ]
     other = as_read(receipt)
     other["decisions"].reverse()
-    assert diff_receipts(receipt, other) == ["the decisions stand in another order"]
+    assert diff_receipts(receipt, other) == ["the decisions are in another order"]
     other = as_read(receipt)
     other["decisions"][0]["reason"] = "for fun"
-    assert diff_receipts(receipt, other) == ["over 1 of 4 candidates it was decided otherwise"]
+    assert diff_receipts(receipt, other) == ["the decisions on 1 of 4 candidates differ"]
 
 
 # --- what is no receipt ------------------------------------------------------------------------
@@ -252,7 +252,7 @@ NOT_RECEIPTS: dict[str, str | bytes] = {
     "null": "null",
     "other": '{"a": 1}',
     "half": '{"version": 1, "text_hash": "x"}',
-    "newer": '{"version": 2, "text_hash": "x"}',
+    "newer": '{"version": 3, "text_hash": "x"}',
     "odd version": '{"version": [], "text_hash": "x"}',
     "not text": b"\xff\xfe",
     "deep": '{"version":1,"text_hash":' + "[" * 100_000,
@@ -314,15 +314,15 @@ def test_parts_of_the_wrong_kind_are_named(kept: Quire, part: str, value: object
     ("part", "value", "said"),
     [
         ("query_vector", "not hex", "query_vector cannot be read"),
-        ("query_vector", "00ff", "the query's vector has 2 numbers"),
+        ("query_vector", "00ff", "the query vector has 2 dimensions"),
         ("counter", "nobody-1", "no token counter for the model 'nobody-1'"),
         ("recipe.budget.total", 0, "budget.total: must be between 1 and"),
         ("recipe.budget.total", -1, "must be at least 0"),
         ("recipe.fit.pack", "x", "fit.pack: unknown packing strategy"),
         ("recipe.fit.dedup", 7, "between 0 and 1"),
         ("recipe.sources", {}, "has no sources"),
-        ("recipe.sources", {"lexical": {"q": 1}}, "recipe.sources.lexical.k is missing"),
-        ("recipe.rank", {"q": 1}, "recipe.rank.constant is missing"),
+        ("recipe.sources", {"lexical": {"q": 1}}, "recipe.sources.lexical.q is unknown"),
+        ("recipe.rank", {"q": 1}, "recipe.rank.q is unknown"),
         ("recipe.name", "", "expected a text"),
         ("request.paths", [""], "is not a glob"),
         ("request.query", "", ""),

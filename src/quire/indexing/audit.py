@@ -62,4 +62,4 @@ def diff_receipts(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Describe what differs between two receipts."""
     receipts.check(old)
     receipts.check(new)
-    return receipts.differences(old, new)
+    return receipts.diff(old, new)

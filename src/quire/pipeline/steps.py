@@ -355,7 +355,7 @@ def _decided(candidate: Candidate, step: str, verdict: str, reason: str, cost: i
         tokens=cost,
         score=candidate.score,
         # No caller may alter what the next one is given from the cache.
-        signals=receipts.SealedDict(sorted(candidate.signals.items())),
+        signals=receipts.FrozenDict(sorted(candidate.signals.items())),
     )
 
 

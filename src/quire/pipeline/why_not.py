@@ -6,27 +6,20 @@ and the steps are run again, until the piece is in. So what is named has been ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
-from quire import receipts, tokens
 from quire.core.protocols import View
 from quire.core.types import (
     NO_FILTER,
     Chunk,
     Decision,
-    Failure,
     Recipe,
-    Recorded,
-    Request,
-    Verdict,
-    Viewer,
 )
 from quire.errors import InputError
 from quire.packing import KEEP
-from quire.pipeline import recipe as recipes
 from quire.pipeline.draft import Draft
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved, ask, question_of
@@ -115,40 +108,6 @@ class _Way:
     setting: str = ""
     value: float | str = 0
     recipe: Recipe | None = None
-
-
-def asked_in(receipt: Mapping[str, Any], viewer: Viewer | str | None) -> ResolvedRequest:
-    """Read from a receipt what was asked, so that it can be asked again."""
-    receipts.check(receipt)
-    data = {**receipt["request"]}
-    for name in ("kinds", "paths", "previous", "include", "exclude", "prefer"):
-        data[name] = tuple(data[name])
-    data["history"] = tuple((who, text) for who, text in data["history"])
-    vectors = {data["query"]: receipt["query_vector"], **receipt["section_vectors"]}
-    try:
-        recorded = Recorded(
-            vectors={
-                query: bytes.fromhex(vector)
-                for query, vector in vectors.items()
-                if vector is not None
-            },
-            embedder=receipt["embedder"],
-            judge=receipt["judge"],
-            verdicts={key: Verdict(**told) for key, told in receipt["verdicts"].items()},
-            writer=receipt["writer"],
-            summaries=receipt["summaries"],
-            failed=tuple(Failure(**failure) for failure in receipt["failed"]),
-        )
-    except ValueError as error:
-        raise InputError(f"the receipt's query_vector cannot be read: {error}") from error
-    return ResolvedRequest(
-        request=Request(**data),
-        recipe=recipes.from_data(receipt["recipe"]),
-        counter=tokens.open_counter(receipt["counter"]),
-        viewer=viewer,
-        allow_empty=True,
-        recorded=recorded,
-    )
 
 
 def at(view: View, path: str, line: int | None) -> list[Chunk]:

@@ -1,32 +1,33 @@
-"""Can it be shown?"""
+"""Receipts: make, verify, compare and read them."""
 
-from quire.receipts.diff import differences
-from quire.receipts.frozen import SealedDict, sealed
+from quire.receipts.diff import diff
+from quire.receipts.frozen import FrozenDict, freeze
 from quire.receipts.receipt import (
     Receipt,
     chunk_ids,
-    judged,
     make,
     parse,
-    summarized,
-    viewed,
+    summary_fields,
+    verdict_fields,
+    view_fields,
     viewer_hash,
 )
-from quire.receipts.schema import check
+from quire.receipts.schema import check, read
 from quire.receipts.verify import verify
 
 __all__ = [
+    "FrozenDict",
     "Receipt",
-    "SealedDict",
     "check",
     "chunk_ids",
-    "differences",
-    "judged",
+    "diff",
+    "freeze",
     "make",
     "parse",
-    "sealed",
-    "summarized",
+    "read",
+    "summary_fields",
+    "verdict_fields",
     "verify",
-    "viewed",
+    "view_fields",
     "viewer_hash",
 ]

@@ -1,8 +1,8 @@
-"""Who was given what?
+"""The access log: which contexts were handed out, to whom.
 
-Where `[audit] file` names a file, each context that leaves the engine adds one line to it: when,
-who asked, which receipt, and the pieces that were in it. A context whose line cannot be written is
-not given. The file lies beside the store and is no part of its state.
+If `[audit] file` names a file, each context that leaves the engine adds one line to it: when, who
+asked, which receipt, and the pieces in it. A context whose line cannot be written is not handed
+out. The file lies beside the store and is not part of its state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OWNER = "(owner)"
 
 
 def write(file: Path, context: Context, viewer: Viewer, recipe: str) -> None:
-    """Add a line for a context that was given to someone."""
+    """Add a line for a context that a viewer is handed."""
     line = {
         "at": int(time.time()),
         "viewer": OWNER if viewer.owner else viewer.name,
@@ -38,23 +38,26 @@ def write(file: Path, context: Context, viewer: Viewer, recipe: str) -> None:
         platform.append(file, data)  # in one write: lines of several processes stay whole
     except OSError as error:
         raise StoreError(
-            f"the context is not given, because {file} cannot be written ({error}): make room, or "
-            "change [audit] file"
+            f"the context is withheld, because the audit log cannot be written ({error})",
+            place=str(file),
+            hint="make room, or change [audit] file",
         ) from error
 
 
 def read(file: Path, viewer: str | None = None) -> Iterator[Mapping[str, Any]]:
-    """Go through what was given, the first first; to one viewer, or to all."""
+    """Iterate over the lines of the log, oldest first; those of one viewer, or of all."""
     try:
         with file.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    told = json.loads(line)
+                    entry = json.loads(line)
                 except ValueError as error:
-                    raise InputError(f"{file}, line {number} is no entry: {error}") from error
-                if viewer is None or told["viewer"] == viewer:
-                    yield told
+                    raise InputError(
+                        f"not an entry: {error}", place=f"{file}, line {number}"
+                    ) from error
+                if viewer is None or entry["viewer"] == viewer:
+                    yield entry
     except FileNotFoundError:
         return
     except OSError as error:
-        raise StoreError(f"{file} cannot be read: {error}") from error
+        raise StoreError(f"cannot be read: {error}", place=str(file)) from error

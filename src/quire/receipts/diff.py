@@ -1,11 +1,14 @@
-"""What differs between two receipts?"""
+"""Compare two receipts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-PLAIN = (
+from quire.receipts.schema import read
+
+PLAIN_FIELDS = (
+    "pipeline",
     "view_root",
     "content_root",
     "counter",
@@ -21,79 +24,88 @@ PLAIN = (
     "limit_exceeded",
     "text_hash",
 )
-ASKED = ("request", "recipe")
-SAID = {
-    "verdicts": "sentences of rules were judged otherwise",
-    "summaries": "texts were summarized otherwise",
+NESTED_FIELDS = ("request", "recipe")
+MODEL_FIELDS = {
+    "verdicts": "a judge gave other verdicts on the sentences of rules",
+    "summaries": "a writer gave other summaries",
 }
-"""What a judge and a writer said."""
+DERIVED_FIELDS = ("version", "request_hash", "recipe_hash", "hash")
+"""Fields that follow from the others and the version of the schema."""
 
 
-def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Say in sentences what differs, what moved the context first; `created` is no difference."""
-    found = []
+def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Describe what differs between two receipts, the causes first; of any versions.
+
+    When they were written, and in which version of the schema, is no difference.
+    """
+    before, after = read(old), read(new)
+    changes = [*_changes(before, after)]
+    rest = [name for name in before if name not in DERIVED_FIELDS]
+    if not changes and any(before[name] != after[name] for name in rest):
+        changes.append(f"hash: {before['hash']} -> {after['hash']}")
+    return changes
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     if old["viewer_hash"] != new["viewer_hash"]:
-        found.append("they are of two viewers, who may read different things")
-    for part in ASKED:
-        found += _changed(part, old[part], new[part])
-    found += [
-        f"{name}: {_shown(old[name])} -> {_shown(new[name])}"
-        for name in PLAIN
-        if old[name] != new[name]
-    ]
-    found += [words for name, words in SAID.items() if old[name] != new[name]]
-    found += _pieces(old, new)
+        yield "they are of two viewers, who may read different things"
+    for name in NESTED_FIELDS:
+        yield from _settings(name, old[name], new[name])
+    for name in PLAIN_FIELDS:
+        if old[name] != new[name]:
+            yield f"{name}: {_shown(old[name])} -> {_shown(new[name])}"
+    for name, description in MODEL_FIELDS.items():
+        if old[name] != new[name]:
+            yield description
+    yield from _pieces(old, new)
     if any(old[name] != new[name] for name in ("query_vector", "section_vectors")):
-        found.append("the question's vector is another")
+        yield "the vector of the query differs"
     if old["decisions"] != new["decisions"]:
-        found.append(_decided(old, new))
-    if not found and old["hash"] != new["hash"]:
-        found.append(f"hash: {old['hash']} -> {new['hash']}")
-    return found
+        yield _decisions(old, new)
 
 
 def _shown(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _changed(place: str, old: Any, new: Any) -> Iterator[str]:
+def _settings(place: str, old: Any, new: Any) -> Iterator[str]:
     """Name each setting that differs, down to the innermost."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         if old != new:
             yield f"{place}: {old} -> {new}"
         return
     for name in sorted({*old, *new}):
-        yield from _changed(f"{place}.{name}", old.get(name), new.get(name))
+        yield from _settings(f"{place}.{name}", old.get(name), new.get(name))
 
 
 def _pieces(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """Name what is gone and what is new, and why it was not on the other side."""
+    """Name the pieces that are gone or new, and what became of them in the other context."""
     before = {source["chunk_id"]: source for source in old["sources"]}
     after = {source["chunk_id"]: source for source in new["sources"]}
     for name, source in before.items():
         if name not in after:
-            yield f"gone: {_place(source)} ({_fate(new, name, 'not found any more')})"
+            yield f"gone: {_place(source)} ({_outcome(new, name, 'no longer found')})"
     for name, source in after.items():
         if name not in before:
-            yield f"new: {_place(source)} (before: {_fate(old, name, 'not found')})"
+            yield f"new: {_place(source)} (before: {_outcome(old, name, 'not found')})"
     if [name for name in before if name in after] != [name for name in after if name in before]:
-        yield "the shared pieces stand in another order"
+        yield "the shared pieces are in another order"
 
 
-def _fate(receipt: Mapping[str, Any], chunk_id: str, otherwise: str) -> str:
+def _outcome(receipt: Mapping[str, Any], chunk_id: str, otherwise: str) -> str:
     for decision in receipt["decisions"]:
         if decision["chunk_id"] == chunk_id:
             return f"{decision['step']}: {decision['reason']}"
     return otherwise
 
 
-def _decided(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def _decisions(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     before = {decision["chunk_id"]: decision for decision in old["decisions"]}
     after = {decision["chunk_id"]: decision for decision in new["decisions"]}
     count = sum(before.get(name) != after.get(name) for name in {*before, *after})
     if not count:
-        return "the decisions stand in another order"
-    return f"over {count} of {len({*before, *after})} candidates it was decided otherwise"
+        return "the decisions are in another order"
+    return f"the decisions on {count} of {len({*before, *after})} candidates differ"
 
 
 def _place(source: Mapping[str, Any]) -> str:

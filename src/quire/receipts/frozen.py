@@ -1,7 +1,7 @@
-"""How is a receipt kept from being altered after it was made?
+"""Dictionaries and lists that cannot be changed.
 
-One context may be given to many callers. What its receipt is made of is still a `dict` and a
-`list`, for JSON and for every check; only nothing can be put in or taken out. A deep copy is plain.
+A cached context is handed to many callers. Its receipt still consists of `dict` and `list`, for
+JSON and for every check, but nothing can be added or removed. A deep copy is plain.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ Item = TypeVar("Item")
 
 
 def _refuse(*_: object, **__: object) -> Never:
-    raise TypeError("a receipt cannot be altered; copy.deepcopy gives one that can")
+    raise TypeError("a receipt cannot be changed; copy.deepcopy returns one that can")
 
 
-class SealedDict(dict[str, Item]):
-    """A dictionary that stays as it was made."""
+class FrozenDict(dict[str, Item]):
+    """A dictionary that cannot be changed."""
 
     __slots__ = ()
 
@@ -28,8 +28,8 @@ class SealedDict(dict[str, Item]):
         return (dict, (dict(self),))
 
 
-class SealedList(list[Item]):
-    """A list that stays as it was made."""
+class FrozenList(list[Item]):
+    """A list that cannot be changed."""
 
     __slots__ = ()
 
@@ -41,12 +41,12 @@ class SealedList(list[Item]):
         return (list, (list(self),))
 
 
-def sealed(value: Any) -> Any:
-    """Give the same data so that no part of it can be altered."""
-    if isinstance(value, SealedDict | SealedList):
+def freeze(value: Any) -> Any:
+    """Return the same data, of which no part can be changed."""
+    if isinstance(value, FrozenDict | FrozenList):
         return value
     if isinstance(value, dict):
-        return SealedDict({name: sealed(item) for name, item in value.items()})
+        return FrozenDict({name: freeze(item) for name, item in value.items()})
     if isinstance(value, list):
-        return SealedList([sealed(item) for item in value])
+        return FrozenList([freeze(item) for item in value])
     return value

@@ -1,9 +1,9 @@
-"""How does a receipt take little room until someone reads it?
+"""A dictionary whose long values are built when they are read.
 
-A kept context holds its receipt, and few callers look into it. Its long parts, as dictionaries and
-lists, would be thousands of objects, which the garbage collector goes through again and again as
-long as the context is kept: that cost more than assembling. So a part is put together when it is
-read, from values that the context holds anyway; those that were read last stay put together.
+A cached context holds its receipt, and few callers look into it. Its long fields, as dictionaries
+and lists, would be thousands of objects, which the garbage collector visits again and again as long
+as the context is cached: that cost more than assembling. So a field is built when it is read, from
+values that the context holds anyway; the fields that were read last stay built.
 """
 
 from __future__ import annotations
@@ -12,42 +12,42 @@ from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from functools import lru_cache, partial
 from typing import Any
 
-from quire.receipts.frozen import SealedDict, sealed
+from quire.receipts.frozen import FrozenDict, freeze
 
-STAY = 12
-"""So many parts stay put together: those of four receipts."""
+CACHE_SIZE = 12
+"""How many built fields are kept: those of a few receipts."""
 
 
-class InParts(SealedDict[Any]):
-    """A sealed dictionary in which a value may be a `partial`, to be called when it is read.
+class LazyDict(FrozenDict[Any]):
+    """A frozen dictionary in which a value may be a `partial`, called when it is read.
 
     What Python does with a dictionary behind its methods (merging, JSON) goes through `__iter__`
-    and `items` where a class has its own; so each reads the same here as in a plain one.
+    and `items` where a class defines them; so it reads like a plain dictionary everywhere.
     """
 
     __slots__ = ()
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
-        return _read(value) if isinstance(value, partial) else value
+        return _build(value) if isinstance(value, partial) else value
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Give the value of a name, or what else is wanted."""
+        """Return the value of a name, or a default."""
         return self[name] if name in self else default  # noqa: SIM401 - this is `get`
 
     def __iter__(self) -> Iterator[str]:
         return super().__iter__()
 
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # a view all the same
-        """Give all names with their values."""
+        """Return a view of all names with their values."""
         return ItemsView(self)
 
     def values(self) -> ValuesView[Any]:  # type: ignore[override]  # a view all the same
-        """Give all values."""
+        """Return a view of all values."""
         return ValuesView(self)
 
     def copy(self) -> dict[str, Any]:
-        """Give a plain dictionary of the same parts."""
+        """Return a plain dictionary of the same fields."""
         return dict(self)
 
     def __eq__(self, other: object) -> bool:
@@ -68,6 +68,6 @@ class InParts(SealedDict[Any]):
         return repr(dict(self))
 
 
-@lru_cache(STAY)
-def _read(part: partial[Mapping[str, Any]]) -> Any:
-    return sealed(part())
+@lru_cache(CACHE_SIZE)
+def _build(field: partial[Mapping[str, Any]]) -> Any:
+    return freeze(field())

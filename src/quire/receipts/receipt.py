@@ -1,4 +1,4 @@
-"""What must be written down so that anyone can check a context later?
+"""Receipts: everything that is needed to check a context later.
 
 A receipt is canonical JSON: the request, the recipe, the counter, the model and the query's vector,
 the root of what the viewer could read, every decision, every source with its proof, and the hash of
@@ -17,13 +17,16 @@ from quire.core import hashing
 from quire.core.types import Chunk, Context, Proof, Recipe, Request, Roots, Verdict, Viewer
 from quire.errors import InputError
 from quire.receipts import proof_encoding
-from quire.receipts.frozen import sealed
-from quire.receipts.lazy import InParts
+from quire.receipts.frozen import freeze
+from quire.receipts.lazy import LazyDict
+from quire.receipts.schema import VERSION, schema_version
 
-VERSION = 1
+PIPELINE = 1
+"""The version of the pipeline: raised by one when any recipe makes another context of the same
+request and store."""
 UNHASHED = ("hash", "created")
-IN_PARTS = ("proofs", "decisions")
-"""What is long, and put together when it is read."""
+LAZY_FIELDS = ("proofs", "decisions")
+"""Long fields, which are built when they are read."""
 _PLAIN = (str, int, float, type(None))
 
 Receipt = dict[str, Any]
@@ -37,10 +40,14 @@ def make(
     proofs: Sequence[Proof],
     **state: Any,
 ) -> Receipt:
-    """Write the receipt of a context, never to be altered; `state` is what `viewed` gave."""
-    written = proof_encoding.write(proofs)
+    """Make the frozen receipt of a context.
+
+    `state` holds the fields that `view_fields`, `verdict_fields` and `summary_fields` return.
+    """
+    written = proof_encoding.encode(proofs)
     receipt: Receipt = {
         "version": VERSION,
+        "pipeline": PIPELINE,
         "request": plain(request),
         "recipe": plain(recipe),
         **state,
@@ -49,7 +56,7 @@ def make(
             {**plain(source), "chunk": _chunk(chunk)}
             for source, chunk in zip(context.sources, chunks, strict=True)
         ],
-        "proofs": partial(proof_encoding.read, written, [proof.chunk_id for proof in proofs]),
+        "proofs": partial(proof_encoding.decode, written, [proof.chunk_id for proof in proofs]),
         "decisions": partial(plain, context.decisions),
         "failed": plain(context.failed),
         "tokens": context.tokens,
@@ -60,19 +67,19 @@ def make(
         "limit_exceeded": context.limit_exceeded,
         "text_hash": hashing.text_hash(context.text).hex(),
     }
-    # The vector of the question itself has a place of its own beside those of the sections.
+    # The vector of the query itself has a field of its own beside those of the sections.
     receipt["query_vector"] = receipt["section_vectors"].pop(request.query, None)
-    texts = {name: canonical(value) for name, value in receipt.items() if name not in IN_PARTS}
+    texts = {name: canonical(value) for name, value in receipt.items() if name not in LAZY_FIELDS}
     texts["proofs"], texts["decisions"] = written, canonical(context.decisions)
     for part in ("request", "recipe"):
         receipt[f"{part}_hash"] = hashing.text_hash(texts[part]).hex()
         texts[f"{part}_hash"] = canonical(receipt[f"{part}_hash"])
     receipt["hash"] = hashing.text_hash(proof_encoding.as_object(texts)).hex()
-    return InParts({name: sealed(value) for name, value in receipt.items()})
+    return LazyDict({name: freeze(value) for name, value in receipt.items()})
 
 
 def plain(value: Any) -> Any:
-    """Give a value as JSON would give it back: dictionaries, lists, texts and numbers."""
+    """Return a value as JSON would give it back: dictionaries, lists, texts and numbers."""
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, tuple | list):
@@ -82,14 +89,14 @@ def plain(value: Any) -> Any:
     return {name: plain(item) for name, item in _as_data(value).items()}
 
 
-def viewed(
+def view_fields(
     roots: Roots,
     viewer: Viewer,
     counter: str,
     embedder: str | None,
     vectors: Mapping[str, bytes],
 ) -> dict[str, Any]:
-    """Give what a receipt says of the state that was read, and of who read it with what."""
+    """Return the fields about the state that was read, and who read it with what."""
     return {
         "view_root": roots.state,
         "content_root": roots.content,
@@ -100,18 +107,18 @@ def viewed(
     }
 
 
-def judged(judge: str, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
-    """Give what a receipt says of what was judged, and by whom."""
+def verdict_fields(judge: str, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
+    """Return the fields about the verdicts of a judge."""
     return {"judge": judge, "verdicts": {key: plain(verdicts[key]) for key in sorted(verdicts)}}
 
 
-def summarized(writer: str, summaries: Mapping[str, str]) -> dict[str, Any]:
-    """Give what a receipt says of what was written of longer texts, and by whom."""
+def summary_fields(writer: str, summaries: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields about the summaries of a writer."""
     return {"writer": writer, "summaries": dict(sorted(summaries.items()))}
 
 
 def viewer_hash(viewer: Viewer) -> str:
-    """Name a viewer without naming them."""
+    """Hash a viewer, so that a receipt identifies without naming them."""
     return hashing.digest("viewer", int(viewer.owner), tuple(sorted(viewer.principals))).hex()
 
 
@@ -128,44 +135,41 @@ def data_hash(data: object) -> str:
 
 
 def receipt_hash(receipt: Mapping[str, Any]) -> str:
-    """Hash a receipt without its own hash and its clock."""
+    """Hash a receipt, without its own hash and the time it was written."""
     return data_hash({key: value for key, value in receipt.items() if key not in UNHASHED})
 
 
 def parse(text: str) -> Receipt:
-    """Read a receipt, or say why it is none."""
+    """Parse a receipt as it was written; refuse what is not one, or of a newer version."""
     try:
-        receipt = json.loads(text, object_pairs_hook=_once)
+        receipt = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
-        told = "nested too deep" if isinstance(error, RecursionError) else error
-        raise InputError(f"this is no receipt: it is not JSON ({told})") from error
+        reason = "nested too deep" if isinstance(error, RecursionError) else error
+        raise InputError(f"this is not a receipt: it is not JSON ({reason})") from error
     if not isinstance(receipt, dict) or "version" not in receipt or "text_hash" not in receipt:
-        raise InputError("this is no receipt: `quire assemble --receipt FILE` writes one")
-    if receipt["version"] != VERSION:
-        raise InputError(
-            f"the receipt has version {receipt['version']!r}; this Quire knows {VERSION}"
-        )
+        raise InputError("this is not a receipt", hint="`quire assemble --receipt FILE` writes one")
+    schema_version(receipt)
     return receipt
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a name that is given twice: of two values one would be believed unseen."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name is given twice")
-    return found
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that occurs twice: of two values one would be believed unseen."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a name occurs twice")
+    return values
 
 
 def chunk_ids(receipt: Mapping[str, Any]) -> list[str]:
-    """Name the chunks of a receipt's context, in their order."""
+    """Return the ids of the chunks in a receipt's context, in their order."""
     return [source["chunk_id"] for source in receipt["sources"]]
 
 
 def _chunk(chunk: Chunk) -> dict[str, Any]:
-    """Give all that a chunk's leaf is made of, the text by its hash."""
-    told: dict[str, Any] = plain(chunk)
-    told["text_hash"] = hashing.text_hash(told.pop("text")).hex()
-    return told
+    """Return everything that a chunk's leaf is made of, with the hash of its text."""
+    data: dict[str, Any] = plain(chunk)
+    data["text_hash"] = hashing.text_hash(data.pop("text")).hex()
+    return data
 
 
 def _as_data(value: object) -> dict[str, Any]:

@@ -1,20 +1,34 @@
-"""Is this a receipt at all?
+"""The schema of receipts: which fields a receipt has, and how those of earlier versions are read.
 
-A receipt that was read from a file may be anything. Before it is believed in any part, it must have
-all parts of a receipt, each of its kind, and no others.
+A receipt that comes from a file may be anything. `read` returns it in today's form, or says where
+it differs: every field must be known and of its type. The parts that record a dataclass (the
+request, the recipe, the sources, ...) have the fields of that class, so that a field which is added
+there with a default needs no change here and older receipts stay readable. `VERSION` is raised when
+the fields of the receipt itself change; each version has a function that upgrades it to the next.
+
+The hashes of a receipt are computed over the fields it was written with, never over those that
+were filled in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+from quire.core.types import Chunk, Decision, Failure, Recipe, Request, Source, Verdict
 from quire.errors import InputError
 
+VERSION = 2
+"""The version of the schema: raised by one when the fields of a receipt change."""
+
 Shape = Any
-"""A type, a tuple of types, a `Pair`, a list of one shape, or shapes by name (`EACH`: any name)."""
+"""A type, a tuple of types, a `Pair`, a list of one shape, an `Object`, or `{EACH: shape}`."""
 
 EACH = "*"
+"""Stands for any name."""
 
 
 class Pair(NamedTuple):
@@ -24,206 +38,213 @@ class Pair(NamedTuple):
     second: Shape
 
 
-_LINES = Pair(int, int)
-_CHUNK = {
-    "id": str,
-    "record_id": str,
-    "kind": str,
-    "path": str,
-    "title": str,
-    "sequence": int,
-    "start": int,
-    "end": int,
-    "lines": _LINES,
-    "text_hash": str,
-}
-_SOURCE = {
-    "chunk_id": str,
-    "record_id": str,
-    "path": str,
-    "lines": _LINES,
-    "title": str,
-    "score": int,
-    "tokens": int,
-    "name": str,
-    "kind": str,
-    "section": str,
-    "chunk": _CHUNK,
-}
-_DECISION = {
-    "chunk_id": str,
-    "path": str,
-    "lines": _LINES,
-    "step": str,
-    "verdict": str,
-    "reason": str,
-    "tokens": int,
-    "score": int,
-    "signals": {EACH: int},
-}
-_REQUEST = {
-    "query": str,
-    "model": str,
-    "kinds": [str],
-    "paths": [str],
-    "since": (int, type(None)),
-    "until": (int, type(None)),
-    "as_of": (int, type(None)),
-    "exact": bool,
-    "previous": [str],
-    "focus": (str, type(None)),
-    "include": [str],
-    "exclude": [str],
-    "prefer": [str],
-    "depth": (int, type(None)),
-    "history": [Pair(str, str)],
-    "system": str,
-    "situation": str,
-    "base": str,
-}
-_RECIPE = {
-    "name": str,
-    "about": str,
-    "sources": {EACH: {"k": int, "weight": int, "options": {EACH: int}}},
-    "budget": {
-        "total": int,
-        "reserved": {EACH: int},
-        "overhead": int,
-        "overflow": str,
-        "hard": bool,
-        "history": int,
-        "system": int,
-    },
-    "rank": {
-        "top": int,
-        "deeper": int,
-        "times": int,
-        "fusion": str,
-        "constant": int,
-        "reach": int,
-        "recent": int,
-        "weights": {EACH: int},
-        "feedback": int,
-    },
-    "fit": {
-        "dedup": (int, float),
-        "pack": str,
-        "order": str,
-        "per_document": int,
-        "levels": [str],
-        "cut": str,
-        "shortest": int,
-        "within": bool,
-        "fuzzy": bool,
-        "same_path": str,
-    },
-    "render": {
-        "format": str,
-        "metadata": bool,
-        "groups": bool,
-        "content": bool,
-        "cap": int,
-        "sources": int,
-        "title": str,
-        "footer": str,
-    },
-    "sections": [
-        {
-            "name": str,
-            "title": str,
-            "kinds": [str],
-            "paths": [str],
-            "query": str,
-            "sources": [str],
-            "k": int,
-            "weight": int,
-            "item": int,
-            "timeout": int,
-            "lifts": {EACH: int},
-            "order": str,
-            "show": [str],
-        }
-    ],
-    "intents": {EACH: {"words": [str], "types": {EACH: int}}},
-}
-_PROOFS = {
-    "classes": [str],
-    "tops": {EACH: [Pair(int, str)]},
-    "chunks": {
-        EACH: {"leaf": str, "bucket": [Pair(str, str)], "nodes": [Pair(int, str)], "class": str}
-    },
-}
-RECEIPT: dict[str, Shape] = {
-    "version": int,
-    "request": _REQUEST,
-    "request_hash": str,
-    "recipe": _RECIPE,
-    "recipe_hash": str,
-    "view_root": str,
-    "content_root": str,
-    "viewer_hash": str,
-    "counter": str,
-    "embedder": (str, type(None)),
-    "query_vector": (str, type(None)),
-    "section_vectors": {EACH: str},
-    "judge": str,
-    "verdicts": {EACH: {"applies": bool, "reason": str}},
-    "writer": str,
-    "summaries": {EACH: str},
-    "sources": [_SOURCE],
-    "proofs": _PROOFS,
-    "decisions": [_DECISION],
-    "failed": [{"source": str, "reason": str}],
-    "tokens": int,
-    "content_tokens": int,
-    "available": int,
-    "truncated": bool,
-    "omitted": int,
-    "limit_exceeded": int,
-    "text_hash": str,
-    "hash": str,
-}
+class Object(NamedTuple):
+    """The shape of an object: the shapes of its fields, and the defaults of those that have one."""
+
+    shapes: Mapping[str, Shape]
+    defaults: Mapping[str, Any]
+
+
+def read(receipt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a receipt of any version in today's form, or say what is wrong with it."""
+    if not isinstance(receipt, Mapping):
+        raise InputError(
+            f"this is not a receipt but {receipt!r:.40}", hint="pass what `Context.receipt` is"
+        )
+    data = {name: value for name, value in receipt.items() if name != "created"}
+    for version in range(schema_version(data), VERSION):
+        data = UPGRADES[version](data)
+    try:
+        filled: dict[str, Any] = _fill("", data, _receipt_shape())
+    except _MismatchError as error:
+        raise InputError(f"the receipt is malformed: {error}") from None
+    if filled["pipeline"] < 1:
+        raise InputError(f"the receipt is malformed: pipeline is {filled['pipeline']}")
+    return filled
 
 
 def check(receipt: Mapping[str, Any]) -> None:
-    """Refuse what has not the shape of a receipt, and say where it differs."""
-    if not isinstance(receipt, Mapping):
-        raise InputError(f"this is no receipt, but {receipt!r:.40}: give what `Context.receipt` is")
-    told = {name: value for name, value in receipt.items() if name != "created"}
-    wrong = _wrong("", told, RECEIPT)
-    if wrong is not None:
-        raise InputError(f"the receipt is malformed: {wrong}")
+    """Refuse what does not have the fields of a receipt, and say where it differs."""
+    read(receipt)
 
 
-def _wrong(place: str, value: Any, shape: Shape) -> str | None:
-    """Say what is wrong with a value, if anything is."""
-    parts: list[tuple[str, Any, Shape]] = []
+def schema_version(receipt: Mapping[str, Any]) -> int:
+    """Return the version that a receipt was written in; refuse one that is not known."""
+    version = receipt.get("version")
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise InputError(
+            "the receipt is malformed: version is missing"
+            if version is None
+            else f"the receipt is malformed: version is {str(version)[:40]!r}"
+        )
+    if version > VERSION:
+        raise InputError(
+            f"the receipt was written by a newer Quire: it has version {version}, and this one "
+            f"reads versions up to {VERSION}",
+            value=version,
+            hint="upgrade Quire",
+        )
+    if version < 1:
+        raise InputError(f"the receipt is malformed: version is {version}")
+    return version
+
+
+# --- earlier versions ---------------------------------------------------------------------------
+
+
+def _upgrade_1(receipt: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 records the version of the pipeline; until then there was one."""
+    if "pipeline" in receipt:
+        raise InputError("the receipt is malformed: pipeline is unknown")
+    return {**receipt, "version": 2, "pipeline": 1}
+
+
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _upgrade_1}
+"""How a receipt of a version becomes one of the next."""
+
+
+# --- shapes -------------------------------------------------------------------------------------
+
+
+@cache
+def _receipt_shape() -> Object:
+    chunk = _shape_of(Chunk)
+    text_hash = {name: shape for name, shape in chunk.shapes.items() if name != "text"}
+    source = _shape_of(Source)
+    shapes: dict[str, Shape] = {
+        "version": int,
+        "pipeline": int,
+        "request": _shape_of(Request),
+        "request_hash": str,
+        "recipe": _shape_of(Recipe),
+        "recipe_hash": str,
+        "view_root": str,
+        "content_root": str,
+        "viewer_hash": str,
+        "counter": str,
+        "embedder": (str, NoneType),
+        "query_vector": (str, NoneType),
+        "section_vectors": {EACH: str},
+        "judge": str,
+        # Only a verdict that was reached is recorded: `applies` is never None.
+        "verdicts": {EACH: Object({**_shape_of(Verdict).shapes, "applies": bool}, {})},
+        "writer": str,
+        "summaries": {EACH: str},
+        "sources": [
+            Object(
+                {**source.shapes, "chunk": Object({**text_hash, "text_hash": str}, chunk.defaults)},
+                source.defaults,
+            )
+        ],
+        "proofs": _PROOFS,
+        "decisions": [_shape_of(Decision)],
+        "failed": [_shape_of(Failure)],
+        "tokens": int,
+        "content_tokens": int,
+        "available": int,
+        "truncated": bool,
+        "omitted": int,
+        "limit_exceeded": int,
+        "text_hash": str,
+        "hash": str,
+    }
+    return Object(shapes, {})
+
+
+_PROOFS = Object(
+    {
+        "classes": [str],
+        "tops": {EACH: [Pair(int, str)]},
+        "chunks": {
+            EACH: Object(
+                {
+                    "leaf": str,
+                    "bucket": [Pair(str, str)],
+                    "nodes": [Pair(int, str)],
+                    "class": str,
+                },
+                {},
+            )
+        },
+    },
+    {},
+)
+
+
+def _shape_of(kind: type) -> Object:
+    """Return the shape of a dataclass as JSON."""
+    hints = get_type_hints(kind)
+    defaults = {}
+    for item in fields(kind):
+        if item.default is not MISSING:
+            defaults[item.name] = _as_json(item.default)
+        elif item.default_factory is not MISSING:
+            defaults[item.name] = _as_json(item.default_factory())
+    return Object({item.name: _shape(hints[item.name]) for item in fields(kind)}, defaults)
+
+
+def _shape(annotation: Any) -> Shape:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if isinstance(annotation, type) and is_dataclass(annotation):
+        return _shape_of(annotation)
+    if origin in (Union, UnionType):
+        return tuple(inner)
+    if origin is tuple:
+        return [_shape(inner[0])] if inner[-1] is Ellipsis else Pair(*map(_shape, inner))
+    if origin is not None:
+        return {EACH: _shape(inner[-1])}
+    return (int, float) if annotation is float else annotation
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_as_json(item) for item in value]
+    if is_dataclass(value):
+        return {item.name: _as_json(getattr(value, item.name)) for item in fields(value)}
+    return value
+
+
+class _MismatchError(Exception):
+    """A value that does not have its shape."""
+
+
+def _fill(place: str, value: Any, shape: Shape) -> Any:
+    """Return a value with the defaults of fields that it lacks; refuse one of another shape."""
     if isinstance(shape, Pair):
         if not isinstance(value, list) or len(value) != len(shape):
-            return f"{place} is no pair"
-        parts = [(f"{place}[{at}]", item, shape[at]) for at, item in enumerate(value)]
-    elif isinstance(shape, list):
+            raise _MismatchError(f"{place} is not a pair")
+        return [_fill(f"{place}[{at}]", item, shape[at]) for at, item in enumerate(value)]
+    if isinstance(shape, list):
         if not isinstance(value, list):
-            return f"{place} is no list"
-        parts = [(f"{place}[{at}]", item, shape[0]) for at, item in enumerate(value)]
-    elif isinstance(shape, dict):
+            raise _MismatchError(f"{place} is not a list")
+        return [_fill(f"{place}[{at}]", item, shape[0]) for at, item in enumerate(value)]
+    if isinstance(shape, Object | dict):
         if not isinstance(value, dict):
-            return f"{place or 'it'} is no object"
-        names = set(value) if EACH in shape else set(shape)
-        if set(value) != names:
-            name = min(set(value) ^ names)
-            return f"{place}.{name} is {'unknown' if name in value else 'missing'}".lstrip(".")
-        parts = [
-            (f"{place}.{name}".lstrip("."), value[name], shape.get(name, shape.get(EACH)))
-            for name in sorted(names)
-        ]
-    elif not _is(value, shape):
-        return f"{place} is {str(value)[:40]!r}"
-    found = (_wrong(*part) for part in parts)
-    return next((wrong for wrong in found if wrong is not None), None)
+            raise _MismatchError(f"{place or 'it'} is not an object")
+        return _fill_object(place, value, shape)
+    if not _is_a(value, shape):
+        raise _MismatchError(f"{place} is {str(value)[:40]!r}")
+    return value
 
 
-def _is(value: Any, kinds: type | tuple[type, ...]) -> bool:
+def _fill_object(
+    place: str, value: dict[str, Any], shape: Object | dict[str, Shape]
+) -> dict[str, Any]:
+    if isinstance(shape, dict):
+        shapes, whole = dict.fromkeys(value, shape[EACH]), value
+    else:
+        shapes, whole = dict(shape.shapes), {**shape.defaults, **value}
+    if whole.keys() != shapes.keys():
+        name = min(whole.keys() ^ shapes.keys())
+        problem = "unknown" if name in whole else "missing"
+        raise _MismatchError(f"{place}.{name} is {problem}".lstrip("."))
+    return {
+        name: _fill(f"{place}.{name}".lstrip("."), whole[name], shapes[name])
+        for name in sorted(shapes)
+    }
+
+
+def _is_a(value: Any, kinds: type | tuple[type, ...]) -> bool:
     if isinstance(value, bool):  # which is an int in Python, and in no receipt
-        return kinds is bool
+        return kinds is bool or (isinstance(kinds, tuple) and bool in kinds)
     return isinstance(value, kinds)

@@ -1,7 +1,8 @@
-"""Does a receipt hold?
+"""Verify receipts.
 
-Nothing is believed: hashes are computed again, sums added up again, tokens counted again, proofs
-climbed again. Each check that fails is one sentence; none means that it holds.
+Nothing is taken on trust: hashes are computed again, sums added up again, tokens counted again,
+proofs followed to their root again. Each check that fails is one sentence; none means that the
+receipt holds. A receipt of an earlier version is hashed as it was written.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from quire.core.types import Chunk
 from quire.errors import InputError
 from quire.receipts import proof_encoding
 from quire.receipts import receipt as receipts
-from quire.receipts.schema import check
+from quire.receipts.schema import read
 
-IN_CONTEXT = ("kept", "cut")
+INCLUDED = ("kept", "cut")
+"""The verdicts over candidates that are in the context."""
 
 
 def verify(
@@ -25,30 +27,31 @@ def verify(
     counter: Counter,
     *,
     context: str | None = None,
-    kept: Sequence[Chunk] | None = None,
+    stored: Sequence[Chunk] | None = None,
     root: str | None = None,
 ) -> list[str]:
-    """Check a receipt, with the context and with what a store holds where they are given."""
+    """Check a receipt, against its context and against the chunks of a store if they are given."""
     try:
-        check(receipt)
-        found = [*_hashes(receipt), *_sums(receipt), *_fates(receipt), *_proofs(receipt)]
+        data = read(receipt)
+        problems = [*_hashes(receipt), *_sums(data), *_sources(data), *_proofs(data)]
         if context is not None:
-            found += _context(receipt, counter, context)
-        if kept is not None:
-            found += _store(receipt, {chunk.id: chunk for chunk in kept}, root)
+            problems += _context(data, counter, context)
+        if stored is not None:
+            problems += _store(data, {chunk.id: chunk for chunk in stored}, root)
     except InputError as error:
         return [str(error)]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         return [f"the receipt is malformed: {type(error).__name__} {error}"]
-    return found
+    return problems
 
 
 def _hashes(receipt: Mapping[str, Any]) -> Iterator[str]:
+    """Compute the hashes again, over the fields that the receipt was written with."""
     if receipts.receipt_hash(receipt) != receipt["hash"]:
-        yield "the receipt was altered: its hash does not fit"
+        yield "the receipt was altered: its hash does not match"
     for part in ("request", "recipe"):
         if receipts.data_hash(receipt[part]) != receipt[f"{part}_hash"]:
-            yield f"the {part} was altered: its hash does not fit"
+            yield f"the {part} was altered: its hash does not match"
 
 
 def _sums(receipt: Mapping[str, Any]) -> Iterator[str]:
@@ -57,82 +60,82 @@ def _sums(receipt: Mapping[str, Any]) -> Iterator[str]:
     tokens, available = receipt["tokens"], receipt["available"]
     verdicts = [decision["verdict"] for decision in receipt["decisions"]]
     omitted = sum(decision["step"] == "pack" for decision in receipt["decisions"])
-    passing = budget["overflow"] == "skip" or receipt["recipe"]["fit"]["pack"] == "optimal"
-    may_end = not budget["hard"] or not passing
-    should: dict[str, Any] = {
+    skips = budget["overflow"] == "skip" or receipt["recipe"]["fit"]["pack"] == "optimal"
+    may_stop = not budget["hard"] or not skips
+    expected: dict[str, Any] = {
         "available": budget["total"] - sum(budget["reserved"].values()),
         "content_tokens": sum(source["tokens"] for source in receipt["sources"]),
         "limit_exceeded": max(0, tokens - available),
         "omitted": omitted,
-        "truncated": "cut" in verdicts or (may_end and omitted > 0),
+        "truncated": "cut" in verdicts or (may_stop and omitted > 0),
         "counter": receipt["request"]["model"],
     }
-    for name, value in should.items():
+    for name, value in expected.items():
         if receipt[name] != value:
             yield f"{name} is {receipt[name]}, but {value} follows from the rest of the receipt"
     if budget["hard"] and tokens > available:
-        yield f"{tokens} tokens pass the budget of {available}"
+        yield f"{tokens} tokens exceed the budget of {available}"
 
 
-def _fates(receipt: Mapping[str, Any]) -> Iterator[str]:
-    """Compare the sources with their chunks, and with what was decided over each."""
+def _sources(receipt: Mapping[str, Any]) -> Iterator[str]:
+    """Compare the sources with their chunks, and with the decision on each."""
     names = [decision["chunk_id"] for decision in receipt["decisions"]]
     if len(set(names)) != len(names):
-        yield "a candidate was decided over twice"
-    inside = {
+        yield "there are two decisions on one candidate"
+    included = {
         decision["chunk_id"]: decision
         for decision in receipt["decisions"]
-        if decision["verdict"] in IN_CONTEXT
+        if decision["verdict"] in INCLUDED
     }
     sources = receipts.chunk_ids(receipt)
-    if sorted(sources) != sorted(inside) or set(receipt["proofs"]["chunks"]) != set(sources):
+    if sorted(sources) != sorted(included) or set(receipt["proofs"]["chunks"]) != set(sources):
         yield "sources, decisions and proofs do not name the same pieces"
         return
     for source in receipt["sources"]:
-        told = {**source["chunk"], "chunk_id": source["chunk"]["id"]}
-        if any(source[name] != told[name] for name in _NAMED):
-            yield f"{source['path']}: the source is not named as its chunk is"
-        decision = inside[source["chunk_id"]]
-        if any(source[name] != decision[name] for name in _DECIDED):
-            yield f"{source['path']}: the source is not what was decided over"
+        chunk = {**source["chunk"], "chunk_id": source["chunk"]["id"]}
+        if any(source[name] != chunk[name] for name in _CHUNK_FIELDS):
+            yield f"{source['path']}: the source does not match its chunk"
+        decision = included[source["chunk_id"]]
+        if any(source[name] != decision[name] for name in _DECISION_FIELDS):
+            yield f"{source['path']}: the source does not match its decision"
 
 
-_NAMED = ("chunk_id", "record_id", "path", "lines", "title")
-_DECIDED = ("path", "lines", "tokens", "score")
-_LEAF = ("id", "record_id", "kind", "path", "title", "sequence", "start", "end", "lines")
+_CHUNK_FIELDS = ("chunk_id", "record_id", "path", "lines", "title")
+_DECISION_FIELDS = ("path", "lines", "tokens", "score")
+_LEAF_FIELDS = ("id", "record_id", "kind", "path", "title", "sequence", "start", "end", "lines")
 
 
 def _proofs(receipt: Mapping[str, Any]) -> Iterator[str]:
     for source in receipt["sources"]:
         chunk = {**source["chunk"], "lines": tuple(source["chunk"]["lines"])}
         leaf = merkle.chunk_leaf_hash(
-            tuple(chunk[name] for name in _LEAF), bytes.fromhex(chunk["text_hash"])
+            tuple(chunk[name] for name in _LEAF_FIELDS), bytes.fromhex(chunk["text_hash"])
         )
         proof = proof_encoding.proof_of(receipt, chunk["id"])
         key = bytes.fromhex(chunk["id"])
         if not merkle.verify_leaf(proof, key, leaf, receipt["content_root"]):
-            yield f"{source['path']}: not shown to be under the root {receipt['content_root']}"
+            yield f"{source['path']}: not proved to be under the root {receipt['content_root']}"
         elif merkle.top_nodes(proof) != proof_encoding.top_of(receipt, chunk["id"]):
             yield f"{source['path']}: the nodes above it are not those of its proof"
 
 
 def _context(receipt: Mapping[str, Any], counter: Counter, context: str) -> Iterator[str]:
     if hashing.text_hash(context).hex() != receipt["text_hash"]:
-        yield "the context was altered: its hash does not fit"
+        yield "the context was altered: its hash does not match"
     if counter.name != receipt["counter"]:
-        yield f"counted with {counter.name}, the receipt says {receipt['counter']}"
+        yield f"counted with {counter.name}, but the receipt says {receipt['counter']}"
     elif (counted := counter.count(context)) != receipt["tokens"]:
-        yield f"the context has {counted} tokens, the receipt says {receipt['tokens']}"
+        yield f"the context has {counted} tokens, but the receipt says {receipt['tokens']}"
 
 
 def _store(
-    receipt: Mapping[str, Any], kept: Mapping[str, Chunk], root: str | None
+    receipt: Mapping[str, Any], stored: Mapping[str, Chunk], root: str | None
 ) -> Iterator[str]:
-    moved = root != receipt["view_root"]
+    changed = root != receipt["view_root"]
     for source in receipt["sources"]:
-        chunk = kept.get(source["chunk_id"])
+        chunk = stored.get(source["chunk_id"])
         if chunk is None:
-            if not moved:
-                yield f"{source['path']}: the store says it is as it was, but this piece is gone"
+            if not changed:
+                yield f"{source['path']}: the store claims to be unchanged, but this piece is gone"
         elif merkle.chunk_leaf(chunk)[1].hex() != receipt["proofs"]["chunks"][chunk.id]["leaf"]:
-            yield f"{source['path']}: chunk {chunk.id} in the store is not what the receipt names"
+            yield f"{source['path']}: chunk {chunk.id} in the store is not the one in the receipt"

@@ -182,7 +182,8 @@ def test_any_number_of_results_may_be_asked_for(indexed: Tree, k: str) -> None:
 
 def test_an_unknown_provider(indexed: Tree) -> None:
     indexed.write("quire.toml", "[embed]\nprovider = 'cloud'\n")
-    refused(indexed, "index", code=2, said=("'cloud'", "`local`, `http` or `none`"))
+    said = ("embed.provider: unknown provider 'cloud'", "choose from local, http, none")
+    refused(indexed, "index", code=2, said=said)
 
 
 # --- stores ------------------------------------------------------------------------------------

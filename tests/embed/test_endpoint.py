@@ -56,9 +56,9 @@ class Client:
 
 @pytest.fixture
 def client(endpoint: Endpoint) -> Iterator[Client]:
-    made = Client(endpoint)
-    yield made
-    made.embedder.close()
+    opened = Client(endpoint)
+    yield opened
+    opened.embedder.close()
 
 
 def test_texts_become_vectors(endpoint: Endpoint, client: Client) -> None:

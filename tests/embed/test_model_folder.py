@@ -176,20 +176,20 @@ def test_the_first_token_speaks_for_the_text(folder: Folder) -> None:
 
 def test_the_mean_speaks_for_the_text_if_the_folder_says_so(folder: Folder) -> None:
     folder.put("1_Pooling/config.json", MEAN)
-    wanted = rows("[CLS]", "red", "red", "blue", "[UNK]", "[SEP]").mean(axis=0)
-    assert folder.vector("Red red BLUE violet") == quantise(wanted)
+    expected = rows("[CLS]", "red", "red", "blue", "[UNK]", "[SEP]").mean(axis=0)
+    assert folder.vector("Red red BLUE violet") == quantise(expected)
 
 
 def test_an_output_for_the_whole_text_is_taken_as_it_is(folder: Folder) -> None:
-    wanted = quantise(rows("[CLS]", "green", "[SEP]").max(axis=0))
+    expected = quantise(rows("[CLS]", "green", "[SEP]").max(axis=0))
     nodes = (lookup(), highest("sentence_embedding", 1))
     folder.put("model.onnx", Graph(nodes, outputs=(("sentence_embedding", "bd"),)))
-    assert folder.vector("green") == wanted
+    assert folder.vector("green") == expected
     both = (("last_hidden_state", "bsd"), ("sentence_embedding", "bd"))
     folder.put("model.onnx", Graph(nodes, outputs=both))
-    assert folder.vector("green") == wanted
+    assert folder.vector("green") == expected
     folder.put("1_Pooling/config.json", MEAN)
-    assert folder.vector("green") == wanted
+    assert folder.vector("green") == expected
 
 
 def test_a_pooler_of_another_task_is_left_alone(folder: Folder) -> None:
@@ -199,13 +199,13 @@ def test_a_pooler_of_another_task_is_left_alone(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "token"), [("attention_mask", "[UNK]"), ("token_type_ids", "[PAD]")]
+    ("input_name", "token"), [("attention_mask", "[UNK]"), ("token_type_ids", "[PAD]")]
 )
 def test_the_model_is_given_the_inputs_that_it_asks_for(
-    folder: Folder, asked: str, token: str
+    folder: Folder, input_name: str, token: str
 ) -> None:
     # This model looks its rows up by another input: the mask is all ones, the types all zeros.
-    folder.put("model.onnx", Graph((lookup(ids=asked),), inputs=("input_ids", asked)))
+    folder.put("model.onnx", Graph((lookup(ids=input_name),), inputs=("input_ids", input_name)))
     assert folder.vector("red") == quantise(rows(token)[0])
 
 
@@ -221,19 +221,19 @@ def test_an_unknown_input_is_named(folder: Folder) -> None:
 def test_the_limit_of_the_folder_cuts_texts_and_keeps_the_end(folder: Folder) -> None:
     folder.put("1_Pooling/config.json", MEAN)
     folder.put("sentence_bert_config.json", {"max_seq_length": 8, "do_lower_case": False})
-    wanted = rows("[CLS]", *["red"] * 6, "[SEP]").mean(axis=0)
-    assert folder.vector("red " * 6 + "green blue") == quantise(wanted)
+    expected = rows("[CLS]", *["red"] * 6, "[SEP]").mean(axis=0)
+    assert folder.vector("red " * 6 + "green blue") == quantise(expected)
     folder.put("sentence_bert_config.json", {"max_seq_length": None})
-    wanted = rows("[CLS]", *["red"] * 510, "[SEP]").mean(axis=0)
-    assert folder.vector("red " * 510 + "green blue " * 90) == quantise(wanted)
+    expected = rows("[CLS]", *["red"] * 510, "[SEP]").mean(axis=0)
+    assert folder.vector("red " * 510 + "green blue " * 90) == quantise(expected)
 
 
 def test_a_tokenizer_that_closes_nothing_is_cut_at_the_end(folder: Folder) -> None:
     folder.put("tokenizer.json", tokenizer(closing=False))
     folder.put("1_Pooling/config.json", MEAN)
     folder.put("sentence_bert_config.json", {"max_seq_length": 8})
-    wanted = rows("[CLS]", *["red"] * 6, "green").mean(axis=0)
-    assert folder.vector("red " * 6 + "green blue") == quantise(wanted)
+    expected = rows("[CLS]", *["red"] * 6, "green").mean(axis=0)
+    assert folder.vector("red " * 6 + "green blue") == quantise(expected)
 
 
 def test_a_text_of_no_tokens_at_all_is_refused(folder: Folder) -> None:

@@ -54,16 +54,16 @@ def reference(text: str) -> list[int]:
 def pieces(word: str) -> list[int]:
     if len(word) > 100:
         return [UNK]
-    found: list[int] = []
+    pieces: list[int] = []
     while word:
-        start = "##" if found else ""
+        start = "##" if pieces else ""
         sizes = (size for size in range(len(word), 0, -1) if start + word[:size] in vocabulary())
         size = next(sizes, 0)
         if not size:
             return [UNK]
-        found.append(vocabulary()[start + word[:size]])
+        pieces.append(vocabulary()[start + word[:size]])
         word = word[size:]
-    return found
+    return pieces
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_any_text_has_tokens(text: str) -> None:
     assert (tokens[0], tokens[-1]) == (CLS, SEP)
 
 
-def cut(tokens: list[int], limit: int) -> list[int]:
+def truncate(tokens: list[int], limit: int) -> list[int]:
     return tokens if len(tokens) <= limit else [*tokens[: limit - 1], SEP]
 
 
@@ -192,7 +192,7 @@ awkward = st.lists(
 @given(awkward, st.sampled_from([4, 9, 24]))
 def test_a_cut_text_has_the_tokens_of_the_whole_text(parts: list[str], limit: int) -> None:
     text = "".join(parts)
-    assert tokeniser(limit).encode(text) == cut(tokeniser(NO_LIMIT).encode(text), limit)
+    assert tokeniser(limit).encode(text) == truncate(tokeniser(NO_LIMIT).encode(text), limit)
 
 
 @pytest.mark.parametrize(
@@ -209,18 +209,18 @@ def test_a_cut_text_has_the_tokens_of_the_whole_text(parts: list[str], limit: in
     ],
 )
 def test_long_texts_of_all_kinds_have_the_tokens_of_the_whole_text(text: str) -> None:
-    assert tokens_of(text) == cut(tokeniser(NO_LIMIT).encode(text), 512)
+    assert tokens_of(text) == truncate(tokeniser(NO_LIMIT).encode(text), 512)
 
 
 def test_a_megabyte_is_not_tokenised_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-    chosen = tokeniser(512)
-    encode = chosen._encode
+    lengths: list[int] = []
+    limited = tokeniser(512)
+    encode = limited._encode
 
-    def watched(text: str) -> list[int]:
-        seen.append(len(text))
+    def counting_encode(text: str) -> list[int]:
+        lengths.append(len(text))
         return encode(text)
 
-    monkeypatch.setattr(chosen, "_encode", watched)
-    assert len(chosen.encode("a handful of words, " * 50_000)) == 512
-    assert sum(seen) < 20_000
+    monkeypatch.setattr(limited, "_encode", counting_encode)
+    assert len(limited.encode("a handful of words, " * 50_000)) == 512
+    assert sum(lengths) < 20_000

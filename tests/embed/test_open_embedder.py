@@ -91,8 +91,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_true_copy_is_accepted(installed: Path) -> None:
-    found = model_files.load_shipped()
-    assert found.model.path == installed / "model.onnx"
+    files = model_files.load_shipped()
+    assert files.model.path == installed / "model.onnx"
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])

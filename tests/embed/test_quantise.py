@@ -54,12 +54,12 @@ def test_known_vectors() -> None:
 
 def test_halves_are_rounded_to_even() -> None:
     # The length is 254 and the scale 127, so that every odd number ends in a half.
-    given_ = [128, 128, 128, 122, 18, 6, 6, 1, 3, 5, 7]
-    assert sum(n * n for n in given_) == 254**2
-    wanted = [64, 64, 64, 61, 9, 3, 3, 0, 2, 2, 4]
-    assert steps(quantise([*given_, *[0] * 110])).tolist()[:11] == wanted
-    assert steps(quantise([*[-n for n in given_], *[0] * 110])).tolist()[:11] == [
-        -n for n in wanted
+    numbers = [128, 128, 128, 122, 18, 6, 6, 1, 3, 5, 7]
+    assert sum(n * n for n in numbers) == 254**2
+    expected = [64, 64, 64, 61, 9, 3, 3, 0, 2, 2, 4]
+    assert steps(quantise([*numbers, *[0] * 110])).tolist()[:11] == expected
+    assert steps(quantise([*[-n for n in numbers], *[0] * 110])).tolist()[:11] == [
+        -n for n in expected
     ]
 
 
@@ -93,11 +93,11 @@ def test_a_vector_too_long_to_be_compared_exactly_is_refused() -> None:
 
 @given(vectors)
 def test_any_finite_vector_has_a_direction(vector: list[float]) -> None:
-    found = steps(quantise(vector))
-    assert len(found) == len(vector)
-    assert np.abs(found).max() >= 1
-    assert np.abs(found).max() <= 127
-    assert all(step * number >= 0 for step, number in zip(found.tolist(), vector, strict=True))
+    result = steps(quantise(vector))
+    assert len(result) == len(vector)
+    assert np.abs(result).max() >= 1
+    assert np.abs(result).max() <= 127
+    assert all(step * number >= 0 for step, number in zip(result.tolist(), vector, strict=True))
 
 
 @given(vectors)
@@ -126,9 +126,9 @@ def test_the_dot_product_is_the_cosine(dims: int) -> None:
         left = random.normal(size=dims)
         right = closeness * left + (1 - closeness) * random.normal(size=dims)
         cosine = float(left @ right) / math.sqrt(float(left @ left) * float(right @ right))
-        found = int(steps(quantise(left)) @ steps(quantise(right))) / scale(dims) ** 2
+        result = int(steps(quantise(left)) @ steps(quantise(right))) / scale(dims) ** 2
         # Each component is off by half a step at most, and these add up like a random walk.
-        assert abs(found - cosine) < 2.5 / scale(dims)
+        assert abs(result - cosine) < 2.5 / scale(dims)
 
 
 @pytest.mark.model

@@ -42,35 +42,35 @@ def shelf(folder: Path) -> Iterator[Quire]:
         yield opened
 
 
-def asked(shelf: Quire, *lines: dict[str, object], **more: object) -> Evaluation:
+def run_evaluation(shelf: Quire, *lines: dict[str, object], **more: object) -> Evaluation:
     questions = read_questions("\n".join(json.dumps(line) for line in lines))
     return evaluate(shelf, questions, **more)  # type: ignore[arg-type]  # whatever a test names
 
 
-def missed(found: Evaluation) -> Miss:
-    ((only,),) = [each.misses for each in found.measured]
-    return only
+def only_miss(evaluation: Evaluation) -> Miss:
+    ((miss,),) = [result.misses for result in evaluation.measured]
+    return miss
 
 
 def test_what_is_held_counts_whole(shelf: Quire) -> None:
-    found = asked(
+    evaluation = run_evaluation(
         shelf,
         {"query": "brightest star", "expect": ["stars.md", "stars.md:3"]},
         {"query": "mammal sea", "expect": {"excerpt": "A whale is a mammal\nof the sea."}},
         budgets=[300],
     )
-    (only,) = found.measured
-    assert (only.recall, only.complete, only.misses) == (1.0, 1.0, ())
-    assert found.questions == 2
-    assert 0 < only.tokens <= 300
+    (result,) = evaluation.measured
+    assert (result.recall, result.complete, result.misses) == (1.0, 1.0, ())
+    assert evaluation.questions == 2
+    assert 0 < result.tokens <= 300
 
 
 def test_more_budget_holds_more(shelf: Quire) -> None:
-    found = asked(
+    evaluation = run_evaluation(
         shelf, {"query": "rivers bridges boats", "expect": ["rivers.md:1-119"]}, budgets=[900, 200]
     )
-    assert [each.budget for each in found.measured] == [200, 900]
-    small, large = found.measured
+    assert [result.budget for result in evaluation.measured] == [200, 900]
+    small, large = evaluation.measured
     assert 0 < small.recall < large.recall < 1
 
 
@@ -89,7 +89,7 @@ def test_lines_are_counted_by_what_is_shown(shelf: Quire) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "expected", "more", "told"),
+    ("query", "expected", "more", "reason"),
     [
         ("whale", "stars.md", {}, "not retrieved: no word of the query"),
         ("whale", "nowhere.md", {}, "not indexed: may read"),
@@ -99,29 +99,31 @@ def test_lines_are_counted_by_what_is_shown(shelf: Quire) -> None:
     ],
 )
 def test_a_miss_says_where_it_was_lost(
-    shelf: Quire, query: str, expected: str, more: dict[str, object], told: str
+    shelf: Quire, query: str, expected: str, more: dict[str, object], reason: str
 ) -> None:
-    cause, words = told.split(": ")
-    miss = missed(asked(shelf, {"query": query, "expect": expected}, **{"budgets": [2000], **more}))
+    cause, words = reason.split(": ")
+    miss = only_miss(
+        run_evaluation(shelf, {"query": query, "expect": expected}, **{"budgets": [2000], **more})
+    )
     assert (miss.cause, miss.expected) == (cause, expected)
     assert words in miss.detail
 
 
 def test_a_budget_for_nothing_is_a_miss_and_no_failure(shelf: Quire) -> None:
-    miss = missed(asked(shelf, {"query": "whale", "expect": "twin.md"}, budgets=[2]))
+    miss = only_miss(run_evaluation(shelf, {"query": "whale", "expect": "twin.md"}, budgets=[2]))
     assert miss.cause == "did not fit"
 
 
 def test_what_is_ranked_too_low_says_at_which_place(shelf: Quire, tmp_path: Path) -> None:
     (tmp_path / "short.toml").write_text('extends = "documents"\n[rank]\ntop = 1\ndeeper = 0\n')
-    found = asked(
+    evaluation = run_evaluation(
         shelf,
         {"query": "rivers of boats", "expect": "rivers.md:1-119"},
         recipes=[str(tmp_path / "short.toml")],
         budgets=[4000],
     )
-    assert missed(found).cause == "ranked too low"
-    assert "only the first 1 go on" in missed(found).detail
+    assert only_miss(evaluation).cause == "ranked too low"
+    assert "only the first 1 go on" in only_miss(evaluation).detail
 
 
 def test_two_recipes_are_compared_question_by_question(shelf: Quire, tmp_path: Path) -> None:
@@ -130,19 +132,21 @@ def test_two_recipes_are_compared_question_by_question(shelf: Quire, tmp_path: P
         {"query": f"paragraph {n} rivers", "expect": "rivers.md:1-119", "id": f"q{n}"}
         for n in range(6)
     ]
-    found = asked(shelf, *lines, recipes=[str(tmp_path / "one.toml"), "documents"], budgets=[2000])
-    (only,) = found.compared
-    assert only.better == 6
-    assert only.worse == 0
-    assert 0 < only.low <= only.difference <= only.high
-    again = asked(shelf, *lines, recipes=["documents", "documents"], budgets=[2000])
+    evaluation = run_evaluation(
+        shelf, *lines, recipes=[str(tmp_path / "one.toml"), "documents"], budgets=[2000]
+    )
+    (comparison,) = evaluation.compared
+    assert comparison.better == 6
+    assert comparison.worse == 0
+    assert 0 < comparison.low <= comparison.difference <= comparison.high
+    again = run_evaluation(shelf, *lines, recipes=["documents", "documents"], budgets=[2000])
     assert (again.compared[0].low, again.compared[0].high) == (0, 0)
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "the questions: there is no question"),
+        ("", "the questions: no questions"),
         ("{", "line 1: not JSON"),
         ("[]", '"query"'),
         ('{"query": " ", "expect": "a"}', "line 1: query: must be a non-empty string"),
@@ -165,11 +169,11 @@ def test_what_is_no_question_is_refused_by_its_line(line: str, words: str) -> No
     assert words in str(caught.value)
 
 
-def run(folder: Path, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(Path(sys.executable).with_name("quire")), "eval", *words],
         cwd=folder,
-        input=given,
+        input=stdin,
         capture_output=True,
         text=True,
         check=False,
@@ -178,14 +182,16 @@ def run(folder: Path, *words: str, given: str = "") -> subprocess.CompletedProce
 
 def test_on_the_command_line(folder: Path, shelf: Quire) -> None:
     lines = '{"query": "star", "expect": "stars.md"}\n{"query": "whale", "expect": "stars.md"}\n'
-    done = run(folder, "-", "--budgets", "300,1000", "--json", given=lines)
+    done = run(folder, "-", "--budgets", "300,1000", "--json", stdin=lines)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert [each["recall"] for each in told["measured"]] == [0.5, 0.5]
-    assert told["causes"] == {"not retrieved": 2}
-    shown = run(folder, "-", "--budgets", "300", "--compare", "documents", "entities", given=lines)
-    assert "lost: 2 not retrieved" in shown.stdout
-    assert "at 300:" in shown.stdout
+    output = json.loads(done.stdout)
+    assert [result["recall"] for result in output["measured"]] == [0.5, 0.5]
+    assert output["causes"] == {"not retrieved": 2}
+    printed = run(
+        folder, "-", "--budgets", "300", "--compare", "documents", "entities", stdin=lines
+    )
+    assert "lost: 2 not retrieved" in printed.stdout
+    assert "at 300:" in printed.stdout
     for wrong in (["--budgets", "x"], ["--recipe", "documents", "--compare", "a", "b"]):
-        assert run(folder, "-", *wrong, given=lines).returncode == 2
+        assert run(folder, "-", *wrong, stdin=lines).returncode == 2
     assert run(folder, "nowhere.jsonl").returncode == 2

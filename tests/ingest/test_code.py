@@ -53,15 +53,15 @@ def last():
 
 
 def test_python_is_cut_before_its_definitions() -> None:
-    found = read_chunks("a.py", PYTHON, IngestSettings(code_max=300))
-    assert [chunk.title for chunk in found] == [
+    chunks = read_chunks("a.py", PYTHON, IngestSettings(code_max=300))
+    assert [chunk.title for chunk in chunks] == [
         "",
         "class Engine",
         "class Engine > async def stop(self)",
         "def outer()",
         "def last()",
     ]
-    by_title = {chunk.title: chunk.text for chunk in found}
+    by_title = {chunk.title: chunk.text for chunk in chunks}
     # The header of a class, decorators and comments stay with what they belong to.
     assert by_title["class Engine"].startswith('class Engine:\n    """Runs."""\n')
     assert "        2,\n    )\n    def start(cls):\n" in by_title["class Engine"]
@@ -78,10 +78,10 @@ def test_a_decorator_may_go_over_several_lines() -> None:
 def test_small_definitions_are_joined_and_a_fitting_one_stays_whole() -> None:
     small = "def f{}():\n    return {}\n\n\n"
     text = "import os\n\n\n" + "".join(small.format(n, n) for n in range(12))
-    found = read_chunks("a.py", text)
-    assert all(len(chunk.text) <= SMALL.code_max for chunk in found)
-    assert len(found) == 3
-    assert all(chunk.text.startswith(("import os", "def ")) for chunk in found)
+    chunks = read_chunks("a.py", text)
+    assert all(len(chunk.text) <= SMALL.code_max for chunk in chunks)
+    assert len(chunks) == 3
+    assert all(chunk.text.startswith(("import os", "def ")) for chunk in chunks)
     large = "def g():\n" + body(8)
     assert large in [chunk.text for chunk in read_chunks("a.py", text + large)]
 
@@ -104,12 +104,12 @@ def test_statements_are_told_by_the_grammar_not_by_indentation() -> None:
         + "".join(f"            item_{n},\n" for n in range(20))
         + "        ]\n    )\n"
     )
-    found = read_chunks("a.py", text)
-    assert {chunk.title for chunk in found} == {"def long()"}
-    assert "".join(chunk.text for chunk in found) == text
-    starts = [chunk.text.split("\n")[0].strip() for chunk in found]
+    chunks = read_chunks("a.py", text)
+    assert {chunk.title for chunk in chunks} == {"def long()"}
+    assert "".join(chunk.text for chunk in chunks) == text
+    starts = [chunk.text.split("\n")[0].strip() for chunk in chunks]
     assert all(start.startswith(("def", "value", "text", "call", "item")) for start in starts)
-    assert all(len(chunk.text) <= SMALL.code_max for chunk in found)
+    assert all(len(chunk.text) <= SMALL.code_max for chunk in chunks)
 
 
 def test_a_comment_stays_with_the_statement_below_it() -> None:
@@ -434,10 +434,10 @@ def test_what_leads_up_to_a_definition_belongs_to_it() -> None:
 def test_a_closing_brace_is_never_alone() -> None:
     method = "    public void method{0}() {{\n" + "        call({0});\n" * 6 + "    }}\n\n"
     text = "public class A {\n" + "".join(method.format(n) for n in range(6)) + "}\n"
-    found = read_chunks("A.java", text)
-    assert found[-1].text.endswith("    }\n\n}\n")
-    assert found[0].text.startswith("public class A {\n    public void method0")
-    assert {chunk.title for chunk in found} <= {"public class A"} | {
+    chunks = read_chunks("A.java", text)
+    assert chunks[-1].text.endswith("    }\n\n}\n")
+    assert chunks[0].text.startswith("public class A {\n    public void method0")
+    assert {chunk.title for chunk in chunks} <= {"public class A"} | {
         f"public class A > public void method{n}()" for n in range(6)
     }
 

@@ -51,14 +51,14 @@ def test_what_a_real_file_defines(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_text(source(name), encoding="utf-8")
     size, mtime = file.stat().st_size, file.stat().st_mtime_ns
-    found = read(FileEntry(name, str(file), size, mtime), ENTITIES)
-    assert not isinstance(found, Skipped)
-    document = found[0]
-    told = [
+    result = read(FileEntry(name, str(file), size, mtime), ENTITIES)
+    assert not isinstance(result, Skipped)
+    document = result[0]
+    lines = [
         f"{entity.kind} {entity.qualified} {entity.lines[0]}-{entity.lines[1]}"
         for entity in get_outline(document).entities
     ]
-    assert told == [line.strip() for line in DEFINED[name].strip().split("\n")]
+    assert lines == [line.strip() for line in DEFINED[name].strip().split("\n")]
     assert "".join(chunk.text for chunk in document.chunks) == source(name)
 
 
@@ -151,7 +151,7 @@ def test_free_attributes_and_decorators_before_a_member() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "path"),
+    ("name", "path"),
     [
         ("total", ("total",)),
         ("Cart<T, Map<K, V>>::total", ("Cart", "total")),
@@ -163,8 +163,8 @@ def test_free_attributes_and_decorators_before_a_member() -> None:
         ("~Cart", ("~Cart",)),
     ],
 )
-def test_the_components_of_a_name(written: str, path: tuple[str, ...]) -> None:
-    assert extract.split_name(written) == path
+def test_the_components_of_a_name(name: str, path: tuple[str, ...]) -> None:
+    assert extract.split_name(name) == path
 
 
 def test_a_function_inside_a_decorator_is_no_definition() -> None:
@@ -181,18 +181,18 @@ def test_a_function_inside_a_decorator_is_no_definition() -> None:
 
 
 def test_what_a_file_says_of_itself() -> None:
-    told = {name: get_outline(sample(name)).entities[0].summary for name in DEFINED}
-    assert told["shop.py"] == "Carts and what they cost."
-    assert told["shop.go"] == "Package shop sells things."  # not the licence above it
-    assert told["shop.rs"] == "Carts, borrowed and owned."
-    assert told["shop.rb"] == "Carts in Ruby."
-    assert told["shop.sh"] == "Ships the shop."
-    assert told["shop.sql"] == "The tables of the shop."
-    assert told["Shop.java"] == ""  # a licence alone
-    assert all(summary for name, summary in told.items() if name != "Shop.java")
+    summaries = {name: get_outline(sample(name)).entities[0].summary for name in DEFINED}
+    assert summaries["shop.py"] == "Carts and what they cost."
+    assert summaries["shop.go"] == "Package shop sells things."  # not the licence above it
+    assert summaries["shop.rs"] == "Carts, borrowed and owned."
+    assert summaries["shop.rb"] == "Carts in Ruby."
+    assert summaries["shop.sh"] == "Ships the shop."
+    assert summaries["shop.sql"] == "The tables of the shop."
+    assert summaries["Shop.java"] == ""  # a licence alone
+    assert all(summary for name, summary in summaries.items() if name != "Shop.java")
 
 
-def test_calls_are_told_by_name_and_by_who_calls() -> None:
+def test_calls_have_a_name_and_a_caller() -> None:
     assert used(sample("shop.py"), "call", "Cart.total") == {
         "rounded",
         "sum",
@@ -322,7 +322,7 @@ def test_places_are_right_behind_characters_beyond_ascii() -> None:
     assert text.encode()[entity.start : entity.end].decode().startswith("def größe(größe):")
 
 
-def test_a_language_without_a_grammar_is_told_by_its_lines() -> None:
+def test_a_language_without_a_grammar_is_read_by_its_lines() -> None:
     text = "module Shop\n\ntype Cart = int\n\nlocal function total(a)\n  return a\nend\n"
     entities = get_outline(read_text("a.lua", text)).entities
     assert [(e.kind, e.qualified) for e in entities[1:]] == [

@@ -78,7 +78,7 @@ def listed_by_git(root: Path) -> set[str]:
     return {os.fsdecode(path) for path in listed.split(b"\0") if path}
 
 
-def found(root: Path) -> set[str]:
+def walk_paths(root: Path) -> set[str]:
     return {file.path for file in walk(root) if isinstance(file, FileEntry)}
 
 
@@ -92,7 +92,7 @@ def test_the_same_files_as_git(files: set[str], ignores: dict[str, str]) -> None
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         grow(root, files, ignores)
-        assert found(root) == listed_by_git(root)
+        assert walk_paths(root) == listed_by_git(root)
 
 
 @needs_git
@@ -110,17 +110,17 @@ def test_single_patterns_as_git_reads_them(tmp_path: Path, pattern: str) -> None
                                           ("ab", "x", "b"), ("a", "x", "y", "b"), ("]", "[x]"), ("-", "é"),
                                           ("!d",), ("#c",), ("a.b", "a-c"), ("ba", "~"), ("a ", "a")]}  # fmt: skip
     grow(tmp_path, files, {".": pattern + "\n"})
-    assert found(tmp_path) == listed_by_git(tmp_path)
+    assert walk_paths(tmp_path) == listed_by_git(tmp_path)
 
 
 def test_the_whitelist_idiom_keeps_folders_open(tmp_path: Path) -> None:
     grow(tmp_path, {"src/deep/a.py", "src/a.txt", "b.py"}, {".": "*\n!*/\n!*.py\n"})
-    assert found(tmp_path) == {"src/deep/a.py", "b.py"}
+    assert walk_paths(tmp_path) == {"src/deep/a.py", "b.py"}
 
 
 def test_a_file_cannot_come_back_when_its_folder_is_excluded(tmp_path: Path) -> None:
     grow(tmp_path, {"out/keep.txt", "out/b"}, {".": "out/\n!out/keep.txt\n"})
-    assert found(tmp_path) == {".gitignore"}
+    assert walk_paths(tmp_path) == {".gitignore"}
 
 
 def test_a_hostile_pattern_is_matched_in_bounded_time() -> None:

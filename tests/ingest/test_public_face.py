@@ -3,14 +3,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import quire.ingest as room
+import quire.ingest
 from quire.ingest.formats import FORMAT_TABLE, detect_kind
 
 HEAVY = ["tree_sitter", "selectolax", "pypdfium2", "markdown_it", "numpy"]
 
 
 def test_the_public_names() -> None:
-    assert room.__all__ == [
+    assert quire.ingest.__all__ == [
         "VERSION",
         "compute_digest",
         "compute_record_id",
@@ -20,10 +20,10 @@ def test_the_public_names() -> None:
         "read_text",
         "walk",
     ]
-    assert all(hasattr(room, name) for name in room.__all__)
+    assert all(hasattr(quire.ingest, name) for name in quire.ingest.__all__)
 
 
-def test_importing_the_room_loads_no_heavy_library() -> None:
+def test_importing_the_package_loads_no_heavy_library() -> None:
     program = f"import sys, quire.ingest; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -32,7 +32,7 @@ def test_importing_the_room_loads_no_heavy_library() -> None:
 
 
 def test_the_readers_have_names() -> None:
-    assert room.format_names() == (
+    assert quire.ingest.format_names() == (
         "code",
         "gherkin",
         "html",

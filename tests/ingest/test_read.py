@@ -42,15 +42,15 @@ TEXTS = st.one_of(
 )
 
 
-def found(path: Path, name: str | None = None) -> FileEntry:
+def stat_file(path: Path, name: str | None = None) -> FileEntry:
     status = path.stat()
     return FileEntry(name or path.name, str(path), status.st_size, status.st_mtime_ns)
 
 
-def written(folder: Path, name: str, content: str | bytes) -> FileEntry:
+def write_file(folder: Path, name: str, content: str | bytes) -> FileEntry:
     place = folder / name
     place.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return found(place)
+    return stat_file(place)
 
 
 def check(document: Document, text: str) -> None:
@@ -130,7 +130,7 @@ def test_any_bytes_under_any_name_are_read_or_refused(
     data: bytes, ending: str, sizes: IngestSettings
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        result = read(written(Path(folder), f"name{ending}", data), sizes)
+        result = read(write_file(Path(folder), f"name{ending}", data), sizes)
     if isinstance(result, Skipped):
         assert result.path == f"name{ending}"
         assert result.reason
@@ -147,7 +147,7 @@ def test_any_bytes_under_any_name_are_read_or_refused(
 
 def test_what_a_record_says(tmp_path: Path) -> None:
     text = "# The title\n\nText.\n"
-    result = read(written(tmp_path, "page.md", text))
+    result = read(write_file(tmp_path, "page.md", text))
     assert not isinstance(result, Skipped)
     document, digest = result
     record = document.record
@@ -158,7 +158,7 @@ def test_what_a_record_says(tmp_path: Path) -> None:
     assert (
         digest
         == hashing.digest_bytes(text.encode()).hex()
-        == compute_digest(found(tmp_path / "page.md"))
+        == compute_digest(stat_file(tmp_path / "page.md"))
     )
     (chunk,) = document.chunks
     assert (chunk.start, chunk.end, chunk.lines, chunk.title) == (0, 19, (1, 3), "The title")
@@ -166,7 +166,7 @@ def test_what_a_record_says(tmp_path: Path) -> None:
 
 def test_line_ends_and_marks_are_the_readers_business(tmp_path: Path) -> None:
     raw = b"\xef\xbb\xbffirst\r\nsecond\rthird"
-    result = read(written(tmp_path, "a.txt", raw))
+    result = read(write_file(tmp_path, "a.txt", raw))
     assert not isinstance(result, Skipped)
     assert result[0].chunks[0].text == "first\nsecond\nthird"
     assert result[1] == hashing.digest_bytes(raw).hex()
@@ -174,7 +174,7 @@ def test_line_ends_and_marks_are_the_readers_business(tmp_path: Path) -> None:
 
 def test_an_empty_file_is_a_record_without_chunks(tmp_path: Path) -> None:
     for name in ("empty.py", "empty.md", "empty.txt", "empty.html", "empty.json"):
-        result = read(written(tmp_path, name, b""))
+        result = read(write_file(tmp_path, name, b""))
         assert not isinstance(result, Skipped)
         assert (result[0].record.title, result[0].chunks) == (name, ())
 
@@ -189,19 +189,19 @@ def test_binary_files_are_refused_by_ending_or_content(tmp_path: Path) -> None:
     by_ending = read(FileEntry("a/b.PNG", "does-not-even-exist", 1, 1))
     assert by_ending == Skipped("a/b.PNG", "binary, by its extension")
     assert ".png" in BINARY_SUFFIXES
-    by_content = read(written(tmp_path, "data.txt", b"\x00\x01\x02"))
+    by_content = read(write_file(tmp_path, "data.txt", b"\x00\x01\x02"))
     assert by_content == Skipped("data.txt", "binary: it holds zero bytes")
 
 
 def test_a_file_that_vanished(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.txt", "x")
+    file = write_file(tmp_path, "a.txt", "x")
     (tmp_path / "a.txt").unlink()
     assert read(file) == Skipped("a.txt", "vanished before it could be read")
     assert compute_digest(file) == Skipped("a.txt", "vanished before it could be read")
 
 
 def test_a_file_that_became_something_else_neither_blocks_nor_is_followed(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.txt", "x")
+    file = write_file(tmp_path, "a.txt", "x")
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "a.txt").unlink()
     os.mkfifo(tmp_path / "a.txt")
@@ -215,7 +215,7 @@ def test_a_file_that_became_something_else_neither_blocks_nor_is_followed(tmp_pa
 
 
 def test_a_file_that_grew_beyond_the_limit(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.txt", "x")
+    file = write_file(tmp_path, "a.txt", "x")
     (tmp_path / "a.txt").write_text("x" * 11)
     limited = IngestSettings(max_bytes=10)
     assert read(file, limited) == Skipped(
@@ -227,21 +227,21 @@ def test_a_file_that_grew_beyond_the_limit(tmp_path: Path) -> None:
 def test_a_file_that_changes_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    file = written(tmp_path, "a.txt", "first")
+    file = write_file(tmp_path, "a.txt", "first")
     fstat = os.fstat
-    met: list[int] = []
+    reads: list[int] = []
 
     def meddling(descriptor: int) -> os.stat_result:
         status = fstat(descriptor)
-        if status.st_ino == Path(file.location).stat().st_ino and not met:
-            met.append(descriptor)
+        if status.st_ino == Path(file.location).stat().st_ino and not reads:
+            reads.append(descriptor)
             Path(file.location).write_text(change)
             os.utime(file.location, ns=(1, 1))
         return status
 
     monkeypatch.setattr(os, "fstat", meddling)
     assert read(file) == Skipped("a.txt", "changed while it was being read; index it again")
-    assert met
+    assert reads
 
 
 def test_a_title_and_author_from_anywhere_are_one_line() -> None:

@@ -90,11 +90,11 @@ def test_an_ignored_folder_is_not_even_opened(
     opened: list[str] = []
     scandir = os.scandir
 
-    def watched(place: str) -> Iterator[os.DirEntry[str]]:
+    def tracking_scandir(place: str) -> Iterator[os.DirEntry[str]]:
         opened.append(Path(place).name)
         return scandir(place)
 
-    monkeypatch.setattr(os, "scandir", watched)
+    monkeypatch.setattr(os, "scandir", tracking_scandir)
     assert paths(walk(tmp_path)) == [".gitignore", "src/a.js"]
     assert opened == [tmp_path.name, "src"]
 
@@ -168,9 +168,12 @@ def test_names_do_not_depend_on_the_locale(tmp_path: Path) -> None:
 
 
 def test_two_normal_forms_are_two_files(tmp_path: Path) -> None:
-    one, other = unicodedata.normalize("NFC", "é.txt"), unicodedata.normalize("NFD", "é.txt")
-    make(tmp_path, one, other)
-    assert set(paths(walk(tmp_path))) == {one, other}
+    composed, decomposed = (
+        unicodedata.normalize("NFC", "é.txt"),
+        unicodedata.normalize("NFD", "é.txt"),
+    )
+    make(tmp_path, composed, decomposed)
+    assert set(paths(walk(tmp_path))) == {composed, decomposed}
 
 
 @contextmanager
@@ -221,10 +224,10 @@ def test_a_tree_deeper_than_pythons_stack(tmp_path: Path) -> None:
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(len(inspect.stack(0)) + 100)
     try:
-        found = paths(walk(tmp_path))
+        listed = paths(walk(tmp_path))
     finally:
         sys.setrecursionlimit(usual)
-    assert found == ["d/" * 150 + "z"]
+    assert listed == ["d/" * 150 + "z"]
 
 
 NAMES = st.sampled_from(["a", "b", "ab", "a.b", "é", "c d"])
@@ -249,13 +252,13 @@ def test_a_part_of_the_tree_is_a_part_of_the_walk(
                 continue
         make(root, ".gitignore", text=f"ab\n{pattern}\n")
         everything = list(walk(root))
-        wanted = [
+        expected = [
             item
             for item in everything
             if any(
                 not part or item.path == part or item.path.startswith(f"{part}/") for part in under
             )
         ]
-        assert list(walk(root, under)) == wanted
-        assert list(walk(root, [f"./{part}/" for part in under])) == wanted
+        assert list(walk(root, under)) == expected
+        assert list(walk(root, [f"./{part}/" for part in under])) == expected
         assert paths(everything) == sorted(paths(everything), key=str.encode)

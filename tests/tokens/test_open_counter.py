@@ -76,8 +76,8 @@ def test_claude_s_note_says_that_nothing_is_published(model: str) -> None:
 
 @given(name=st.sampled_from(" ".join(EXACT.values()).split()), upper=st.booleans())
 def test_case_and_white_space_do_not_matter(name: str, upper: bool) -> None:
-    asked = f" {name.upper() if upper else name.title()}\n"
-    assert tokens.open_counter(asked).name == tokens.open_counter(name).name
+    spelling = f" {name.upper() if upper else name.title()}\n"
+    assert tokens.open_counter(spelling).name == tokens.open_counter(name).name
 
 
 @pytest.mark.parametrize(

@@ -40,17 +40,17 @@ def whole_signs(text: str) -> list[int]:
 
 
 def holds(counter: Counter, text: str, limit: int) -> str:
-    kept = tokens.truncate_text(counter, text, limit)
-    assert counter.count(kept) <= max(limit, 0)
-    assert text.startswith(kept)
-    assert len(kept) in whole_signs(text)
-    assert tokens.truncate_text(counter, kept, limit) == kept
-    assert tokens.truncate_text(counter, text, limit) == kept
+    prefix = tokens.truncate_text(counter, text, limit)
+    assert counter.count(prefix) <= max(limit, 0)
+    assert text.startswith(prefix)
+    assert len(prefix) in whole_signs(text)
+    assert tokens.truncate_text(counter, prefix, limit) == prefix
+    assert tokens.truncate_text(counter, text, limit) == prefix
     if limit > 0 and counter.count(text) <= limit:
-        assert kept == text
+        assert prefix == text
     else:
-        assert kept == kept.rstrip()
-    return kept
+        assert prefix == prefix.rstrip()
+    return prefix
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -82,10 +82,10 @@ def test_samples_are_cut(name: str, limit: int) -> None:
 def test_words_are_kept_whole_and_little_room_is_left(name: str, words: list[str]) -> None:
     counter, text = tokens.open_counter(name), " ".join(words)
     for limit in (5, 20, 50):
-        kept = holds(counter, text, limit)
-        if kept != text and len(kept) > 20:
-            assert text[len(kept)] == " "
-            longer = text[: (text + " ").index(" ", len(kept) + 1)]
+        prefix = holds(counter, text, limit)
+        if prefix != text and len(prefix) > 20:
+            assert text[len(prefix)] == " "
+            longer = text[: (text + " ").index(" ", len(prefix) + 1)]
             assert counter.count(longer) > limit
 
 
@@ -166,9 +166,9 @@ FILLING = "one two three four five six seven eight nine ten eleven twelve "
     ],
 )
 def test_it_ends_with_a_paragraph_a_line_a_sentence_or_a_word(text: str, end: str) -> None:
-    kept = tokens.truncate_text(tokens.open_counter(), text, 30)
-    assert kept.endswith(end)
-    assert tokens.open_counter().count(kept) > 12
+    prefix = tokens.truncate_text(tokens.open_counter(), text, 30)
+    assert prefix.endswith(end)
+    assert tokens.open_counter().count(prefix) > 12
 
 
 def test_an_end_that_lies_far_back_is_not_taken() -> None:
@@ -193,27 +193,27 @@ def test_an_end_that_lies_far_back_is_not_taken() -> None:
 )
 def test_a_megabyte_is_not_counted_to_keep_a_little(text: str) -> None:
     counter = Tally(tokens.open_counter())
-    kept = tokens.truncate_text(counter, text, 100)
-    assert counter.counter.count(kept) <= 100
+    prefix = tokens.truncate_text(counter, text, 100)
+    assert counter.counter.count(prefix) <= 100
     assert counter.characters < 300_000
 
 
 def test_the_first_and_the_last_of_a_file_are_cut_alike() -> None:
     text = "\n\n".join(TEXTS.values())
     counter = tokens.open_counter("claude")
-    kept = [tokens.truncate_text(counter, text, limit) for limit in range(0, 900, 30)]
-    assert all(counter.count(part) <= 30 * n for n, part in enumerate(kept))
-    assert [len(part) for part in kept] == sorted(len(part) for part in kept)
+    prefixes = [tokens.truncate_text(counter, text, limit) for limit in range(0, 900, 30)]
+    assert all(counter.count(part) <= 30 * n for n, part in enumerate(prefixes))
+    assert [len(part) for part in prefixes] == sorted(len(part) for part in prefixes)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text("ab \n\u3000\x1c", max_size=300), st.integers(0, 300), st.integers(0, 300))
 @example("a " + "b" * 200, 0, 150)
-def test_the_last_word_is_found_wherever_it_ends(text: str, after: int, room: int) -> None:
-    room = min(room, len(text) - 1)
+def test_the_last_word_is_found_wherever_it_ends(text: str, after: int, limit: int) -> None:
+    limit = min(limit, len(text) - 1)
     ends = [
         at
-        for at in range(after + 1, room + 1)
+        for at in range(after + 1, limit + 1)
         if at and text[at].isspace() and not text[at - 1].isspace()
     ]
-    assert truncate._find_last_word(text, after, room) == max(ends, default=0)
+    assert truncate._find_last_word(text, after, limit) == max(ends, default=0)

@@ -60,7 +60,7 @@ def read_questions(text: str, place: str = "the questions") -> list[Question]:
         except InputError as error:
             raise error.within(f"{place}, line {number}") from error
     if not questions:
-        raise InputError("there is no question", hint="write one JSON object a line", place=place)
+        raise InputError("no questions", hint="write one JSON object a line", place=place)
     return questions
 
 

@@ -63,7 +63,7 @@ def documents(sizes: dict[str, int]) -> Iterator[Document]:
     return chain(
         (memory(number) for number in range(sizes["memories"])),
         (code(number) for number in range(sizes["code units"] // UNITS_PER_FILE)),
-        (experiences.document(one, whole) for one in lived),
+        (experiences.to_document(one, whole) for one in lived),
         (value(number, lived) for number in range(len(lived) // LEARNED)),
         (commit(number) for number in range(sizes["commits"])),
     )
@@ -71,7 +71,7 @@ def documents(sizes: dict[str, int]) -> Iterator[Document]:
 
 def memory(number: int) -> Document:
     random = _random(1, number)
-    made = memories.new(
+    made = memories.make_memory(
         _said(random, 24),
         category=vocabulary.CATEGORIES[number % len(vocabulary.CATEGORIES)],
         importance=int(random.integers(0, 1001)),
@@ -79,7 +79,7 @@ def memory(number: int) -> Document:
         author=None,
         acl=None,
     )
-    return memories.document(made, whole)
+    return memories.to_document(made, whole)
 
 
 def code(number: int) -> Document:
@@ -102,7 +102,7 @@ def experience(number: int) -> Experience:
     random = _random(3, number)
     outcome = experiences.OUTCOMES[number % 4 % 3]  # half of them falsified or given up
     at = NOW - number * HOUR
-    said: dict[str, Any] = {name: _said(random, 14) for name in experiences.SAID}
+    said: dict[str, Any] = {name: _said(random, 14) for name in experiences.TEXT_FIELDS}
     return Experience(
         id=hashing.identifier("bench experience", number),
         domain=vocabulary.DOMAINS[number % len(vocabulary.DOMAINS)],
@@ -121,8 +121,8 @@ def value(number: int, lived: list[Experience]) -> Document:
     members = {one.id: one for one in lived[number * LEARNED : (number + 1) * LEARNED]}
     cluster = principles.Cluster(tuple(members), 900)
     axis = experiences.AXES[number % len(experiences.AXES)]
-    records = [experiences.document(one, whole).record for one in members.values()]
-    return principles.document(principles.value(axis, cluster, members), records, whole)
+    records = [experiences.to_document(one, whole).record for one in members.values()]
+    return principles.to_document(principles.make_principle(axis, cluster, members), records, whole)
 
 
 def commit(number: int) -> Document:

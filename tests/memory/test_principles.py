@@ -227,26 +227,26 @@ def test_clusters_do_not_depend_on_the_order_of_the_vectors(size: int, chance: R
     }
     names = [*found]
     chance.shuffle(names)
-    expected = principles.clusters(found)
-    assert principles.clusters({name: found[name] for name in names}) == expected
+    expected = principles.find_clusters(found)
+    assert principles.find_clusters({name: found[name] for name in names}) == expected
     met = [name for cluster in expected for name in cluster.members]
     assert len(met) == len(set(met))
-    assert all(len(cluster.members) >= principles.FEWEST for cluster in expected)
+    assert all(len(cluster.members) >= principles.MIN_CLUSTER_SIZE for cluster in expected)
 
 
 def test_equal_and_empty_vectors_are_no_trouble() -> None:
     zero = {f"{place:032x}": bytes(DIMS) for place in range(6)}
-    assert principles.clusters(zero) == principles.clusters(zero)
+    assert principles.find_clusters(zero) == principles.find_clusters(zero)
     same = {f"{place:032x}": vector(0, 1) for place in range(6)}
-    for cluster in principles.clusters(same):
+    for cluster in principles.find_clusters(same):
         assert cluster.similarity == 1000
-    assert principles.clusters({}) == []
+    assert principles.find_clusters({}) == []
 
 
 def test_the_pieces_of_a_long_text_speak_with_one_vector() -> None:
     first, second = bytes([2, 254, 10]), bytes([4, 252, 13])
-    assert np.frombuffer(principles.joined([first, second]), np.int8).tolist() == [3, -3, 11]
-    assert principles.joined([first]) == first
+    assert np.frombuffer(principles.mean_vector([first, second]), np.int8).tolist() == [3, -3, 11]
+    assert principles.mean_vector([first]) == first
 
 
 # --- access --------------------------------------------------------------------------------------

@@ -216,7 +216,7 @@ def test_the_beginning_of_an_id_will_do_if_no_other_begins_so(opened: Quire) -> 
 def test_two_ids_that_begin_alike_are_not_guessed_at(opened: Quire) -> None:
     begun: dict[str, int] = {}
     for number in range(2000):
-        made = memories.new(
+        made = memories.make_memory(
             f"Fact {number}.",
             category="fact",
             importance=500,
@@ -272,16 +272,16 @@ def test_chains_are_accepted_and_nothing_else(older: dict[str, str | None]) -> N
     circular = any(_returns(name, older) for name in older)
     if forked or circular:
         with pytest.raises(InputError, match=r"would be superseded|would supersede itself"):
-            memories.chained(found)
+            memories.link_chains(found)
         return
-    chained = memories.chained(found)
+    chained = memories.link_chains(found)
     for name, memory in chained.items():
         newer = [one for one, target in older.items() if target == name]
         assert memory.superseded_by == (newer[0] if newer else None)
     for name in older:
-        left = memories.without(chained, name)
+        left = memories.remove_from_chain(chained, name)
         assert set(left) == set(older) - {name}
-        assert memories.chained(left) == left, "what is left is a set of chains again"
+        assert memories.link_chains(left) == left, "what is left is a set of chains again"
 
 
 def _returns(start: str, older: dict[str, str | None]) -> bool:

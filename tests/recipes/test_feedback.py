@@ -271,7 +271,7 @@ def test_the_tally_is_bounded_and_knows_no_order(told: list[Any], shuffle: Any) 
     records = []
     for at, (useful, useless, author, share) in enumerate(told):
         own = () if author is None else (f"user:{author}",)
-        made = feedback.new(
+        made = feedback.make_feedback(
             sorted(useful),
             sorted(useless - useful),
             "r",
@@ -280,8 +280,8 @@ def test_the_tally_is_bounded_and_knows_no_order(told: list[Any], shuffle: Any) 
             acl=tuple(sorted({*own, *share})),
             shared=bool(share),
         )
-        assert feedback.feedback_of(feedback.document(made).record) == made
-        records.append(feedback.document(made).record)
+        assert feedback.from_record(feedback.to_document(made).record) == made
+        records.append(feedback.to_document(made).record)
     for viewer in (OWNER, Viewer("alice"), Viewer("bob"), Viewer("carol")):
         seen = [record for record in records if viewer.may_read(record.acl or ())]
         expected = feedback.tally(seen, viewer)

@@ -23,12 +23,12 @@ from quire.ingest.text import split_plain_text
 from quire.store.access import access_list
 from quire.system.clock import now
 
-AT_ONCE = 32
-"""At most so many chunks are embedded at once: a second or two."""
-LATER = "found by words now, and by meaning after the next `quire index`"
+MAX_EMBEDDED = 32
+"""The most chunks that are embedded at once: a second or two of work."""
+EMBEDDED_LATER = "found by words now, and by meaning after the next `quire index`"
 
-SHORTEST_NAME = 4
-"""So much of an id must be given, at least."""
+MIN_ID_LENGTH = 4
+"""A prefix of an id must be at least this long."""
 
 ViewerLike = Viewer | str | None
 
@@ -107,15 +107,17 @@ class Authoring:
         if not lacking or settings.provider == "none":
             return ()
         alone = coverage.chunks - coverage.vectors == len(lacking)
-        if settings.provider != "local" or not alone or len(lacking) > AT_ONCE:
-            return (LATER,)
+        if settings.provider != "local" or not alone or len(lacking) > MAX_EMBEDDED:
+            return (EMBEDDED_LATER,)
         try:
             embedder = project.embedder()
         except (EmbedError, EndpointError, MissingExtraError) as error:
             return (f"found by words alone: {error}",)
         if embedder is None or project.store.model(space) not in {None, embedder.model}:
-            return (LATER,)
-        texts = {chunk.vector_key: _embedded(chunk) for chunk in sorted(lacking, key=_place)}
+            return (EMBEDDED_LATER,)
+        texts = {
+            chunk.vector_key: _embedding_text(chunk) for chunk in sorted(lacking, key=_position)
+        }
         vectors = dict(zip(texts, embedder.embed([*texts.values()]), strict=True))
         with project.store.write(space) as writer:
             writer.put_vectors(embedder.model, vectors)
@@ -127,59 +129,62 @@ def moment(at: int | None) -> int:
     return now() if at is None else at
 
 
-def put(writer: Writer, documents: Iterable[Document]) -> None:
+def put_documents(writer: Writer, documents: Iterable[Document]) -> None:
     """Write documents."""
-    for each in documents:
-        writer.put(each.record, each.chunks, each.links, each.outline)
+    for document in documents:
+        writer.put(document.record, document.chunks, document.links, document.outline)
 
 
-def signed(viewer: Viewer, share: Sequence[str]) -> tuple[str | None, tuple[str, ...] | None]:
-    """Tell who the author is, and who may read what they write (None: the rules decide)."""
+def sign(viewer: Viewer, share: Sequence[str]) -> tuple[str | None, tuple[str, ...] | None]:
+    """Return the author of what a viewer writes, and who may read it (None: the rules decide)."""
     shared = access_list(share)
     if viewer.owner:
         return None, shared if share else None
     if not viewer.name:
-        raise InputError("someone without a name cannot write: name a viewer")
+        raise InputError("a viewer without a name cannot write", hint="name a {viewer}")
     return viewer.name, access_list((*shared, f"user:{viewer.name}"))
 
 
 def refuse_secrets(texts: Iterable[tuple[str, str]], *, allow: bool) -> None:
-    """Refuse texts, each with what it is, that look as if they held a key or a token."""
+    """Refuse texts, each with its name, that look as if they held a key or a token."""
     for what, text in texts:
-        found = None if allow else secrets.find_secret(text)
-        if found is not None:
+        secret = None if allow else secrets.find_secret(text)
+        if secret is not None:
             raise InputError(
-                f"the {what} is refused: {found}; take it out, or keep it all the same with "
-                "`allow_secret`"
+                f"the {what} is refused: {secret}",
+                hint="take it out, or store it anyway with {allow_secret}",
             )
 
 
-def meant(view: View, kind: str, name: str, listed_by: str) -> Record:
-    """Find what of a kind has an id, or alone an id that begins so; what is hidden is not there."""
-    found = [record for record in view.records([name]) if record.kind == kind]
-    if not found and len(name) >= SHORTEST_NAME:
-        alike = view.listing(Filter(kinds=(kind,)))
-        found = [record for record in alike if record.id.startswith(name)]
-    if len(found) > 1:
-        raise InputError(f"{len(found)} ids begin with {name}: give more of the one that is meant")
-    if not found:
-        raise InputError(f"there is no {kind} {name}; see `{listed_by}`")
-    return found[0]
+def find_record(view: View, kind: str, name: str, listed_by: str) -> Record:
+    """Find the readable record of a kind by its id, or by a prefix of it that no other has."""
+    records = [record for record in view.records([name]) if record.kind == kind]
+    if not records and len(name) >= MIN_ID_LENGTH:
+        same_kind = view.listing(Filter(kinds=(kind,)))
+        records = [record for record in same_kind if record.id.startswith(name)]
+    if len(records) > 1:
+        raise InputError(
+            f"{len(records)} ids begin with {name}", value=name, hint="give more of the id"
+        )
+    if not records:
+        raise InputError(f"{kind} {name} does not exist", value=name, hint=f"see `{listed_by}`")
+    return records[0]
 
 
 def refuse_others(viewer: Viewer, what: str, name: str, author: str | None) -> None:
-    """Let only the author and the owner change what is there."""
+    """Refuse a change by anyone but the author and the owner."""
     if not viewer.owner and viewer.name != author:
         raise InputError(
-            f"{what} {name} was written by {author or 'the owner'}: only its author and the owner "
-            "may change it"
+            f"{what} {name} was written by {author or 'the owner'}; only its author and the owner "
+            "may change it",
+            value=name,
         )
 
 
-def _place(chunk: Chunk) -> tuple[str, int]:
+def _position(chunk: Chunk) -> tuple[str, int]:
     return chunk.path, chunk.sequence
 
 
-def _embedded(chunk: Chunk) -> str:
-    """Give the text that a chunk's vector stands for."""
+def _embedding_text(chunk: Chunk) -> str:
+    """Return the text that a chunk's vector is made from."""
     return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text

@@ -17,16 +17,16 @@ from quire.core.types import (
     Viewer,
     Written,
 )
-from quire.errors import InputError
+from quire.errors import InputError, unknown
 from quire.memory import experiences, postmortem_files, postmortems, vocabulary
 from quire.memory.authoring import (
     Authoring,
-    meant,
+    find_record,
     moment,
-    put,
+    put_documents,
     refuse_others,
     refuse_secrets,
-    signed,
+    sign,
 )
 from quire.memory.postmortems import Page
 
@@ -56,7 +56,7 @@ class Experiences:
     ) -> Written[Experience]:
         """Start recording an attempt to reach a goal."""
         at = moment(at)
-        told = {
+        values = {
             "goal": goal,
             "domain": domain,
             "strategy": strategy,
@@ -65,14 +65,14 @@ class Experiences:
             "prediction": prediction,
         }
         with self._authoring.transaction(viewer) as (writer, view):
-            self._check(told, allow_secret=allow_secret)
-            author, acl = signed(view.viewer, share)
-            made = experiences.start(told, at=at, author=author, acl=acl)
-            if view.records([made.id]):
-                raise InputError(f"this experience is started already: {made.id}")
-            written = [experiences.document(made, self._authoring.split)]
-            put(writer, written)
-        return Written(made, self._authoring.embed_written(viewer, written))
+            self._check(values, allow_secret=allow_secret)
+            author, acl = sign(view.viewer, share)
+            experience = experiences.start(values, at=at, author=author, acl=acl)
+            if view.records([experience.id]):
+                raise InputError(f"this experience was already started: {experience.id}")
+            written = [experiences.to_document(experience, self._authoring.split)]
+            put_documents(writer, written)
+        return Written(experience, self._authoring.embed_written(viewer, written))
 
     def update(
         self,
@@ -90,7 +90,7 @@ class Experiences:
     ) -> Written[Experience]:
         """Continue an open experience; a new hypothesis, action or prediction is an iteration."""
         at = moment(at)
-        told = {
+        values = {
             "goal": goal,
             "domain": domain,
             "strategy": strategy,
@@ -98,13 +98,13 @@ class Experiences:
             "action": action,
             "prediction": prediction,
         }
-        given = {key: text for key, text in told.items() if text is not None}
+        changes = {key: text for key, text in values.items() if text is not None}
         with self._authoring.transaction(viewer) as (writer, view):
-            self._check(given, allow_secret=allow_secret)
-            made = experiences.update(_changeable(view, experience_id), given, at=at)
-            written = [experiences.document(made, self._authoring.split)]
-            put(writer, written)
-        return Written(made, self._authoring.embed_written(viewer, written))
+            self._check(changes, allow_secret=allow_secret)
+            experience = experiences.update(_find_changeable(view, experience_id), changes, at=at)
+            written = [experiences.to_document(experience, self._authoring.split)]
+            put_documents(writer, written)
+        return Written(experience, self._authoring.embed_written(viewer, written))
 
     def resolve(
         self,
@@ -121,18 +121,24 @@ class Experiences:
     ) -> Written[Experience]:
         """End an open experience as `confirmed`, `falsified` or `abandoned`."""
         at = moment(at)
-        told = {"result": result, "surprise": surprise, "root_cause": root_cause, "lesson": lesson}
+        values = {
+            "result": result,
+            "surprise": surprise,
+            "root_cause": root_cause,
+            "lesson": lesson,
+        }
         with self._authoring.transaction(viewer) as (writer, view):
-            self._check(told, allow_secret=allow_secret)
-            made = experiences.resolve(_changeable(view, experience_id), outcome, told, at=at)
-            written = [experiences.document(made, self._authoring.split)]
-            put(writer, written)
-        return Written(made, self._authoring.embed_written(viewer, written))
+            self._check(values, allow_secret=allow_secret)
+            old = _find_changeable(view, experience_id)
+            experience = experiences.resolve(old, outcome, values, at=at)
+            written = [experiences.to_document(experience, self._authoring.split)]
+            put_documents(writer, written)
+        return Written(experience, self._authoring.embed_written(viewer, written))
 
     def get(self, experience_id: str, *, viewer: Viewer | str | None = None) -> Experience:
         """Return one experience by its id, or by an unambiguous beginning of it."""
         with self._project.view(viewer) as view:
-            return _there(view, experience_id)
+            return _find(view, experience_id)
 
     def import_postmortems(
         self,
@@ -142,56 +148,53 @@ class Experiences:
         viewer: Viewer | str | None = None,
         allow_secret: bool = False,
     ) -> ImportResult:
-        """Make a falsified experience of each post-mortem (Markdown) in a folder.
+        """Import each post-mortem (Markdown) of a folder as a falsified experience.
 
-        A page that says what an imported one says is left alone; one that has changed replaces
-        what was made of it before.
+        A page with the content of an imported one is left alone; one that has changed replaces what
+        was imported from it before.
         """
         settings = self._project.config.ingest
         settings = replace(settings, secrets=settings.secrets or allow_secret)
-        place = Path(folder).resolve()
-        met = list(postmortem_files.pages(place, settings))
+        root = Path(folder).resolve()
+        pages = list(postmortem_files.read_pages(root, settings))
         with self._authoring.transaction(viewer) as (writer, view):
-            author, acl = signed(view.viewer, share)
-            known = [one for one in _all(view) if one.source and one.author == author]
-            before = {one.id: one for one in known}
-            held = {one.digest: one for one in known}
-            made: dict[str, Experience] = {}
+            author, acl = sign(view.viewer, share)
+            known = [old for old in _read_all(view) if old.source and old.author == author]
+            before = {old.id: old for old in known}
+            by_digest = {old.digest: old for old in known}
+            imported: dict[str, Experience] = {}
             skipped: list[Skipped] = []
-            for path, found in met:
-                source = f"{self._authoring.display_name(place)}/{path}"
-                read = _imported(found, source, author, acl)
-                if isinstance(read, Experience):
-                    again = made.get(read.digest)
-                    old = held.get(read.digest)
-                    if again is not None:
-                        read = Skipped(path, f"says the same as {again.source}")
+            for path, page in pages:
+                source = f"{self._authoring.display_name(root)}/{path}"
+                parsed = _parse(page, source, author, acl)
+                if isinstance(parsed, Experience):
+                    twin = imported.get(parsed.digest)
+                    old = by_digest.get(parsed.digest)
+                    if twin is not None:
+                        parsed = Skipped(path, f"has the same content as {twin.source}")
                     elif old is not None:
-                        read = replace(old, acl=acl) if share else old
-                if isinstance(read, Skipped):
-                    skipped.append(read)
+                        parsed = replace(old, acl=acl) if share else old
+                if isinstance(parsed, Skipped):
+                    skipped.append(parsed)
                 else:
-                    made[read.digest] = read
-            changed = [one for one in made.values() if before.get(one.id) != one]
-            written = [experiences.document(one, self._authoring.split) for one in changed]
-            put(writer, written)
-        added = sum(one.id not in before for one in changed)
+                    imported[parsed.digest] = parsed
+            changed = [new for new in imported.values() if before.get(new.id) != new]
+            written = [experiences.to_document(new, self._authoring.split) for new in changed]
+            put_documents(writer, written)
+        added = sum(new.id not in before for new in changed)
         return ImportResult(
             added,
             len(changed) - added,
-            len(made) - len(changed),
+            len(imported) - len(changed),
             tuple(skipped),
             self._authoring.embed_written(viewer, written),
         )
 
-    def _check(self, told: Mapping[str, str], *, allow_secret: bool) -> None:
-        vocabulary.check_attempt(
-            told.get("domain"), told.get("strategy"), self._project.config.learn
-        )
-        refuse_secrets(
-            ((name.replace("_", " "), told[name]) for name in experiences.SAID if name in told),
-            allow=allow_secret,
-        )
+    def _check(self, values: Mapping[str, str], *, allow_secret: bool) -> None:
+        learn = self._project.config.learn
+        vocabulary.check_attempt(values.get("domain"), values.get("strategy"), learn)
+        texts = ((name, values[name]) for name in experiences.TEXT_FIELDS if name in values)
+        refuse_secrets(((name.replace("_", " "), text) for name, text in texts), allow=allow_secret)
 
     # Last in the class: below it `list` would no longer mean the type.
     def list(
@@ -203,36 +206,38 @@ class Experiences:
         viewer: Viewer | str | None = None,
     ) -> list[Experience]:
         """List experiences, oldest first."""
-        if outcome not in {None, OPEN, *experiences.OUTCOMES}:
-            known = ", ".join((OPEN, *experiences.OUTCOMES))
-            raise InputError(f"there is no outcome {outcome!r}: use {known}")
-        glob = experiences.path(domain or ANY, strategy or ANY, outcome or ANY, ANY)
+        outcomes = (OPEN, *experiences.OUTCOMES)
+        if outcome is not None and outcome not in outcomes:
+            raise unknown("outcome", outcome, outcomes, field="outcome")
+        glob = experiences.path_of(domain or ANY, strategy or ANY, outcome or ANY, ANY)
         where = Filter(kinds=(experiences.KIND,), paths=(glob,))
         with self._project.view(viewer) as view:
             vocabulary.check_attempt(domain, strategy, self._project.config.learn)
-            found = map(experiences.experience_of, view.listing(where))
-            return sorted(found, key=lambda one: (one.started or 0, one.id))
+            listed = map(experiences.from_record, view.listing(where))
+            return sorted(listed, key=lambda experience: (experience.started or 0, experience.id))
 
 
-def _all(view: View) -> list[Experience]:
+def _read_all(view: View) -> list[Experience]:
     listed = view.listing(Filter(kinds=(experiences.KIND,)))
-    return [experiences.experience_of(record) for record in listed]
+    return [experiences.from_record(record) for record in listed]
 
 
-def _there(view: View, name: str) -> Experience:
-    return experiences.experience_of(meant(view, experiences.KIND, name, "quire experience list"))
+def _find(view: View, name: str) -> Experience:
+    return experiences.from_record(
+        find_record(view, experiences.KIND, name, "quire experience list")
+    )
 
 
-def _changeable(view: View, name: str) -> Experience:
-    found = _there(view, name)
-    refuse_others(view.viewer, "experience", found.id, found.author)
-    return found
+def _find_changeable(view: View, name: str) -> Experience:
+    experience = _find(view, name)
+    refuse_others(view.viewer, "experience", experience.id, experience.author)
+    return experience
 
 
-def _imported(
-    found: Page | Skipped, source: str, author: str | None, acl: tuple[str, ...] | None
+def _parse(
+    page: Page | Skipped, source: str, author: str | None, acl: tuple[str, ...] | None
 ) -> Experience | Skipped:
-    if isinstance(found, Skipped):
-        return found
-    read = postmortems.read(found, source, author=author, acl=acl)
-    return Skipped(found.path, read) if isinstance(read, str) else read
+    if isinstance(page, Skipped):
+        return page
+    parsed = postmortems.parse_page(page, source, author=author, acl=acl)
+    return Skipped(page.path, parsed) if isinstance(parsed, str) else parsed

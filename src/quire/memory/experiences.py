@@ -1,14 +1,14 @@
-"""What was tried, and how did it end?
+"""Experiences: what was tried, and how it ended.
 
 An experience is started, updated any number of times, and resolved once: `confirmed`, `falsified`
-or `abandoned`. It is kept under a path that says domain, strategy and outcome, and on four axes,
-each a kind of chunk: so every question about experiences is a filter.
+or `abandoned`. Its path names domain, strategy and outcome, and its text is stored on four axes,
+each a kind of chunk, so that every question about experiences is a filter.
 
-How far it can be trusted follows from how it was resolved:
+The tier says how far it can be trusted, and follows from how it was resolved:
 
 - gold: with a result and a lesson; a falsified one also with the root cause
 - silver: with a result
-- bronze: without
+- bronze: without a result
 - abandoned: given up
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 
 from quire.core import chunking, hashing
 from quire.core.types import OPEN, Document, Experience, Record
-from quire.errors import InputError
+from quire.errors import InputError, unknown
 from quire.memory.vocabulary import UNSTATED
 
 KIND = "experience"
@@ -31,168 +31,174 @@ AXES = (FULL, STRATEGY, SURPRISE, ROOT_CAUSE)
 CONFIRMED, FALSIFIED, ABANDONED = "confirmed", "falsified", "abandoned"
 OUTCOMES = (CONFIRMED, FALSIFIED, ABANDONED)
 
-TRIED = ("hypothesis", "action", "prediction")
-"""What another attempt states anew."""
-CHANGED = ("goal", "domain", "strategy", *TRIED)
-"""What an update may change."""
-ENDED = ("result", "surprise", "root_cause", "lesson")
-"""What is known when it has ended."""
-SAID = ("goal", *TRIED, *ENDED)
-"""All that is said in sentences."""
+ATTEMPT_FIELDS = ("hypothesis", "action", "prediction")
+"""The fields that another attempt states again."""
+UPDATABLE_FIELDS = ("goal", "domain", "strategy", *ATTEMPT_FIELDS)
+"""The fields that an update may change."""
+RESULT_FIELDS = ("result", "surprise", "root_cause", "lesson")
+"""The fields that resolving it fills in."""
+TEXT_FIELDS = ("goal", *ATTEMPT_FIELDS, *RESULT_FIELDS)
+"""The fields that hold sentences."""
 
-_NUMBERS = ("iterations", "started", "updated", "resolved")
-_ELSEWHERE = ("id", "author", "acl")
-"""What the record itself keeps."""
+_INTEGER_FIELDS = ("iterations", "started", "updated", "resolved")
+_RECORD_FIELDS = ("id", "author", "acl")
+"""The fields that the record has itself; the others are its attributes."""
 
 
 def start(
-    told: Mapping[str, str], *, at: int, author: str | None, acl: tuple[str, ...] | None
+    values: Mapping[str, str], *, at: int, author: str | None, acl: tuple[str, ...] | None
 ) -> Experience:
-    """Begin an experience: goal, domain and strategy, and whatever of the attempt is known."""
-    said = _cleaned({name: told.get(name, "") for name in CHANGED}, "goal")
-    name = hashing.identifier("experience", at, author, acl, said)
-    return Experience(id=name, started=at, updated=at, author=author, acl=acl, **said)
+    """Return a new experience: goal, domain and strategy, and what is known of the attempt."""
+    cleaned = _clean({name: values.get(name, "") for name in UPDATABLE_FIELDS}, "goal")
+    name = hashing.identifier("experience", at, author, acl, cleaned)
+    return Experience(id=name, started=at, updated=at, author=author, acl=acl, **cleaned)
 
 
-def update(experience: Experience, told: Mapping[str, str], *, at: int) -> Experience:
-    """Go on with an open one; a hypothesis, action or prediction said anew is another attempt."""
+def update(experience: Experience, values: Mapping[str, str], *, at: int) -> Experience:
+    """Update an open experience; another hypothesis, action or prediction is an iteration."""
     _refuse_resolved(experience, "updated")
-    if not told:
-        raise InputError(f"nothing to update: give one of {', '.join(CHANGED)}")
-    said = _cleaned(told, *told)
-    again = any(
-        getattr(experience, name) and said[name] != getattr(experience, name)
-        for name in TRIED
-        if name in said
+    if not values:
+        raise InputError("nothing to update", hint=f"set one of {', '.join(UPDATABLE_FIELDS)}")
+    cleaned = _clean(values, *values)
+    is_iteration = any(
+        getattr(experience, name) and cleaned[name] != getattr(experience, name)
+        for name in ATTEMPT_FIELDS
+        if name in cleaned
     )
     return replace(
         experience,
-        **said,
-        iterations=experience.iterations + again,
-        updated=_not_before(experience, at),
+        **cleaned,
+        iterations=experience.iterations + is_iteration,
+        updated=_clamp_time(experience, at),
     )
 
 
 def resolve(
-    experience: Experience, outcome: str, told: Mapping[str, str], *, at: int
+    experience: Experience, outcome: str, values: Mapping[str, str], *, at: int
 ) -> Experience:
-    """End an open one."""
+    """Resolve an open experience."""
     if outcome not in OUTCOMES:
-        raise InputError(f"there is no outcome {outcome!r}: use {', '.join(OUTCOMES)}")
+        raise unknown("outcome", outcome, OUTCOMES, field="outcome")
     _refuse_resolved(experience, "resolved")
     if outcome != ABANDONED and not experience.hypothesis:
         raise InputError(
-            f"experience {experience.id} has no hypothesis that could be {outcome}: "
-            "update it with one, or abandon it"
+            f"experience {experience.id} has no hypothesis that could be {outcome}",
+            field="outcome",
+            value=outcome,
+            hint="update it with a hypothesis, or abandon it",
         )
-    moment = _not_before(experience, at)
-    ended = replace(
+    time = _clamp_time(experience, at)
+    resolved = replace(
         experience,
-        **_cleaned(told),
+        **_clean(values),
         outcome=outcome,
-        updated=moment,
-        resolved=moment,
+        updated=time,
+        resolved=time,
     )
-    return replace(ended, tier=tier(ended))
+    return replace(resolved, tier=tier_of(resolved))
 
 
-def tier(experience: Experience) -> str:
-    """Tell how far a resolved experience can be trusted."""
+def tier_of(experience: Experience) -> str:
+    """Return the tier of a resolved experience: how far it can be trusted."""
     if experience.outcome == ABANDONED:
         return ABANDONED
     if not experience.result:
         return "bronze"
-    explained = experience.root_cause or experience.outcome == CONFIRMED
-    return "gold" if experience.lesson and explained else "silver"
+    is_explained = experience.root_cause or experience.outcome == CONFIRMED
+    return "gold" if experience.lesson and is_explained else "silver"
 
 
-def path(domain: str, strategy: str, outcome: str, name: str) -> str:
-    """Give the path that an experience is kept under; with `*` for some parts it is a filter."""
+def path_of(domain: str, strategy: str, outcome: str, name: str) -> str:
+    """Return the path of an experience; with `*` for some parts it is a glob to filter by."""
     return f"{FOLDER}/{domain}/{strategy}/{outcome}/{name}"
 
 
 def chunk_kind(axis: str) -> str:
-    """Give the kind of the chunks that speak on an axis."""
+    """Return the kind of the chunks of an axis."""
     return f"{KIND}.{axis}"
 
 
-def document(experience: Experience, cut: chunking.Cut) -> Document:
-    """Give the record and chunks that an experience is kept as."""
-    one = experience
+def to_document(experience: Experience, split: chunking.Cut) -> Document:
+    """Return the record and chunks that an experience is stored as."""
     record = Record(
-        id=one.id,
+        id=experience.id,
         kind=KIND,
-        path=path(one.domain, one.strategy, one.outcome, one.id),
-        title=chunking.first_words(one.goal),
-        modified=one.updated if one.resolved is None else one.resolved,
-        author=one.author,
-        acl=one.acl,
-        attrs={
-            each.name: value
-            for each in fields(one)
-            if each.name not in _ELSEWHERE and (value := getattr(one, each.name)) not in ("", None)
-        },
+        path=path_of(experience.domain, experience.strategy, experience.outcome, experience.id),
+        title=chunking.first_words(experience.goal),
+        modified=experience.updated if experience.resolved is None else experience.resolved,
+        author=experience.author,
+        acl=experience.acl,
+        attrs=_attributes(experience),
     )
-    spoken = [(chunk_kind(axis), text) for axis in AXES if (text := axis_text(one, axis))]
-    return Document(record, chunking.make_chunks(record, spoken, cut))
+    texts = [(chunk_kind(axis), text) for axis in AXES if (text := axis_text(experience, axis))]
+    return Document(record, chunking.make_chunks(record, texts, split))
 
 
-def experience_of(record: Record) -> Experience:
-    """Read an experience back from what it is kept as."""
-    told: dict[str, Any] = {
-        name: int(value) if name in _NUMBERS else str(value) for name, value in record.attrs.items()
+def _attributes(experience: Experience) -> dict[str, str | int]:
+    names = (field.name for field in fields(experience) if field.name not in _RECORD_FIELDS)
+    values = {name: getattr(experience, name) for name in names}
+    return {name: value for name, value in values.items() if value not in ("", None)}
+
+
+def from_record(record: Record) -> Experience:
+    """Return the experience that a record stores."""
+    values: dict[str, Any] = {
+        name: int(value) if name in _INTEGER_FIELDS else str(value)
+        for name, value in record.attrs.items()
     }
-    return Experience(id=record.id, author=record.author, acl=record.acl, **told)
+    return Experience(id=record.id, author=record.author, acl=record.acl, **values)
 
 
 def axis_text(experience: Experience, axis: str) -> str:
-    """Say what an experience says on an axis; nothing, if it is silent on it."""
-    one = experience
+    """Return the text of an experience on an axis; empty if it has none there."""
     if axis == SURPRISE:
-        return one.surprise
+        return experience.surprise
     if axis == ROOT_CAUSE:
-        return one.root_cause
-    ended = one.outcome + (f" - {one.result}" if one.result else "")
-    lines = {"Action": one.action, "Outcome": ended, "Lesson": one.lesson}
+        return experience.root_cause
+    outcome = experience.outcome + (f" - {experience.result}" if experience.result else "")
     if axis == STRATEGY:
-        stated = one.outcome != OPEN and one.strategy != UNSTATED
-        return _story(f"{one.strategy} in {one.domain}", lines) if stated else ""
-    return _story(
-        f"{one.domain} | {one.strategy}",
+        if experience.outcome == OPEN or experience.strategy == UNSTATED:
+            return ""
+        return _join_lines(
+            f"{experience.strategy} in {experience.domain}",
+            {"Action": experience.action, "Outcome": outcome, "Lesson": experience.lesson},
+        )
+    return _join_lines(
+        f"{experience.domain} | {experience.strategy}",
         {
-            "Goal": one.goal,
-            "Hypothesis": one.hypothesis,
-            "Action": one.action,
-            "Prediction": one.prediction,
-            "Outcome": ended,
-            "Surprise": one.surprise,
-            "Root cause": one.root_cause,
-            "Lesson": one.lesson,
+            "Goal": experience.goal,
+            "Hypothesis": experience.hypothesis,
+            "Action": experience.action,
+            "Prediction": experience.prediction,
+            "Outcome": outcome,
+            "Surprise": experience.surprise,
+            "Root cause": experience.root_cause,
+            "Lesson": experience.lesson,
         },
     )
 
 
-def _story(head: str, lines: Mapping[str, str]) -> str:
+def _join_lines(head: str, lines: Mapping[str, str]) -> str:
     return "\n".join((head, *(f"{name}: {text}" for name, text in lines.items() if text)))
 
 
-def _cleaned(told: Mapping[str, str], *needed: str) -> dict[str, Any]:
+def _clean(values: Mapping[str, str], *required: str) -> dict[str, Any]:
     return {
         name: chunking.require_text(name, text)
-        if name in needed
+        if name in required
         else chunking.check_length(name, text.strip())
-        for name, text in told.items()
+        for name, text in values.items()
     }
 
 
 def _refuse_resolved(experience: Experience, step: str) -> None:
     if experience.outcome != OPEN:
         raise InputError(
-            f"experience {experience.id} is {experience.outcome}: it cannot be {step} any more; "
-            "start another"
+            f"experience {experience.id} is {experience.outcome} and cannot be {step}",
+            hint="start another one",
         )
 
 
-def _not_before(experience: Experience, at: int) -> int:
-    """A clock that was set back does not let an experience end before it began."""
+def _clamp_time(experience: Experience, at: int) -> int:
+    """Return a time that is not before the last update, even if the clock was set back."""
     return max(at, experience.updated or at)

@@ -1,8 +1,8 @@
-"""What turned out to be useful, and to whom?
+"""Feedback: which records were useful, and to whom.
 
-What someone says of a context is kept as a record of its own, without any text: which records were
-useful to them, and which were not. It moves the ranking of whoever said it; of others only if it
-was shared with them on purpose.
+Feedback on a context is stored as a record of its own, without any text: which records were useful,
+and which were not. It moves the ranking for its author; for others only if it was shared with them
+on purpose.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from quire.core.types import Document, Feedback, Record, Viewer
 KIND = "feedback"
 FOLDER = ".quire/feedback"
 STEP = 250
-"""What one opinion counts, in thousandths."""
-MOST = 1000
-SHORTEST = 6
-"""So much of a piece's id is enough to name it."""
+"""What one vote counts, in thousandths."""
+MAX_COUNT = 1000
+MIN_ID_LENGTH = 6
+"""A prefix of a chunk's id must be at least this long to match."""
 
 
-def new(
+def make_feedback(
     useful: Sequence[str],
     useless: Sequence[str],
     receipt: str,
@@ -32,14 +32,14 @@ def new(
     acl: tuple[str, ...],
     shared: bool,
 ) -> Feedback:
-    """Make an opinion, named by all that it says."""
-    told = (tuple(sorted(set(useful))), tuple(sorted(set(useless))))
-    name = hashing.identifier("feedback", *told, receipt, at, author, acl)
-    return Feedback(name, *told, receipt, at, author, acl, shared)
+    """Return new feedback; its id is the hash of all its fields."""
+    votes = (tuple(sorted(set(useful))), tuple(sorted(set(useless))))
+    name = hashing.identifier("feedback", *votes, receipt, at, author, acl)
+    return Feedback(name, *votes, receipt, at, author, acl, shared)
 
 
-def document(feedback: Feedback) -> Document:
-    """Give the record that an opinion is kept as."""
+def to_document(feedback: Feedback) -> Document:
+    """Return the record that feedback is stored as."""
     record = Record(
         id=feedback.id,
         kind=KIND,
@@ -57,8 +57,8 @@ def document(feedback: Feedback) -> Document:
     return Document(record, ())
 
 
-def feedback_of(record: Record) -> Feedback:
-    """Read an opinion back from what it is kept as."""
+def from_record(record: Record) -> Feedback:
+    """Return the feedback that a record stores."""
     attrs = record.attrs
     return Feedback(
         id=record.id,
@@ -73,9 +73,9 @@ def feedback_of(record: Record) -> Feedback:
 
 
 def tally(records: Iterable[Record], viewer: Viewer) -> dict[str, int]:
-    """Tell how useful records were to a viewer, in thousandths, from -1000 to 1000."""
+    """Count how useful records were to a viewer, in thousandths, from -1000 to 1000."""
     counts: dict[str, int] = {}
-    for feedback in map(feedback_of, records):
+    for feedback in map(from_record, records):
         # The owner reads all of it, but not all of it was meant for them.
         shared = feedback.shared and not viewer.principals.isdisjoint(feedback.acl)
         if not shared and feedback.author != author_of(viewer):
@@ -83,28 +83,32 @@ def tally(records: Iterable[Record], viewer: Viewer) -> dict[str, int]:
         for names, step in ((feedback.useful, STEP), (feedback.useless, -STEP)):
             for name in names:
                 counts[name] = counts.get(name, 0) + step
-    return {name: max(-MOST, min(MOST, count)) for name, count in sorted(counts.items()) if count}
+    return {
+        name: max(-MAX_COUNT, min(MAX_COUNT, count))
+        for name, count in sorted(counts.items())
+        if count
+    }
 
 
 def author_of(viewer: Viewer) -> str | None:
-    """Name whoever asks as the author of what they write: None is the owner."""
+    """Return the author's name for what a viewer writes; None is the owner."""
     return None if viewer.owner else viewer.name
 
 
-def named(
-    given: Sequence[str], sources: Iterable[Mapping[str, str]]
+def match_sources(
+    names: Sequence[str], sources: Iterable[Mapping[str, str]]
 ) -> tuple[list[str], list[str]]:
-    """Find whom ids or paths mean among a receipt's sources; gives records, and what is unknown."""
+    """Match ids or paths with a receipt's sources; return record ids, and the names unmatched."""
     listed = list(sources)
-    found: list[str] = []
-    unknown: list[str] = []
-    for each in given:
-        met = {
+    matched: list[str] = []
+    unmatched: list[str] = []
+    for name in names:
+        ids = {
             source["record_id"]
             for source in listed
-            if each in (source["record_id"], source["path"])
-            or (len(each) >= SHORTEST and source["chunk_id"].startswith(each))
+            if name in (source["record_id"], source["path"])
+            or (len(name) >= MIN_ID_LENGTH and source["chunk_id"].startswith(name))
         }
-        found += sorted(met)
-        unknown += [] if met else [each]
-    return found, unknown
+        matched += sorted(ids)
+        unmatched += [] if ids else [name]
+    return matched, unmatched

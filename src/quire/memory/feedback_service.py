@@ -10,10 +10,17 @@ from quire.core.protocols import View
 from quire.core.types import Feedback, Filter, Viewer, Written
 from quire.errors import InputError
 from quire.memory import feedback
-from quire.memory.authoring import Authoring, meant, moment, put, refuse_others, signed
+from quire.memory.authoring import (
+    Authoring,
+    find_record,
+    moment,
+    put_documents,
+    refuse_others,
+    sign,
+)
 from quire.store.access import refuse_string
 
-OWNER_ALONE: tuple[str, ...] = ()
+OWNER_ONLY: tuple[str, ...] = ()
 
 
 class FeedbackLog:
@@ -36,62 +43,65 @@ class FeedbackLog:
         """Record which pieces of a receipt's context helped, and which did not, by id or path."""
         at = moment(at)
         receipts.check(receipt)
-        good, bad = _meant(receipt, useful), _meant(receipt, useless)
+        good, bad = _match(receipt, "useful", useful), _match(receipt, "useless", useless)
         if not good and not bad:
-            raise InputError("nothing is said: name pieces that were useful, or useless")
+            raise InputError("no chunk is named", hint="name chunks with {useful} or {useless}")
         if both := sorted({*good} & {*bad}):
-            raise InputError(f"{both[0]} is said to be both useful and useless: decide")
+            raise InputError(f"{both[0]} is both useful and useless", value=both[0])
         with self._authoring.transaction(viewer) as (writer, view):
-            author, acl = signed(view.viewer, share)
+            author, acl = sign(view.viewer, share)
             _refuse_absent(view, [*good, *bad])
-            made = feedback.new(
+            opinion = feedback.make_feedback(
                 good,
                 bad,
                 str(receipt["hash"]),
                 at=at,
                 author=author,
-                acl=OWNER_ALONE if acl is None else acl,
+                acl=OWNER_ONLY if acl is None else acl,
                 shared=bool(share),
             )
-            put(writer, [feedback.document(made)])
-        return Written(made)
+            put_documents(writer, [feedback.to_document(opinion)])
+        return Written(opinion)
 
     def forget(self, feedback_id: str, *, viewer: Viewer | str | None = None) -> None:
         """Delete feedback."""
         with self._authoring.transaction(viewer) as (writer, view):
-            found = meant(view, feedback.KIND, feedback_id, "quire feedback --list")
-            refuse_others(view.viewer, "feedback", found.id, found.author)
-            writer.remove([found.id])
+            record = find_record(view, feedback.KIND, feedback_id, "quire feedback --list")
+            refuse_others(view.viewer, "feedback", record.id, record.author)
+            writer.remove([record.id])
 
     # Last in the class: below it `list` would no longer mean the type.
     def list(self, *, viewer: Viewer | str | None = None) -> list[Feedback]:
         """List the feedback that a viewer may read, oldest first."""
         with self._project.view(viewer) as view:
-            found = [
-                feedback.feedback_of(record)
+            readable = [
+                feedback.from_record(record)
                 for record in view.listing(Filter(kinds=(feedback.KIND,)))
             ]
-        return sorted(found, key=lambda one: (one.at, one.id))
+        return sorted(readable, key=lambda opinion: (opinion.at, opinion.id))
 
 
 def _refuse_absent(view: View, names: Sequence[str]) -> None:
-    """Refuse an opinion that could move nothing; what may not be read is not there."""
-    there = {record.id for record in view.records(names)}
+    """Refuse feedback on records that the viewer cannot read: it would have no effect."""
+    readable = {record.id for record in view.records(names)}
     for name in names:
-        if name not in there:
+        if name not in readable:
             raise InputError(
-                f"there is no {name} that this viewer may read: the receipt is of another store, "
-                "or of an earlier state; assemble anew"
+                f"{name} does not exist, or this viewer may not read it",
+                value=name,
+                hint="the receipt is of another store, or of an earlier state; assemble again",
             )
 
 
-def _meant(receipt: Mapping[str, Any], given: Sequence[str]) -> list[str]:
-    refuse_string(given)
-    found, unknown = feedback.named(given, receipt["sources"])
-    if unknown:
-        places = ", ".join(dict.fromkeys(source["path"] for source in receipt["sources"]))
+def _match(receipt: Mapping[str, Any], field: str, names: Sequence[str]) -> list[str]:
+    refuse_string(names)
+    ids, unmatched = feedback.match_sources(names, receipt["sources"])
+    if unmatched:
         raise InputError(
-            f"{unknown[0]!r} is no piece of this context: name one by its id or path; "
-            f"there are {places or 'none'}"
+            f"{unmatched[0]!r} is not in this context",
+            field=field,
+            value=unmatched[0],
+            allowed=dict.fromkeys(source["path"] for source in receipt["sources"]),
+            hint="name a chunk by its id or path",
         )
-    return found
+    return ids

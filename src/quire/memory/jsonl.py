@@ -1,7 +1,6 @@
-"""What does a file of exported memories say?
+"""Exported memories as JSON lines, one memory each.
 
-JSON lines, one memory each, as `Memory.plain` gives them. Only `content` must be there; what is
-superseded by what is told by the newer one alone.
+Only `content` is required. Which memory supersedes which is read from the newer one alone.
 """
 
 from __future__ import annotations
@@ -36,55 +35,60 @@ DEFAULT_IMPORTANCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A memory with the number of its line; without an id of its own the id is empty."""
+    """A memory with the number of its line; its id is empty where the line has none."""
 
     number: int
     memory: Memory
 
 
 def parse(text: str, *, at: int) -> list[Line]:
-    """Read all lines, or say what is wrong with which; what has no time was made `at` this one."""
-    found = list(_parsed(text, at))
-    met: dict[str, int] = {}
-    for line in found:
+    """Parse all lines; memories without a time of their own were created `at` this one."""
+    lines = list(_parse_lines(text, at))
+    numbers: dict[str, int] = {}
+    for line in lines:
         name = line.memory.id
-        if name and met.setdefault(name, line.number) != line.number:
-            raise InputError(f"line {line.number}: the id of line {met[name]} once more")
-    return found
+        if name and numbers.setdefault(name, line.number) != line.number:
+            raise InputError(
+                f"already used in line {numbers[name]}",
+                field="id",
+                value=name,
+                place=f"line {line.number}",
+            )
+    return lines
 
 
-def _parsed(text: str, at: int) -> Iterator[Line]:
-    for number, told in jsonl.read_objects(text, "memory"):
+def _parse_lines(text: str, at: int) -> Iterator[Line]:
+    for number, fields in jsonl.read_objects(text, "memory"):
         try:
-            yield Line(number, _memory(told, at))
+            yield Line(number, _parse_memory(fields, at))
         except InputError as error:
             raise error.within(f"line {number}") from error
 
 
-def _memory(told: dict[str, Any], at: int) -> Memory:
-    jsonl.check_fields(told, FIELDS)
-    content = get_text(told, "content")
+def _parse_memory(fields: dict[str, Any], at: int) -> Memory:
+    jsonl.check_fields(fields, FIELDS)
+    content = get_text(fields, "content")
     if content is None:
-        raise InputError("the content is missing")
-    importance = told.get("importance", DEFAULT_IMPORTANCE)
+        raise InputError("is missing", field="content")
+    importance = fields.get("importance", DEFAULT_IMPORTANCE)
     if not isinstance(importance, int | float) or isinstance(importance, bool):
         raise jsonl.unexpected("importance", importance, "a number from 0 to 1")
-    created = get_time(told, "created")
+    created = get_time(fields, "created")
     return Memory(
-        id=_id(told, "id") or "",
+        id=_parse_id(fields, "id") or "",
         content=chunking.require_text("content", content),
-        category=get_text(told, "category") or DEFAULT_CATEGORY,
-        importance=memories.thousandths(importance),
+        category=get_text(fields, "category") or DEFAULT_CATEGORY,
+        importance=memories.to_thousandths(importance),
         created=at if created is None else created,
-        edited=get_time(told, "edited"),
-        author=get_text(told, "author"),
-        acl=jsonl.get_texts(told, "share", "names"),
-        supersedes=_id(told, "supersedes"),
+        edited=get_time(fields, "edited"),
+        author=get_text(fields, "author"),
+        acl=jsonl.get_texts(fields, "share", "names"),
+        supersedes=_parse_id(fields, "supersedes"),
     )
 
 
-def _id(told: dict[str, Any], key: str) -> str | None:
-    value = get_text(told, key)
+def _parse_id(fields: dict[str, Any], key: str) -> str | None:
+    value = get_text(fields, key)
     if value is not None and not ID.fullmatch(value):
-        raise InputError(f"{key} is {value!r}: an id has 32 digits from 0 to f")
+        raise InputError(f"expected 32 digits from 0 to f, not {value!r}", field=key, value=value)
     return value

@@ -1,4 +1,4 @@
-"""What is a memory, and which one is current?
+"""Memories, and the chains that they form by superseding each other.
 
 A memory may supersede one other: then the older one stays as history, under a kind of its own, so
 that a search for memories never offers it as current. So memories form chains, each with one end
@@ -19,13 +19,13 @@ from quire.errors import InputError
 KIND = "memory"
 OLD = "memory.old"
 OLD_TITLE = "superseded"
-"""Stands above a memory that is not current, wherever it is shown."""
+"""The title of a memory that is not current, wherever it is shown."""
 SUPERSEDES = "supersedes"
 FOLDER = ".quire/memory"
-MOST = 1000
+FULL_IMPORTANCE = 1000
 
 
-def new(
+def make_memory(
     content: str,
     *,
     category: str,
@@ -35,7 +35,7 @@ def new(
     acl: tuple[str, ...] | None,
     supersedes: str | None = None,
 ) -> Memory:
-    """Make a memory, named by all that it says and by whom and when it was said."""
+    """Return a new memory; its id is the hash of its content, author and time."""
     content = chunking.require_text("memory", content)
     name = hashing.identifier(
         "memory", content, category, importance, created, author, acl, supersedes
@@ -52,15 +52,17 @@ def new(
     )
 
 
-def thousandths(importance: float) -> int:
-    """Read an importance between 0 and 1."""
+def to_thousandths(importance: float) -> int:
+    """Return an importance from 0 to 1 in thousandths."""
     if not math.isfinite(importance) or not 0 <= importance <= 1:
-        raise InputError(f"an importance of {importance} cannot be: give a number from 0 to 1")
-    return int(importance * MOST + 0.5)
+        raise InputError(
+            f"expected a number from 0 to 1, not {importance}", field="importance", value=importance
+        )
+    return int(importance * FULL_IMPORTANCE + 0.5)
 
 
-def document(memory: Memory, cut: chunking.Cut) -> Document:
-    """Give the record, chunks and links that a memory is kept as."""
+def to_document(memory: Memory, split: chunking.Cut) -> Document:
+    """Return the record, chunks and links that a memory is stored as."""
     attrs: dict[str, str | int] = {"category": memory.category, "importance": memory.importance}
     for key in ("edited", "supersedes", "superseded_by"):
         value = getattr(memory, key)
@@ -76,18 +78,17 @@ def document(memory: Memory, cut: chunking.Cut) -> Document:
         acl=memory.acl,
         attrs=attrs,
     )
-    old = memory.superseded_by is not None
+    is_old = memory.superseded_by is not None
+    kind, title = (OLD, OLD_TITLE) if is_old else (KIND, "")
     return Document(
         record,
-        chunking.make_chunks(
-            record, [(OLD if old else KIND, memory.content)], cut, OLD_TITLE if old else ""
-        ),
+        chunking.make_chunks(record, [(kind, memory.content)], split, title),
         () if memory.supersedes is None else (Link(memory.id, memory.supersedes, SUPERSEDES),),
     )
 
 
-def memory_of(record: Record, chunks: Iterable[Chunk]) -> Memory:
-    """Read a memory back from what it is kept as."""
+def from_record(record: Record, chunks: Iterable[Chunk]) -> Memory:
+    """Return the memory that a record and its chunks store."""
     attrs = record.attrs
     return Memory(
         id=record.id,
@@ -103,17 +104,18 @@ def memory_of(record: Record, chunks: Iterable[Chunk]) -> Memory:
     )
 
 
-def chained(memories: Mapping[str, Memory]) -> dict[str, Memory]:
-    """Say of each memory by which one of the others it is superseded, if by any.
+def link_chains(memories: Mapping[str, Memory]) -> dict[str, Memory]:
+    """Return memories with `superseded_by` set from the `supersedes` of the others.
 
-    Refused are two that supersede the same one, a memory that comes to supersede itself, and one
-    that others may read than the one that it supersedes.
+    Raises `InputError` where two supersede the same one, where a memory comes to supersede itself,
+    and where a memory has other readers than the one that it supersedes.
     """
     older = {name: memory.supersedes for name, memory in memories.items() if memory.supersedes}
     for target, count in sorted(Counter(older.values()).items()):
         if count > 1:
             raise InputError(
-                f"memory {target} would be superseded by {count} memories: by one only"
+                f"memory {target} would be superseded by {count} memories",
+                hint="supersede it by one of them",
             )
     for name in sorted(older):
         _refuse_circle(name, older)
@@ -121,20 +123,20 @@ def chained(memories: Mapping[str, Memory]) -> dict[str, Memory]:
     for target, name in newer.items():
         if target in memories and memories[target].acl != memories[name].acl:
             raise InputError(
-                f"memory {name} would supersede {target} for others than those who may read it: "
-                "share both with the same people"
+                f"memory {name} and memory {target}, which it supersedes, have different readers",
+                hint="share both with the same people",
             )
     return {
         name: replace(memory, superseded_by=newer.get(name)) for name, memory in memories.items()
     }
 
 
-def without(memories: Mapping[str, Memory], forgotten: str) -> dict[str, Memory]:
-    """Take one out of a chain: its two neighbours close up, or the older one is current again."""
-    gone = memories[forgotten]
-    return chained(
+def remove_from_chain(memories: Mapping[str, Memory], forgotten: str) -> dict[str, Memory]:
+    """Remove a memory from its chain: its neighbors close up, or the older one is current again."""
+    removed = memories[forgotten]
+    return link_chains(
         {
-            name: replace(memory, supersedes=gone.supersedes)
+            name: replace(memory, supersedes=removed.supersedes)
             if memory.supersedes == forgotten
             else memory
             for name, memory in memories.items()
@@ -143,23 +145,23 @@ def without(memories: Mapping[str, Memory], forgotten: str) -> dict[str, Memory]
     )
 
 
-def ordered(memories: Iterable[Memory]) -> list[Memory]:
-    """Sort memories by the time of their making, the oldest first."""
+def sort_by_age(memories: Iterable[Memory]) -> list[Memory]:
+    """Sort memories by their creation time, oldest first."""
     return sorted(memories, key=lambda memory: (memory.created, memory.id))
 
 
-def differing(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Sequence[Memory]:
-    """Give the memories that are not as they were."""
-    return ordered(memory for name, memory in after.items() if before.get(name) != memory)
+def find_changed(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Sequence[Memory]:
+    """Return the memories that are new or changed."""
+    return sort_by_age(memory for name, memory in after.items() if before.get(name) != memory)
 
 
 def _refuse_circle(start: str, older: Mapping[str, str]) -> None:
-    met, name = {start}, older.get(start)
-    while name is not None and name not in met:
-        met.add(name)
+    seen, name = {start}, older.get(start)
+    while name is not None and name not in seen:
+        seen.add(name)
         name = older.get(name)
     if name is not None:
-        raise InputError(f"memory {name} would supersede itself: break the circle")
+        raise InputError(f"memory {name} would supersede itself", hint="break the circle")
 
 
 def _number(value: str | int | None) -> int | None:

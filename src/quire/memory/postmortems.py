@@ -1,9 +1,9 @@
-"""What does a post-mortem teach?
+"""Post-mortems as experiences.
 
 A page becomes a falsified experience: what was believed to hold did not. Each part is taken from
 the front matter, else from the sections whose headings name it, else from the first sentences that
-speak of it; the tables below say which words do. The domain is the one whose words tags, title and
-summary name most often. Nothing is made up: what a page does not say stays empty.
+mention it; the tables below list the words. The domain is the one whose words occur most often in
+tags, title and summary. Nothing is made up: what a page does not say stays empty.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from quire.memory import experiences
 from quire.memory.vocabulary import OPERATIONS, UNSTATED
 
 VERSION = 2
-"""Counts the changes in how pages are read; a higher one reads all pages again."""
+"""The version of this parser; a higher one makes an import read all pages again."""
 
-# Per part of an experience: keys of front matter, words of headings.
-STATED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+# For each part of an experience: the keys of front matter, and the words of headings.
+PART_NAMES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "root_cause": (
         ("root_cause", "root_causes", "cause"),
         ("root cause", "root causes", "cause", "causes", "contributing factors", "why it happened"),
@@ -61,8 +61,8 @@ STATED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("summary", "overview", "impact", "what happened", "abstract", "tl dr", "problem"),
     ),
 }
-# Where neither says it: sentences that speak of it. The first pattern that finds any decides.
-SPOKEN: Mapping[str, tuple[re.Pattern[str], ...]] = {
+# Where neither has it: sentences that mention it. The first pattern that matches any decides.
+SENTENCE_PATTERNS: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "root_cause": (
         re.compile(r"(?i)\broot causes?\b"),
         re.compile(
@@ -89,17 +89,17 @@ SPOKEN: Mapping[str, tuple[re.Pattern[str], ...]] = {
         ),
     ),
 }
-SENTENCES = 3
-"""So many sentences stand for a part that has no section."""
-SHORTEST = 7
-"""A sentence of fewer words says too little: "Two mitigations were implemented." """
+MAX_SENTENCES = 3
+"""How many sentences stand for a part that has no section."""
+MIN_WORDS = 7
+"""A sentence with fewer words says too little: "Two mitigations were implemented." """
 
-# Names of pages about the others, and words that tell a post-mortem from other pages.
-ABOUT = re.compile(r"(?i)(?:readme|index|contributing|changelog|licen[cs]e|template|toc)\b")
-MARKED = re.compile(
+# Names of pages about the folder itself, and words that mark a post-mortem.
+META_PAGE = re.compile(r"(?i)(?:readme|index|contributing|changelog|licen[cs]e|template|toc)\b")
+INCIDENT_WORDS = re.compile(
     r"(?i)post-?_?\s?mortems?|incident|outage|disruption|downtime|retrospective|root cause"
 )
-MARKING_KEYS = frozenset(
+INCIDENT_KEYS = frozenset(
     {
         "root_cause",
         "impact",
@@ -114,18 +114,18 @@ MARKING_KEYS = frozenset(
         "lessons_learned",
     }
 )
-MARKING_PARTS = frozenset({"root_cause", "lesson", "result"})
-FAILED = re.compile(
+INCIDENT_PARTS = frozenset({"root_cause", "lesson", "result"})
+FAILURE_WORDS = re.compile(
     r"(?i)\b(?:outages?|incidents?|fail(?:ed|s|ure|ures|ing)?|brok(?:e|en)|breaking|crash\w*|down"
     r"|disruption|unavailab\w+|corrupt\w*|lost|breach\w*|degraded|errors?|bugs?|locked|overload\w*"
     r"|issues?|problems?|unable|inability|stuck|hung|leak\w*|compromised?|vulnerab\w+)\b"
 )
 
-BEGUN = ("start_time", "incident_date", "started_at", "date")
-ENDED = ("end_time", "resolved_at", "source_published_at", "published", "date", "updated")
-TAGS = ("tags", "categories", "category", "keywords", "type")
-# The first of those that are named equally often; what names none belongs to operations.
-DOMAINS: tuple[tuple[str, str], ...] = (
+START_KEYS = ("start_time", "incident_date", "started_at", "date")
+END_KEYS = ("end_time", "resolved_at", "source_published_at", "published", "date", "updated")
+TAG_KEYS = ("tags", "categories", "category", "keywords", "type")
+# Of domains that are named equally often the first counts; a page that names none is operations.
+DOMAIN_WORDS: tuple[tuple[str, str], ...] = (
     (
         "security",
         r"security|breach|vulnerabilit\w*|attack\w*|exploit\w*|credentials?|certificates?",
@@ -138,64 +138,64 @@ DOMAINS: tuple[tuple[str, str], ...] = (
     ("testing", r"tests?|testing|test suite|ci"),
 )
 DEFAULT_DOMAIN = OPERATIONS
-TAG_WORTH, TITLE_WORTH, SUMMARY_WORTH = 3, 2, 1
-LONGEST = 2000
+TAG_WEIGHT, TITLE_WEIGHT, SUMMARY_WEIGHT = 3, 2, 1
+MAX_LENGTH = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of Markdown as its reader gives it."""
+    """A parsed page of Markdown."""
 
     path: str
     title: str
     fields: Mapping[str, Sequence[str]]
-    """Front matter, by keys in small letters."""
+    """Front matter by lower-case keys."""
     sections: tuple[tuple[str, str], ...]
-    """Each heading with all that stands below it."""
+    """Each heading with the text below it."""
     sentences: tuple[str, ...]
-    """All that is said in running text, in its order."""
+    """The sentences of the running text, in order."""
     moments: Mapping[str, int]
-    """Those fields of the front matter that are dates."""
+    """The fields of the front matter that are dates, in seconds since 1970."""
 
 
-def read(
+def parse_page(
     page: Page, source: str, *, author: str | None, acl: tuple[str, ...] | None
 ) -> Experience | str:
-    """Make an experience of a page, or say why it is no post-mortem."""
-    told = {part: _shortened(_part(page, part)) for part in STATED}
-    told["result"] = told["result"] or _shortened(" ".join(page.sentences[:SENTENCES]))
-    reason = _refused(page, told)
+    """Turn a page into an experience, or return why it is not a post-mortem."""
+    parts = {part: _shorten(_extract(page, part)) for part in PART_NAMES}
+    parts["result"] = parts["result"] or _shorten(" ".join(page.sentences[:MAX_SENTENCES]))
+    reason = _rejection(page, parts)
     if reason:
         return reason
-    told["goal"] = told["goal"] or page.title or first_words(told["result"])
-    begun, ended = _moment(page, BEGUN), _moment(page, ENDED)
-    resolved = begun if ended is None else ended
-    made = Experience(
+    parts["goal"] = parts["goal"] or page.title or first_words(parts["result"])
+    started, ended = _first_time(page, START_KEYS), _first_time(page, END_KEYS)
+    resolved = started if ended is None else ended
+    experience = Experience(
         id=hashing.identifier("experience", "postmortem", author, source),
-        domain=domain(page, told["result"]),
+        domain=classify_domain(page, parts["result"]),
         strategy=UNSTATED,
         outcome=experiences.FALSIFIED,
-        started=begun if begun is not None else resolved,
+        started=started if started is not None else resolved,
         updated=resolved,
         resolved=resolved,
         source=source,
-        digest=digest(page),
+        digest=page_digest(page),
         author=author,
         acl=acl,
-        goal=told["goal"],
-        hypothesis=told["hypothesis"],
-        action=told["action"],
-        prediction=told["prediction"],
-        result=told["result"],
-        surprise=told["surprise"],
-        root_cause=told["root_cause"],
-        lesson=told["lesson"],
+        goal=parts["goal"],
+        hypothesis=parts["hypothesis"],
+        action=parts["action"],
+        prediction=parts["prediction"],
+        result=parts["result"],
+        surprise=parts["surprise"],
+        root_cause=parts["root_cause"],
+        lesson=parts["lesson"],
     )
-    return replace(made, tier=experiences.tier(made))
+    return replace(experience, tier=experiences.tier_of(experience))
 
 
-def digest(page: Page) -> str:
-    """Name what a page says, and how it is read; its path takes no part."""
+def page_digest(page: Page) -> str:
+    """Return the hash of a page's content and of how it is parsed; its path does not count."""
     return hashing.identifier(
         "postmortem",
         VERSION,
@@ -206,82 +206,82 @@ def digest(page: Page) -> str:
     )
 
 
-def domain(page: Page, summary: str) -> str:
-    """Tell the domain whose words tags, title and summary name most often."""
-    tags = [tag for key in TAGS for tag in page.fields.get(key, ())]
-    worth = {
-        name: TAG_WORTH * _count(words, tags)
-        + TITLE_WORTH * _count(words, [page.title])
-        + SUMMARY_WORTH * _count(words, [summary])
-        for name, words in DOMAINS
+def classify_domain(page: Page, summary: str) -> str:
+    """Return the domain whose words occur most often in tags, title and summary."""
+    tags = [tag for key in TAG_KEYS for tag in page.fields.get(key, ())]
+    scores = {
+        name: TAG_WEIGHT * _count_words(words, tags)
+        + TITLE_WEIGHT * _count_words(words, [page.title])
+        + SUMMARY_WEIGHT * _count_words(words, [summary])
+        for name, words in DOMAIN_WORDS
     }
-    best = max(worth.values())
-    return next(name for name in worth if worth[name] == best) if best else DEFAULT_DOMAIN
+    best = max(scores.values())
+    return next(name for name in scores if scores[name] == best) if best else DEFAULT_DOMAIN
 
 
-def _refused(page: Page, told: Mapping[str, str]) -> str:
-    if ABOUT.match(page.path.rpartition("/")[2]):
-        return "no post-mortem: by its name it is about the folder"
-    if not told["result"]:
-        return "no post-mortem: it says nothing of what happened"
-    tags = (tag for key in (*TAGS, "url") for tag in page.fields.get(key, ()))
-    named = any(MARKED.search(text) for text in (page.title, page.path, *tags))
-    headed = {part for heading, _ in page.sections for part in _parts_of(heading)}
-    failed = any(FAILED.search(sentence) for sentence in page.sentences)
+def _rejection(page: Page, parts: Mapping[str, str]) -> str:
+    if META_PAGE.match(page.path.rpartition("/")[2]):
+        return "not a post-mortem: by its name it is about the folder"
+    if not parts["result"]:
+        return "not a post-mortem: it does not say what happened"
+    tags = (tag for key in (*TAG_KEYS, "url") for tag in page.fields.get(key, ()))
+    is_named = any(INCIDENT_WORDS.search(text) for text in (page.title, page.path, *tags))
+    headings = {part for heading, _ in page.sections for part in _part_of_heading(heading)}
+    has_failure = any(FAILURE_WORDS.search(sentence) for sentence in page.sentences)
     if (
-        named
-        or not MARKING_KEYS.isdisjoint(page.fields)
-        or len(headed & MARKING_PARTS) > 1
-        or (failed and told["root_cause"])
+        is_named
+        or not INCIDENT_KEYS.isdisjoint(page.fields)
+        or len(headings & INCIDENT_PARTS) > 1
+        or (has_failure and parts["root_cause"])
     ):
         return ""
     return (
-        "no post-mortem: neither title nor tags say so, no two headings such as Summary, Root "
+        "not a post-mortem: neither title nor tags say so, no two headings such as Summary, Root "
         "cause and Lessons, and no failure with its cause in the text"
     )
 
 
-def _part(page: Page, part: str) -> str:
-    keys, _ = STATED[part]
-    given = ["; ".join(page.fields[key]) for key in keys if page.fields.get(key)]
-    if given:
-        return "\n\n".join(given)
-    below: list[str] = []
+def _extract(page: Page, part: str) -> str:
+    keys, _ = PART_NAMES[part]
+    stated = ["; ".join(page.fields[key]) for key in keys if page.fields.get(key)]
+    if stated:
+        return "\n\n".join(stated)
+    texts: list[str] = []
     for heading, text in page.sections:
-        if part in _parts_of(heading) and not any(text in known for known in below):
-            below.append(text)
-    return "\n\n".join(filter(None, below)) or " ".join(_spoken(page, part))
+        if part in _part_of_heading(heading) and not any(text in known for known in texts):
+            texts.append(text)
+    return "\n\n".join(filter(None, texts)) or " ".join(_matching_sentences(page, part))
 
 
-def _spoken(page: Page, part: str) -> Iterable[str]:
-    telling = [sentence for sentence in page.sentences if len(sentence.split()) >= SHORTEST]
-    for words in SPOKEN.get(part, ()):
-        found = [sentence for sentence in telling if words.search(sentence)]
-        if found:
-            return found[:SENTENCES]
+def _matching_sentences(page: Page, part: str) -> Iterable[str]:
+    sentences = [sentence for sentence in page.sentences if len(sentence.split()) >= MIN_WORDS]
+    for pattern in SENTENCE_PATTERNS.get(part, ()):
+        matching = [sentence for sentence in sentences if pattern.search(sentence)]
+        if matching:
+            return matching[:MAX_SENTENCES]
     return ()
 
 
-def _parts_of(heading: str) -> Iterator[str]:
-    """Tell which part a heading names: the first in the table, for one has one meaning."""
+def _part_of_heading(heading: str) -> Iterator[str]:
+    """Yield the part that a heading names, if any: the first of the table."""
     words = f" {' '.join(re.findall(r'[a-z]+', heading.lower()))} "
-    for part, (_, phrases) in STATED.items():
+    for part, (_, phrases) in PART_NAMES.items():
         if any(f" {phrase} " in words for phrase in phrases):
             yield part
             return
 
 
-def _moment(page: Page, keys: Sequence[str]) -> int | None:
+def _first_time(page: Page, keys: Sequence[str]) -> int | None:
     return next((page.moments[key] for key in keys if key in page.moments), None)
 
 
-def _count(words: str, among: Iterable[str]) -> int:
+def _count_words(words: str, among: Iterable[str]) -> int:
     pattern = re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     return sum(len(pattern.findall(text)) for text in among)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     text = text.strip()
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_LENGTH:
         return text
-    return text[: LONGEST - 1].rpartition(" ")[0].rstrip() + "…"
+    return text[: MAX_LENGTH - 1].rpartition(" ")[0].rstrip() + "…"

@@ -9,21 +9,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quire.core.protocols import View
-from quire.core.types import OPEN, Document, Filter, Principle, Record, Viewer, WriteTask, Written
-from quire.errors import InputError
+from quire.core.types import OPEN, Filter, Principle, Record, Viewer, WriteTask, Written
+from quire.errors import unknown
 from quire.memory import experiences, principles
-from quire.memory.authoring import Authoring, put
+from quire.memory.authoring import Authoring, put_documents
 from quire.store.access import Rules, canonical
 
 
 @dataclass(frozen=True, slots=True)
 class _Clustered:
-    """A value with what it is made of."""
+    """A principle with what it is made of."""
 
     value: Principle
     members: tuple[Record, ...]
-    order: WriteTask
-    """What its text may be written of."""
+    task: WriteTask
+    """What a model may word it from."""
 
 
 class Principles:
@@ -37,134 +37,141 @@ class Principles:
         """Derive all principles again from the resolved experiences that the viewer may read."""
         self._project.settle(self._project.root())
         with self._project.view(viewer) as view:
-            clustered, notes = self._clustered(view)
-            made, more = self._worded(clustered, _held(view))
-        with self._authoring.transaction(viewer) as (writer, view):
-            old = view.listing(Filter(kinds=(principles.KIND,)))
-            kept = {document.record.id for _, document in made}
-            writer.remove([record.id for record in old if record.id not in kept])
-            put(writer, (document for _, document in made))
-        notes += [*more, *self._authoring.embed_written(viewer, (document for _, document in made))]
-        return Written(tuple(_in_order(value for value, _ in made)), tuple(notes))
-
-    def _worded(
-        self, found: Sequence[_Clustered], held: Mapping[str, Principle]
-    ) -> tuple[list[tuple[Principle, Document]], list[str]]:
-        """Let the writer word values, if there is one; what it has worded before stays."""
-        texts: dict[str, str] = {}
-        notes: list[str] = []
-        writer = self._project.text_writer() if found else None
-        if writer is not None:
-            texts = {
-                each.value.id: held[each.value.id].text
-                for each in found
-                if each.value.id in held and held[each.value.id].worded_by == writer.name
-            }
-            wanted = [each for each in found if each.value.id not in texts]
-            for each, made in zip(
-                wanted, writer.write([each.order for each in wanted]), strict=True
-            ):
-                if made.text:
-                    texts[each.value.id] = made.text
-                else:
-                    notes.append(f"a value keeps the words of a member: {made.reason}")
-        worded = [
-            replace(each.value, text=texts[each.value.id], worded_by=writer.name)
-            if writer is not None and each.value.id in texts
-            else each.value
-            for each in found
+            clustered, notes = self._cluster(view)
+            values, wording_notes = self._word(clustered, _read_stored(view))
+        documents = [
+            principles.to_document(value, each.members, self._authoring.split)
+            for value, each in zip(values, clustered, strict=True)
         ]
-        return [
-            (value, principles.document(value, each.members, self._authoring.split))
-            for value, each in zip(worded, found, strict=True)
-        ], sorted(set(notes))
+        with self._authoring.transaction(viewer) as (writer, view):
+            stored = view.listing(Filter(kinds=(principles.KIND,)))
+            current = {document.record.id for document in documents}
+            writer.remove([record.id for record in stored if record.id not in current])
+            put_documents(writer, documents)
+        embedding_notes = self._authoring.embed_written(viewer, documents)
+        return Written(tuple(_sort(values)), (*notes, *wording_notes, *embedding_notes))
 
-    def _clustered(self, view: View) -> tuple[list[_Clustered], list[str]]:
-        records = [
+    def _word(
+        self, clustered: Sequence[_Clustered], stored: Mapping[str, Principle]
+    ) -> tuple[list[Principle], list[str]]:
+        """Word principles by the text writer, if there is one; its earlier wordings stay."""
+        writer = self._project.text_writer() if clustered else None
+        if writer is None:
+            return [each.value for each in clustered], []
+        texts = {
+            each.value.id: stored[each.value.id].text
+            for each in clustered
+            if each.value.id in stored and stored[each.value.id].worded_by == writer.name
+        }
+        wanted = [each for each in clustered if each.value.id not in texts]
+        notes: set[str] = set()
+        results = writer.write([each.task for each in wanted])
+        for each, result in zip(wanted, results, strict=True):
+            if result.text:
+                texts[each.value.id] = result.text
+            else:
+                notes.add(f"a value keeps the words of a member: {result.reason}")
+        return [
+            replace(each.value, text=texts[each.value.id], worded_by=writer.name)
+            if each.value.id in texts
+            else each.value
+            for each in clustered
+        ], sorted(notes)
+
+    def _cluster(self, view: View) -> tuple[list[_Clustered], list[str]]:
+        resolved = [
             record
             for record in view.listing(Filter(kinds=(experiences.KIND,)))
             if record.attrs["outcome"] != OPEN
         ]
-        made: list[_Clustered] = []
+        clustered: list[_Clustered] = []
         notes: list[str] = []
-        bare: set[str] = set()
-        for readable in self._by_access(records):
-            alike = sorted(readable, key=_newest)[: principles.MOST]
-            if len(alike) < len(readable):
-                notes.append(
-                    f"of {len(readable)} experiences the newest {len(alike)} were compared"
-                )
-            told = {record.id: experiences.experience_of(record) for record in alike}
-            kept = {record.id: record for record in alike}
+        without_vectors: set[str] = set()
+        for group in self._group_by_audience(resolved):
+            newest = sorted(group, key=_newest_first)[: principles.MAX_COMPARED]
+            if len(newest) < len(group):
+                notes.append(f"of {len(group)} experiences the newest {len(newest)} were compared")
+            members = {record.id: experiences.from_record(record) for record in newest}
+            records = {record.id: record for record in newest}
             for axis in experiences.AXES:
-                vectors = _vectors(view, alike, axis)
-                bare |= {name for name, vector in vectors.items() if vector is None}
-                near = principles.clusters({k: v for k, v in vectors.items() if v is not None})
-                for cluster in near:
-                    value = principles.value(axis, cluster, told)
-                    members = tuple(kept[name] for name in value.members)
-                    made.append(_Clustered(value, members, principles.order(axis, cluster, told)))
-        if bare:
+                vectors = _read_vectors(view, newest, axis)
+                without_vectors |= {name for name, vector in vectors.items() if vector is None}
+                embedded = {name: vector for name, vector in vectors.items() if vector is not None}
+                for cluster in principles.find_clusters(embedded):
+                    value = principles.make_principle(axis, cluster, members)
+                    clustered.append(
+                        _Clustered(
+                            value,
+                            tuple(records[name] for name in value.members),
+                            principles.make_write_task(axis, cluster, members),
+                        )
+                    )
+        if without_vectors:
             notes.append(
-                f"{len(bare)} of {len(records)} resolved experiences lack vectors and were left "
-                "out: run `quire index` first"
+                f"{len(without_vectors)} of {len(resolved)} resolved experiences lack vectors and "
+                "were left out: run `quire index` first"
             )
-        if len(records) < principles.FEWEST:
+        if len(resolved) < principles.MIN_CLUSTER_SIZE:
             notes.append(
-                f"too few experiences for values: {len(records)} resolved, at least "
-                f"{principles.FEWEST} that are alike are needed"
+                f"too few experiences for values: {len(resolved)} resolved, at least "
+                f"{principles.MIN_CLUSTER_SIZE} that are alike are needed"
             )
-        elif not made:
+        elif not clustered:
             notes.append("no values: no experiences with the same readers lie close together")
-        return made, notes
+        return clustered, notes
 
-    def _by_access(self, records: Sequence[Record]) -> list[list[Record]]:
-        """Put together what the same people may read: nothing of one goes into another's values."""
-        listed = self._project.store.rules(self._project.config.space)
+    def _group_by_audience(self, records: Sequence[Record]) -> list[list[Record]]:
+        """Group records by who may read them: nothing of one group goes into another's values."""
+        project = self._project
+        by_origin = project.store.rules(project.config.space)
         rules = Rules(
-            [rule for each in listed.values() for rule in each], self._project.access_default()
+            [rule for rules in by_origin.values() for rule in rules], project.access_default()
         )
-        found: dict[str, list[Record]] = {}
+        groups: dict[str, list[Record]] = {}
         for record in records:
-            found.setdefault(canonical(rules.audience(record)), []).append(record)
-        return [found[reach] for reach in sorted(found)]
+            groups.setdefault(canonical(rules.audience(record)), []).append(record)
+        return [groups[audience] for audience in sorted(groups)]
 
     # Last in the class: below it `list` would no longer mean the type.
     def list(
         self, *, axis: str | None = None, viewer: Viewer | str | None = None
     ) -> list[Principle]:
         """List the principles as last refreshed, by axis, the largest first."""
-        if axis not in {None, *experiences.AXES}:
-            raise InputError(f"there is no axis {axis!r}: use {', '.join(experiences.AXES)}")
+        if axis is not None and axis not in experiences.AXES:
+            raise unknown("axis", axis, experiences.AXES, field="axis")
         with self._project.view(viewer) as view:
-            found = _held(view).values()
-        return _in_order(one for one in found if axis in {None, one.axis})
+            stored = _read_stored(view).values()
+        return _sort(value for value in stored if axis in {None, value.axis})
 
 
-def _held(view: View) -> dict[str, Principle]:
+def _read_stored(view: View) -> dict[str, Principle]:
     return {
-        record.id: principles.value_of(record, view.chunks_of(record.id), view.links([record.id]))
+        record.id: principles.from_record(
+            record, view.chunks_of(record.id), view.links([record.id])
+        )
         for record in view.listing(Filter(kinds=(principles.KIND,)))
     }
 
 
-def _vectors(view: View, records: Sequence[Record], axis: str) -> dict[str, bytes | None]:
-    """Give each experience that speaks on an axis its vector there; None: it has none yet."""
+def _read_vectors(view: View, records: Sequence[Record], axis: str) -> dict[str, bytes | None]:
+    """Return the vector on an axis of each experience with text there; None: it has none yet."""
     kind = experiences.chunk_kind(axis)
-    found: dict[str, bytes | None] = {}
+    means: dict[str, bytes | None] = {}
     for record in records:
         ids = [chunk.id for chunk in view.chunks_of(record.id) if chunk.kind == kind]
         if ids:
             vectors = view.vectors(ids)
-            whole = len(vectors) == len(ids)
-            found[record.id] = principles.joined([vectors[name] for name in ids]) if whole else None
-    return found
+            complete = len(vectors) == len(ids)
+            means[record.id] = (
+                principles.mean_vector([vectors[name] for name in ids]) if complete else None
+            )
+    return means
 
 
-def _newest(record: Record) -> tuple[int, str]:
+def _newest_first(record: Record) -> tuple[int, str]:
     return -(record.modified or 0), record.id
 
 
-def _in_order(found: Iterable[Principle]) -> list[Principle]:
-    places = {axis: place for place, axis in enumerate(experiences.AXES)}
-    return sorted(found, key=lambda one: (places[one.axis], -one.size, one.id))
+def _sort(values: Iterable[Principle]) -> list[Principle]:
+    positions = {axis: position for position, axis in enumerate(experiences.AXES)}
+    return sorted(values, key=lambda value: (positions[value.axis], -value.size, value.id))

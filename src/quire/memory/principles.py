@@ -1,9 +1,9 @@
-"""What do experiences have in common?
+"""Principles: what experiences have in common. Specification 4 calls them values.
 
-Experiences that lie close together on an axis form a cluster, and a cluster becomes a value: the
-lesson of the member that lies nearest to its middle. Distances come from whole numbers, members
-are taken in the order of their ids, and nothing is drawn by chance: the same experiences give the
-same values, whatever the order in which they came.
+Experiences that lie close together on an axis form a cluster, and a cluster becomes a principle:
+the lesson of the member nearest to its center. Distances come from integers, members are taken in
+the order of their ids, and nothing is random: the same experiences give the same principles,
+whatever the order in which they came.
 """
 
 from __future__ import annotations
@@ -34,114 +34,115 @@ from quire.memory import experiences
 KIND = "value"
 MEMBER = "member"
 FOLDER = ".quire/value"
-WORDED_BY = ("lesson", "root_cause")
-"""What says best what experiences have in common; a whole story says it worst."""
-FEWEST = 3
-"""So many experiences make a cluster."""
-NEIGHBOURS = 2
-"""How many must lie close to an experience for it to lie in a dense place."""
-MOST = 5000
-"""More than so many, of one axis and one access, are not compared: the newest are."""
+WORDING_FIELDS = ("lesson", "root_cause")
+"""The fields that word a principle, the best first."""
+MIN_CLUSTER_SIZE = 3
+"""The size of the smallest cluster."""
+MIN_NEIGHBOURS = 2
+"""How many neighbors make a place dense."""
+MAX_COMPARED = 5000
+"""The most experiences that are compared, for one axis and one audience: the newest."""
 
-MOST_TOLD = 12
-"""A value is worded of so many members, at most."""
-TOKENS = 60
-"""About how long such wording may be."""
+MAX_WORDED_MEMBERS = 12
+"""The most members whose texts a model words a principle from."""
+MAX_WORDING_TOKENS = 60
+"""About how long such a wording may be."""
 
 Vectors = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Experiences that lie close together, the one nearest to their middle first."""
+    """Experiences that lie close together, the one nearest to their center first."""
 
     members: tuple[str, ...]
     similarity: int
-    """Of the first one to the middle, in thousandths."""
+    """That of the first member to the center, in thousandths."""
 
 
-def clusters(vectors: Mapping[str, bytes]) -> list[Cluster]:
-    """Find which of these int8 vectors lie close together; some may belong to no cluster."""
+def find_clusters(vectors: Mapping[str, bytes]) -> list[Cluster]:
+    """Cluster int8 vectors by their distances; some may belong to no cluster."""
     names = sorted(vectors)
-    if len(names) < FEWEST:
+    if len(names) < MIN_CLUSTER_SIZE:
         return []
     matrix = np.array([np.frombuffer(vectors[name], np.int8) for name in names], np.int64)
-    found: dict[int, list[int]] = {}
-    for place, label in enumerate(_labels(_distances(matrix))):
+    rows_by_label: dict[int, list[int]] = {}
+    for row, label in enumerate(_cluster_labels(_distances(matrix))):
         if label >= 0:
-            found.setdefault(label, []).append(place)
-    made = [_cluster(names, matrix, places) for places in found.values()]
-    return sorted(made, key=lambda cluster: (-len(cluster.members), cluster.members))
+            rows_by_label.setdefault(label, []).append(row)
+    clusters = [_make_cluster(names, matrix, rows) for rows in rows_by_label.values()]
+    return sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.members))
 
 
-def order(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> WriteTask:
-    """Say what a value's text is to be written of: what its members say, the middle ones first."""
-    nearest = [members[name] for name in cluster.members[:MOST_TOLD]]
-    chunking = tuple(
-        one.lesson or one.root_cause or experiences.axis_text(one, axis) for one in nearest
+def make_write_task(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> WriteTask:
+    """Return the task to word a principle from the texts of its members, the central ones first."""
+    nearest = [members[name] for name in cluster.members[:MAX_WORDED_MEMBERS]]
+    texts = tuple(
+        member.lesson or member.root_cause or experiences.axis_text(member, axis)
+        for member in nearest
     )
-    return WriteTask(PRINCIPLE, chunking, axis, TOKENS)
+    return WriteTask(PRINCIPLE, texts, axis, MAX_WORDING_TOKENS)
 
 
-def value(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Principle:
-    """Word a cluster: by the lesson nearest to its middle, a root cause, or the axis's text."""
+def make_principle(axis: str, cluster: Cluster, members: Mapping[str, Experience]) -> Principle:
+    """Word a cluster by the lesson nearest to its center, else a root cause or the axis's text."""
     nearest = [members[name] for name in cluster.members]
-    told = [
-        (part, text)
-        for part in WORDED_BY
-        for text in (str(getattr(one, part)) for one in nearest)
+    wordings = [
+        (field, text)
+        for field in WORDING_FIELDS
+        for text in (str(getattr(member, field)) for member in nearest)
         if text
     ]
-    worded_by, text = told[0] if told else ("axis", experiences.axis_text(nearest[0], axis))
-    named = tuple(sorted(cluster.members))
-    cluster_id = hashing.identifier("cluster", named)
+    worded_by, text = wordings[0] if wordings else ("axis", experiences.axis_text(nearest[0], axis))
+    ids = tuple(sorted(cluster.members))
+    cluster_id = hashing.identifier("cluster", ids)
     return Principle(
         id=hashing.identifier("value", axis, cluster_id),
         text=text,
         axis=axis,
         cluster_id=cluster_id,
-        size=len(named),
+        size=len(ids),
         similarity=cluster.similarity,
-        members=named,
+        members=ids,
         worded_by=worded_by,
     )
 
 
-def document(made: Principle, members: Sequence[Record], cut: chunking.Cut) -> Document:
-    """Give the record, chunks and links that a value is kept as.
+def to_document(value: Principle, members: Sequence[Record], split: chunking.Cut) -> Document:
+    """Return the record, chunks and links that a principle is stored as.
 
-    Whoever may read all members may read it: by the list that they share, and by the rules for the
-    paths of those that have none of their own, so that a rule that changes changes this as well.
+    Whoever may read all members may read it: by the access list that they share, and by the rules
+    for the paths of those without a list of their own, so that it follows when a rule changes.
     """
     times = [record.modified for record in members if record.modified is not None]
     record = Record(
-        id=made.id,
+        id=value.id,
         kind=KIND,
-        path=f"{FOLDER}/{made.axis}/{_domain(members)}/{made.cluster_id}",
-        title=chunking.first_words(made.text),
+        path=f"{FOLDER}/{value.axis}/{_main_domain(members)}/{value.cluster_id}",
+        title=chunking.first_words(value.text),
         modified=max(times, default=None),
         acl=next((record.acl for record in members if record.acl is not None), None),
         attrs={
-            "axis": made.axis,
-            "cluster_id": made.cluster_id,
-            "size": made.size,
-            "similarity": made.similarity,
-            "worded_by": made.worded_by,
+            "axis": value.axis,
+            "cluster_id": value.cluster_id,
+            "size": value.size,
+            "similarity": value.similarity,
+            "worded_by": value.worded_by,
         },
         paths=tuple(sorted(record.path for record in members if record.acl is None)),
     )
-    links = tuple(Link(made.id, name, MEMBER) for name in made.members)
-    return Document(record, chunking.make_chunks(record, [(KIND, made.text)], cut), links)
+    links = tuple(Link(value.id, name, MEMBER) for name in value.members)
+    return Document(record, chunking.make_chunks(record, [(KIND, value.text)], split), links)
 
 
-def _domain(members: Sequence[Record]) -> str:
-    """Tell which domain most members are of, so that a value can be found by it."""
+def _main_domain(members: Sequence[Record]) -> str:
+    """Return the domain of most members, by which a principle can be filtered."""
     counts = Counter(str(record.attrs["domain"]) for record in members)
     return min(counts, key=lambda name: (-counts[name], name))
 
 
-def value_of(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> Principle:
-    """Read a value back from what it is kept as."""
+def from_record(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> Principle:
+    """Return the principle that a record, its chunks and its links store."""
     return Principle(
         id=record.id,
         text="".join(chunk.text for chunk in chunks),
@@ -154,8 +155,8 @@ def value_of(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> 
     )
 
 
-def joined(vectors: Sequence[bytes]) -> bytes:
-    """Let one vector stand for the pieces of a text: the mean of theirs."""
+def mean_vector(vectors: Sequence[bytes]) -> bytes:
+    """Return the mean of the vectors of a text's chunks."""
     if len(vectors) == 1:
         return vectors[0]
     total = sum(np.frombuffer(vector, np.int8).astype(np.int64) for vector in vectors)
@@ -163,7 +164,7 @@ def joined(vectors: Sequence[bytes]) -> bytes:
 
 
 def _distances(matrix: Vectors) -> npt.NDArray[np.float64]:
-    """Give 1 - cosine of all pairs; sums of products are whole numbers, so they are exact."""
+    """Return 1 - cosine of all pairs; the sums of products are integers, so they are exact."""
     exact = matrix.astype(np.float64)
     products = exact @ exact.T
     squares = np.maximum(np.diag(products), 1.0)
@@ -173,33 +174,34 @@ def _distances(matrix: Vectors) -> npt.NDArray[np.float64]:
     return np.asarray(distances, np.float64)
 
 
-def _labels(distances: npt.NDArray[np.float64]) -> list[int]:
+def _cluster_labels(distances: npt.NDArray[np.float64]) -> list[int]:
     try:
         from sklearn.cluster import HDBSCAN
     except ImportError as error:
         raise MissingExtraError(
-            f"values need what is not installed ({error}): pip install 'quire[learn]'"
+            f"values need a package that is not installed ({error})",
+            hint="pip install 'quire[learn]'",
         ) from error
-    found: Any = HDBSCAN(
-        min_cluster_size=FEWEST,
-        min_samples=min(NEIGHBOURS, len(distances)),
+    result: Any = HDBSCAN(
+        min_cluster_size=MIN_CLUSTER_SIZE,
+        min_samples=min(MIN_NEIGHBOURS, len(distances)),
         metric="precomputed",
-        # The densest places, not their surroundings: a principle, not "everything went wrong".
+        # The densest places, without what surrounds them: a principle, not "all went wrong".
         cluster_selection_method="leaf",
         copy=True,
     ).fit(distances)
-    return [int(label) for label in found.labels_]
+    return [int(label) for label in result.labels_]
 
 
-def _cluster(names: Sequence[str], matrix: Vectors, places: Sequence[int]) -> Cluster:
-    middle = matrix[places].sum(axis=0)
-    length = int(middle @ middle)
+def _make_cluster(names: Sequence[str], matrix: Vectors, rows: Sequence[int]) -> Cluster:
+    center = matrix[rows].sum(axis=0)
+    length = int(center @ center)
 
-    def nearness(place: int) -> int:
-        own = int(matrix[place] @ matrix[place])
-        # Whole millionths, rounded towards none: a tie is a tie on every machine.
-        return 1_000_000 * int(matrix[place] @ middle) // max(1, isqrt(own * length))
+    def similarity(row: int) -> int:
+        own = int(matrix[row] @ matrix[row])
+        # Whole millionths, rounded down: a tie is a tie on every machine.
+        return 1_000_000 * int(matrix[row] @ center) // max(1, isqrt(own * length))
 
-    inwards = sorted(places, key=lambda place: (-nearness(place), names[place]))
-    similarity = max(0, min(1000, nearness(inwards[0]) // 1000))
-    return Cluster(tuple(names[place] for place in inwards), similarity)
+    nearest = sorted(rows, key=lambda row: (-similarity(row), names[row]))
+    closest = max(0, min(1000, similarity(nearest[0]) // 1000))
+    return Cluster(tuple(names[row] for row in nearest), closest)

@@ -12,16 +12,16 @@ from quire.errors import InputError
 from quire.memory import jsonl, memories, vocabulary
 from quire.memory.authoring import (
     Authoring,
-    meant,
+    find_record,
     moment,
-    put,
+    put_documents,
     refuse_others,
     refuse_secrets,
-    signed,
+    sign,
 )
 from quire.store.access import access_list
 
-KNOWN = "this is remembered already"
+ALREADY_KNOWN = "this is remembered already"
 
 
 class Memories:
@@ -57,39 +57,41 @@ class Memories:
         """
         at = moment(at)
         refuse_secrets([("memory", content)], allow=allow_secret)
-        worth = memories.thousandths(importance)
+        thousandths = memories.to_thousandths(importance)
         with self._authoring.transaction(viewer) as (writer, view):
             self._check_category(category)
-            author, acl = signed(view.viewer, share)
-            older = [] if supersedes is None else [_changeable(view, supersedes)]
+            author, acl = sign(view.viewer, share)
+            older = [] if supersedes is None else [_find_changeable(view, supersedes)]
             before = {old.id: old for old in older}
             for old in older:
                 if share and acl != old.acl:
                     raise InputError(
-                        f"memory {old.id} and what supersedes it have the same readers: "
-                        "leave out `share`"
+                        f"memory {old.id} and the one that supersedes it have the same readers",
+                        field="share",
+                        value=share,
+                        hint="leave out {share}",
                     )
                 acl = old.acl
-            made = memories.new(
+            memory = memories.make_memory(
                 content,
                 category=category,
-                importance=worth,
+                importance=thousandths,
                 created=at,
                 author=author,
                 acl=acl,
                 supersedes=older[0].id if older else None,
             )
-            known = _found(view, [made.id])
+            known = _read(view, [memory.id])
             if known:
-                return Written(known[0], (KNOWN,))
-            after = memories.chained({**before, made.id: made})
-            written = self._keep(writer, memories.differing(before, after))
-        return Written(after[made.id], self._authoring.embed_written(viewer, written))
+                return Written(known[0], (ALREADY_KNOWN,))
+            after = memories.link_chains({**before, memory.id: memory})
+            written = self._write(writer, memories.find_changed(before, after))
+        return Written(after[memory.id], self._authoring.embed_written(viewer, written))
 
     def get(self, memory_id: str, *, viewer: Viewer | str | None = None) -> Memory:
         """Return one memory by its id, or by an unambiguous beginning of it."""
         with self._project.view(viewer) as view:
-            return _there(view, memory_id)
+            return _find(view, memory_id)
 
     def edit(
         self,
@@ -105,13 +107,13 @@ class Memories:
         """Correct a memory; it keeps its id and its creation time."""
         at = moment(at)
         if content is None and category is None and importance is None:
-            raise InputError("nothing to edit: give a content, a category or an importance")
+            raise InputError("nothing to edit", hint="set {content}, {category} or {importance}")
         refuse_secrets([("memory", content or "")], allow=allow_secret)
         with self._authoring.transaction(viewer) as (writer, view):
             if category is not None:
                 self._check_category(category)
-            old = _changeable(view, memory_id)
-            made = replace(
+            old = _find_changeable(view, memory_id)
+            edited = replace(
                 old,
                 content=old.content
                 if content is None
@@ -119,34 +121,34 @@ class Memories:
                 category=old.category if category is None else category,
                 importance=old.importance
                 if importance is None
-                else memories.thousandths(importance),
+                else memories.to_thousandths(importance),
                 edited=max(at, old.created),
             )
-            written = self._keep(writer, [made])
-        return Written(made, self._authoring.embed_written(viewer, written))
+            written = self._write(writer, [edited])
+        return Written(edited, self._authoring.embed_written(viewer, written))
 
     def forget(self, memory_id: str, *, viewer: Viewer | str | None = None) -> Written[Memory]:
         """Delete a memory; an older one that only it superseded is current again."""
         with self._authoring.transaction(viewer) as (writer, view):
-            gone = _there(view, memory_id)
-            refuse_others(view.viewer, "memory", gone.id, gone.author)
-            before = _chain(view, gone)
-            after = memories.without(before, gone.id)
-            changed = memories.differing(before, after)
-            writer.remove([gone.id])
-            written = self._keep(writer, changed)
-        again = [one.id for one in changed if one.superseded_by is None and one.id in before]
-        revived = [one for one in again if before[one].superseded_by is not None]
-        notes = tuple(f"memory {one} is current again" for one in revived)
-        return Written(gone, (*notes, *self._authoring.embed_written(viewer, written)))
+            forgotten = _find(view, memory_id)
+            refuse_others(view.viewer, "memory", forgotten.id, forgotten.author)
+            before = _read_chain(view, forgotten)
+            after = memories.remove_from_chain(before, forgotten.id)
+            changed = memories.find_changed(before, after)
+            writer.remove([forgotten.id])
+            written = self._write(writer, changed)
+        current = [memory.id for memory in changed if memory.superseded_by is None]
+        revived = [name for name in current if name in before and before[name].superseded_by]
+        notes = tuple(f"memory {name} is current again" for name in revived)
+        return Written(forgotten, (*notes, *self._authoring.embed_written(viewer, written)))
 
     def export(self, *, viewer: Viewer | str | None = None) -> list[Memory]:
         """Return all memories, superseded ones included, as `import_lines` takes them."""
-        found = self.list(history=True, viewer=viewer)
-        there = {memory.id for memory in found}
+        readable = self.list(history=True, viewer=viewer)
+        ids = {memory.id for memory in readable}
         return [
-            memory if memory.supersedes in there else replace(memory, supersedes=None)
-            for memory in found
+            memory if memory.supersedes in ids else replace(memory, supersedes=None)
+            for memory in readable
         ]
 
     def import_lines(
@@ -163,45 +165,47 @@ class Memories:
         For the owner, ids, authors and access stay as they are; anyone else becomes the author.
         """
         at = moment(at)
-        found = jsonl.parse(text, at=at)
+        lines = jsonl.parse(text, at=at)
         refuse_secrets(
-            ((f"memory in line {one.number}", one.memory.content) for one in found),
+            ((f"memory in line {line.number}", line.memory.content) for line in lines),
             allow=allow_secret,
         )
         with self._authoring.transaction(viewer) as (writer, view):
-            for one in found:
-                self._check_category(one.memory.category, one.number)
-            before = {memory.id: memory for memory in _all(view)}
-            _refuse_strangers(view, found)
-            taken = _taken_in(view.viewer, found, before, share)
-            after = memories.chained({**before, **taken})
-            changed = memories.differing(before, after)
+            for line in lines:
+                self._check_category(line.memory.category, line.number)
+            before = {memory.id: memory for memory in _read_all(view)}
+            _refuse_other_kinds(view, lines)
+            imported = _adopt(view.viewer, lines, before, share)
+            after = memories.link_chains({**before, **imported})
+            changed = memories.find_changed(before, after)
             for memory in changed:
                 if memory.id in before:
                     refuse_others(view.viewer, "memory", memory.id, before[memory.id].author)
-            written = self._keep(writer, changed)
+            written = self._write(writer, changed)
         added = sum(memory.id not in before for memory in changed)
-        altered = sum(memory.id in before and memory.id in taken for memory in changed)
+        edited = sum(memory.id in before and memory.id in imported for memory in changed)
         return ImportResult(
             added,
-            altered,
-            len(taken) - added - altered,
+            edited,
+            len(imported) - added - edited,
             (),
             self._authoring.embed_written(viewer, written),
         )
 
     def _check_category(self, category: str, line: int | None = None) -> None:
-        known = vocabulary.known(
+        names = vocabulary.extend_names(
             "categories", vocabulary.CATEGORIES, self._project.config.learn.categories
         )
         try:
-            vocabulary.check("category", category, known, "categories")
+            vocabulary.check_name("category", category, names, "categories")
         except InputError as error:
-            raise InputError(f"line {line}: {error}" if line else str(error)) from None
+            if line is None:
+                raise
+            raise error.within(f"line {line}") from None
 
-    def _keep(self, writer: Writer, changed: Iterable[Memory]) -> list[Document]:
-        written = [memories.document(memory, self._authoring.split) for memory in changed]
-        put(writer, written)
+    def _write(self, writer: Writer, changed: Iterable[Memory]) -> list[Document]:
+        written = [memories.to_document(memory, self._authoring.split) for memory in changed]
+        put_documents(writer, written)
         return written
 
     # Last in the class: below it `list` would no longer mean the type.
@@ -216,116 +220,126 @@ class Memories:
         with self._project.view(viewer) as view:
             if category is not None:
                 self._check_category(category)
-            found = _all(view)
+            readable = _read_all(view)
         return [
             memory
-            for memory in memories.ordered(found)
+            for memory in memories.sort_by_age(readable)
             if (history or memory.superseded_by is None) and category in {None, memory.category}
         ]
 
 
-def _found(view: View, ids: Sequence[str]) -> list[Memory]:
+def _read(view: View, ids: Sequence[str]) -> list[Memory]:
     return [
-        memories.memory_of(record, view.chunks_of(record.id))
+        memories.from_record(record, view.chunks_of(record.id))
         for record in view.records(ids)
         if record.kind == memories.KIND
     ]
 
 
-def _all(view: View) -> list[Memory]:
+def _read_all(view: View) -> list[Memory]:
     return [
-        memories.memory_of(record, view.chunks_of(record.id))
+        memories.from_record(record, view.chunks_of(record.id))
         for record in view.listing(Filter(kinds=(memories.KIND,)))
     ]
 
 
-def _there(view: View, name: str) -> Memory:
-    record = meant(view, memories.KIND, name, "quire memory list --history")
-    return memories.memory_of(record, view.chunks_of(record.id))
+def _find(view: View, name: str) -> Memory:
+    record = find_record(view, memories.KIND, name, "quire memory list --history")
+    return memories.from_record(record, view.chunks_of(record.id))
 
 
-def _changeable(view: View, name: str) -> Memory:
-    found = _there(view, name)
-    refuse_others(view.viewer, "memory", found.id, found.author)
-    if found.superseded_by is not None:
+def _find_changeable(view: View, name: str) -> Memory:
+    memory = _find(view, name)
+    refuse_others(view.viewer, "memory", memory.id, memory.author)
+    if memory.superseded_by is not None:
         raise InputError(
-            f"memory {found.id} is superseded by {found.superseded_by}: change that one instead"
+            f"memory {memory.id} is superseded by {memory.superseded_by}",
+            value=memory.id,
+            hint="change that one instead",
         )
-    return found
+    return memory
 
 
-def _chain(view: View, memory: Memory) -> dict[str, Memory]:
-    """Give all memories that a memory supersedes or is superseded by, at any distance."""
+def _read_chain(view: View, memory: Memory) -> dict[str, Memory]:
+    """Read all memories that a memory supersedes or is superseded by, at any distance."""
     chain = {memory.id: memory}
-    for neighbour in ("supersedes", "superseded_by"):
-        name = getattr(memory, neighbour)
+    for direction in ("supersedes", "superseded_by"):
+        name = getattr(memory, direction)
         while name is not None and name not in chain:
-            found = _found(view, [name])
-            chain |= {one.id: one for one in found}
-            name = getattr(found[0], neighbour) if found else None
+            neighbors = _read(view, [name])
+            chain |= {neighbor.id: neighbor for neighbor in neighbors}
+            name = getattr(neighbors[0], direction) if neighbors else None
     return chain
 
 
-def _refuse_strangers(view: View, found: Sequence[jsonl.Line]) -> None:
-    """Refuse an id under which something else than a memory is kept: it would be overwritten."""
-    for line in found:
+def _refuse_other_kinds(view: View, lines: Sequence[jsonl.Line]) -> None:
+    """Refuse an id of something else than a memory: it would be overwritten."""
+    for line in lines:
         for record in view.records([line.memory.id]):
             if record.kind != memories.KIND:
-                raise InputError(f"line {line.number}: {record.id} is the id of a {record.kind}")
+                raise InputError(
+                    f"{record.id} is the id of a {record.kind}",
+                    field="id",
+                    value=record.id,
+                    place=f"line {line.number}",
+                )
 
 
-def _taken_in(
-    viewer: Viewer, found: Sequence[jsonl.Line], known: dict[str, Memory], share: Sequence[str]
+def _adopt(
+    viewer: Viewer, lines: Sequence[jsonl.Line], known: dict[str, Memory], share: Sequence[str]
 ) -> dict[str, Memory]:
-    """Give imported memories their ids, author and access."""
-    author, acl = signed(viewer, share)
-    named: dict[str, str] = {}
-    taken: list[tuple[int, Memory]] = []
-    for line in found:
+    """Return imported memories with their ids, author and access, by id."""
+    author, acl = sign(viewer, share)
+    new_ids: dict[str, str] = {}
+    imported: list[tuple[int, Memory]] = []
+    for line in lines:
         memory = line.memory
         if viewer.owner:
             own = memory.acl if memory.acl is None else access_list(memory.acl)
             memory = replace(memory, acl=acl if share else own)
-        elif memory.id in known and _same(memory, known[memory.id]):
+        elif memory.id in known and _is_same(memory, known[memory.id]):
             memory = known[memory.id]
         else:
             name = memory.id
             if name and (name not in known or known[name].author != author):
-                # An id that is not theirs may be someone else's, unseen: it is never taken over.
+                # The id may be that of a memory which they cannot see: never overwrite it.
                 name = hashing.identifier("memory", "import", author, name)
             memory = replace(memory, id=name, author=author, acl=acl)
         if not memory.id:
-            memory = replace(memory, id=_named(memory))
+            memory = replace(memory, id=_make_id(memory))
         if line.memory.id:
-            named[line.memory.id] = memory.id
-        taken.append((line.number, memory))
+            new_ids[line.memory.id] = memory.id
+        imported.append((line.number, memory))
     return {
-        memory.id: replace(memory, supersedes=_renamed(number, memory, named, known))
-        for number, memory in taken
+        memory.id: replace(memory, supersedes=_resolve_superseded(number, memory, new_ids, known))
+        for number, memory in imported
     }
 
 
-def _renamed(
-    number: int, memory: Memory, named: dict[str, str], known: dict[str, Memory]
+def _resolve_superseded(
+    number: int, memory: Memory, new_ids: dict[str, str], known: dict[str, Memory]
 ) -> str | None:
     older = memory.supersedes
-    if older is None or older in named:
-        return None if older is None else named[older]
+    if older is None or older in new_ids:
+        return None if older is None else new_ids[older]
     if older not in known:
         raise InputError(
-            f"line {number}: it supersedes {older}, which is neither in this file nor in the store"
+            f"{older} is neither in this file nor in the store",
+            field="supersedes",
+            value=older,
+            place=f"line {number}",
         )
     return older
 
 
-def _same(imported: Memory, known: Memory) -> bool:
-    """Tell whether a line says what is there already, whoever wrote it."""
-    plain = ("content", "category", "importance", "created", "edited", "supersedes")
-    return all(getattr(imported, name) == getattr(known, name) for name in plain)
+def _is_same(imported: Memory, known: Memory) -> bool:
+    """Return whether an imported memory equals a known one, whoever wrote it."""
+    fields = ("content", "category", "importance", "created", "edited", "supersedes")
+    return all(getattr(imported, name) == getattr(known, name) for name in fields)
 
 
-def _named(memory: Memory) -> str:
-    return memories.new(
+def _make_id(memory: Memory) -> str:
+    return memories.make_memory(
         memory.content,
         category=memory.category,
         importance=memory.importance,

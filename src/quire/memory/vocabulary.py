@@ -1,7 +1,7 @@
-"""Which categories, domains and strategies are there?
+"""The names of categories, domains and strategies.
 
-A shipped list each, which `[learn]` in quire.toml extends. Names stand in paths, where filters find
-them by globs: so they are of small letters, digits and hyphens.
+Each has a shipped list, which `[learn]` in quire.toml extends. Names are parts of paths, where
+filters find them by globs: so they consist of lower-case letters, digits and hyphens.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from quire.errors import ConfigError, InputError
 
 CATEGORIES = ("fact", "preference", "decision", "error")
 UNSTATED = "unstated"
-"""The strategy of an experience that does not tell of one, such as most post-mortems."""
+"""The strategy of an experience that states none, such as most post-mortems."""
 OPERATIONS = "operations"
 DOMAINS = (
     "debugging",
@@ -47,30 +47,35 @@ STRATEGIES = (
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
-def known(setting: str, shipped: Sequence[str], added: Sequence[str]) -> tuple[str, ...]:
-    """Give the shipped names and those that a setting adds to them."""
+def extend_names(setting: str, shipped: Sequence[str], added: Sequence[str]) -> tuple[str, ...]:
+    """Return the shipped names and those that a setting adds to them."""
     for name in added:
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"[learn] {setting}: {name!r} is no name: "
-                "use up to 40 small letters, digits and hyphens"
+                f"{name!r} is not a name",
+                value=name,
+                hint="use up to 40 lower-case letters, digits and hyphens",
+                place=f"[learn] {setting}",
             )
     return tuple(dict.fromkeys((*shipped, *added)))
 
 
-def check(what: str, given: str, names: Sequence[str], setting: str) -> None:
-    """Refuse a name that is not among those known, and say which are."""
-    if given not in names:
+def check_name(what: str, name: str, names: Sequence[str], setting: str) -> None:
+    """Raise `InputError` for an unknown name."""
+    if name not in names:
         raise InputError(
-            f"there is no {what} {given!r}: use {', '.join(names)}; "
-            f"`[learn] {setting}` in quire.toml adds more"
+            f"unknown {what} {name!r}",
+            field=what,
+            value=name,
+            allowed=names,
+            hint=f"`[learn] {setting}` in quire.toml adds more",
         )
 
 
 def check_attempt(domain: str | None, strategy: str | None, added: LearnSettings) -> None:
-    """Refuse a domain or a strategy of an experience that there is none of."""
+    """Raise `InputError` for an unknown domain or strategy of an experience."""
     if domain is not None:
-        check("domain", domain, known("domains", DOMAINS, added.domains), "domains")
+        check_name("domain", domain, extend_names("domains", DOMAINS, added.domains), "domains")
     if strategy is not None:
-        there = known("strategies", STRATEGIES, added.strategies)
-        check("strategy", strategy, there, "strategies")
+        names = extend_names("strategies", STRATEGIES, added.strategies)
+        check_name("strategy", strategy, names, "strategies")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from quire.core.types import OWNER, Document, Event
 from quire.core.types.blocks import Block
-from quire.memory.authoring import Authoring, ViewerLike, put
+from quire.memory.authoring import Authoring, ViewerLike, put_documents
 from quire.workspace import records, tree
 from quire.workspace.permissions import BlockTransaction
 
@@ -68,5 +68,5 @@ class BlockWriter:
             for record, inherited in tree.affected(whole, changed, after)
         ]
         transaction.writer.remove(name for name, block in changed.items() if block is None)
-        put(transaction.writer, documents)
+        put_documents(transaction.writer, documents)
         return documents

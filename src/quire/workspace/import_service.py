@@ -17,7 +17,7 @@ from quire.core.protocols import View
 from quire.core.types import Filter, Viewer
 from quire.core.types.blocks import Block, PageImportResult
 from quire.errors import InputError
-from quire.memory.authoring import Authoring, signed
+from quire.memory.authoring import Authoring, sign
 from quire.workspace import records
 from quire.workspace.block_writer import BlockWriter
 from quire.workspace.importers import build_tree, discover
@@ -45,7 +45,7 @@ def import_pages(
         raise InputError(f"{folder} holds no pages: name the folder that they lie in")
     spoken_of = authoring.display_name(place)
     with blocks.transaction(viewer) as transaction:
-        author, acl = signed(transaction.view.viewer, share)
+        author, acl = sign(transaction.view.viewer, share)
         source = hashing.identifier("import", form, spoken_of, author)[:16]
         laid = build_tree.lay(
             pages, lambda *place: f"b-{hashing.identifier('block', source, *place)}"

@@ -224,7 +224,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("assemble_context", {"query": "a", "types": ["news"]}, "news"),
     ("assemble_context", {"query": "a", "model": "nobody-9"}, "no token counter for the model"),
     ("assemble_context", {"query": "a", "max_tokens": 0}, "less than the minimum of 1"),
-    ("get_premortem_context", {"domain": "gardening"}, "there is no domain 'gardening'"),
+    ("get_premortem_context", {"domain": "gardening"}, "unknown domain 'gardening'"),
     (
         "experience",
         {"operation": "start"},

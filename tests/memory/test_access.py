@@ -95,7 +95,7 @@ def test_nobody_changes_what_they_may_not_read(plant: Forest) -> None:
         theirs = quire.memories.add("Mine.", at=1, viewer="bob").value.id
         attempt = quire.experiences.start("Mine.", domain="feature", at=1, viewer="bob").value.id
         for name in (theirs, NOTHING):
-            said = f"^there is no memory {name}; see `quire memory list --history`$"
+            said = f"^memory {name} does not exist; see `quire memory list --history`$"
             with pytest.raises(InputError, match=said):
                 quire.memories.edit(name, at=2, content="Yours.", viewer="alice")
             with pytest.raises(InputError, match=said):
@@ -103,7 +103,7 @@ def test_nobody_changes_what_they_may_not_read(plant: Forest) -> None:
             with pytest.raises(InputError, match=said):
                 quire.memories.add("Newer.", at=2, supersedes=name, viewer="alice")
         for name in (attempt, NOTHING):
-            said = f"^there is no experience {name}; see `quire experience list`$"
+            said = f"^experience {name} does not exist; see `quire experience list`$"
             with pytest.raises(InputError, match=said):
                 quire.experiences.update(name, at=2, goal="Yours.", viewer="alice")
             with pytest.raises(InputError, match=said):
@@ -118,7 +118,7 @@ def test_who_reads_may_not_change_it_either_but_the_owner_may(plant: Forest) -> 
         owners = quire.memories.add("The owner's.", at=1).value.id
         for name, author in ((shared, "bob"), (owners, "the owner")):
             assert quire.memories.get(name, viewer="alice").id == name
-            with pytest.raises(InputError, match=f"was written by {author}: only its author"):
+            with pytest.raises(InputError, match=f"was written by {author}; only its author"):
                 quire.memories.edit(name, at=2, content="Mine.", viewer="alice")
             with pytest.raises(InputError, match="only its author"):
                 quire.memories.forget(name, viewer="alice")
@@ -126,7 +126,7 @@ def test_who_reads_may_not_change_it_either_but_the_owner_may(plant: Forest) -> 
                 quire.memories.add("Mine.", at=2, supersedes=name, viewer="alice")
         newer = quire.memories.add("The owner knows.", at=3, supersedes=shared).value
         assert (newer.author, newer.acl) == (None, ("public",)), "whoever read the old reads this"
-        with pytest.raises(InputError, match="have the same readers: leave out `share`"):
+        with pytest.raises(InputError, match="have the same readers; leave out share"):
             quire.memories.add("Hidden.", at=4, supersedes=newer.id, share=["carol"])
 
 

@@ -119,7 +119,7 @@ def test_values_and_post_mortems_on_the_command_line(plain: Tree) -> None:
     plain.write("pm/b.txt", "rain")
     told = plain.call("import", "postmortems", "pm")
     assert told.stdout == "1 experiences added, 0 changed, 0 unchanged, 1 skipped\n"
-    assert told.stderr == "skipped b.txt: no Markdown, so no post-mortem\n"
+    assert told.stderr == "skipped b.txt: not Markdown, so not a post-mortem\n"
     again = answer(plain, "import", "postmortems", "pm")
     assert (again["unchanged"], again["skipped"][0]["path"]) == (1, "b.txt")
     assert "--refresh" in plain.call("values").stderr
@@ -131,24 +131,24 @@ def test_values_and_post_mortems_on_the_command_line(plain: Tree) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["memory", "show", NOTHING], "there is no memory 0000"),
-        (["memory", "edit", NOTHING, "x"], "there is no memory 0000"),
+        (["memory", "show", NOTHING], f"memory {NOTHING} does not exist"),
+        (["memory", "edit", NOTHING, "x"], f"memory {NOTHING} does not exist"),
         (["memory", "forget", "\udcff"], "surrogate"),
         (["memory", "import", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
-        (["memory", "list", "--category", "x"], "there is no category 'x'"),
+        (["memory", "list", "--category", "x"], "--category: unknown category 'x'"),
         (["remember", ""], "memory: must not be empty"),
-        (["remember", "x", "--importance", "7"], "an importance of 7.0 cannot be"),
+        (["remember", "x", "--importance", "7"], "--importance: expected a number from 0 to 1, not 7.0"),
         (["remember", "x", "--viewer", "a b"], "'a b' is no viewer"),
         (["remember", "x", "--space", "misspelt"], "has no space 'misspelt'"),
         (
             ["remember", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"],
-            "looks like a GitHub token; take it out, or keep it all the same with --allow-secret",
+            "looks like a GitHub token; take it out, or store it anyway with --allow-secret",
         ),
         (["experience", "start", "x"], "--domain"),
-        (["experience", "start", "x", "--domain", "y"], "there is no domain 'y'"),
-        (["experience", "update", NOTHING], "there is no experience 0000"),
-        (["experience", "resolve", NOTHING, "won"], "there is no experience 0000"),
-        (["values", "--axis", "x"], "there is no axis 'x'"),
+        (["experience", "start", "x", "--domain", "y"], "--domain: unknown domain 'y'"),
+        (["experience", "update", NOTHING], f"experience {NOTHING} does not exist"),
+        (["experience", "resolve", NOTHING, "won"], f"experience {NOTHING} does not exist"),
+        (["values", "--axis", "x"], "--axis: unknown axis 'x'"),
         (["import", "postmortems", "nowhere"], "nowhere is not a folder"),
     ],
 )

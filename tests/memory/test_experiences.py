@@ -110,16 +110,16 @@ def test_the_tier_follows_from_how_it_was_resolved(
 
 
 def test_names_that_are_not_known_are_answered_with_those_that_are(opened: Quire) -> None:
-    with pytest.raises(InputError, match="no domain 'cooking': use debugging, feature") as refused:
+    with pytest.raises(InputError, match="unknown domain 'cooking'; choose from debugging, feature") as refused:
         started(opened, domain="cooking")
     assert all(name in str(refused.value) for name in DOMAINS)
-    with pytest.raises(InputError, match="no strategy 'luck'") as refused:
+    with pytest.raises(InputError, match="unknown strategy 'luck'") as refused:
         opened.experiences.list(strategy="luck")
     assert all(name in str(refused.value) for name in STRATEGIES)
-    with pytest.raises(InputError, match="no outcome 'won': use open, confirmed"):
+    with pytest.raises(InputError, match="unknown outcome 'won'; choose from open, confirmed"):
         opened.experiences.list(outcome="won")
     name = started(opened).id
-    with pytest.raises(InputError, match="no outcome 'open': use confirmed, falsified, abandoned"):
+    with pytest.raises(InputError, match="unknown outcome 'open'; choose from confirmed, falsified, abandoned"):
         opened.experiences.resolve(name, "open", at=101)
     assert opened.experiences.get(name).outcome == "open"
 

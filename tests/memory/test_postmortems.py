@@ -193,11 +193,11 @@ def test_what_is_no_post_mortem_is_listed_with_a_reason(opened: Quire, plain: Tr
         "photo.png",
     ]
     assert reasons["README.md"].endswith("by its name it is about the folder")
-    assert reasons["again.md"] == "says the same as pm/a.md"
-    assert reasons["bread.md"].startswith("no post-mortem: neither title nor tags say so")
-    assert reasons["empty.md"] == "no post-mortem: it says nothing of what happened"
+    assert reasons["again.md"] == "has the same content as pm/a.md"
+    assert reasons["bread.md"].startswith("not a post-mortem: neither title nor tags say so")
+    assert reasons["empty.md"] == "not a post-mortem: it does not say what happened"
     assert "GitHub token" in reasons["key.md"]
-    assert reasons["log.txt"] == "no Markdown, so no post-mortem"
+    assert reasons["log.txt"] == "not Markdown, so not a post-mortem"
     assert opened.experiences.import_postmortems(plain.root / "pm", allow_secret=True).added == 1
 
 

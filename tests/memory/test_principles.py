@@ -114,7 +114,7 @@ def test_a_value_is_a_record_that_names_its_members(taught: Tree) -> None:
         (best,) = quire.search("mind the clock", k=1, where=Filter(kinds=("value",))).results
         assert best.chunk.text.endswith("mind the clock")
         assert quire.doctor() == []
-        with pytest.raises(InputError, match="no axis 'depth': use full, strategy"):
+        with pytest.raises(InputError, match="unknown axis 'depth'; choose from full, strategy"):
             quire.principles.list(axis="depth")
 
 

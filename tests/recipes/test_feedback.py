@@ -124,7 +124,7 @@ def test_it_is_taken_back(noted: Quire) -> None:
     before = page(noted, "alice")
     last = before.items[-1].record_id
     made = noted.feedback.add(before.receipt, at=1, useful=[last], viewer="alice").value
-    for viewer, told in (("bob", "there is no feedback"), ("carol", "there is no feedback")):
+    for viewer, told in (("bob", "feedback .* does not exist"), ("carol", "feedback .* does not exist")):
         with pytest.raises(InputError, match=told):
             noted.feedback.forget(made.id, viewer=viewer)
     noted.feedback.forget(made.id, viewer="alice")
@@ -135,11 +135,11 @@ def test_it_is_taken_back(noted: Quire) -> None:
     shared = noted.feedback.add(
         before.receipt, at=2, useful=[last], share=["bob"], viewer="alice"
     ).value
-    with pytest.raises(InputError, match="written by alice: only its author and the owner"):
+    with pytest.raises(InputError, match="written by alice; only its author and the owner"):
         noted.feedback.forget(shared.id, viewer="bob")
     noted.feedback.forget(shared.id)
     memory = order(noted)[0]
-    with pytest.raises(InputError, match="there is no feedback"):
+    with pytest.raises(InputError, match=r"feedback .* does not exist"):
         noted.feedback.forget(memory)
 
 
@@ -148,11 +148,11 @@ def test_unknown_and_contradicting_pieces_are_refused(noted: Quire) -> None:
     name = order(noted)[0]
     root = noted.status().roots
     for given_, told in (
-        ({"useful": ["nothing"]}, "'nothing' is no piece of this context.*there are .quire/memory"),
+        ({"useful": ["nothing"]}, "useful: 'nothing' is not in this context; choose from .quire/memory"),
         ({"useful": [name], "useless": [name]}, "both useful and useless"),
-        ({}, "nothing is said"),
-        ({"useless": [""]}, "is no piece"),
-        ({"useful": [name[:3]]}, "is no piece"),
+        ({}, "no chunk is named"),
+        ({"useless": [""]}, "useless: .* is not in this context"),
+        ({"useful": [name[:3]]}, "useful: .* is not in this context"),
     ):
         with pytest.raises(InputError, match=told):
             noted.feedback.add(receipt, at=1, **given_)  # type: ignore[arg-type]
@@ -181,14 +181,14 @@ def test_a_receipt_of_another_store_is_refused(noted: Quire, tmp_path: Any) -> N
         elsewhere.memories.add("Another heron login host.", at=1)
         foreign = page(elsewhere).receipt
         name = order(elsewhere)[0]
-    with pytest.raises(InputError, match="that this viewer may read: the receipt"):
+    with pytest.raises(InputError, match="this viewer may not read it; the receipt"):
         noted.feedback.add(foreign, at=1, useful=[name])
 
 
 def test_what_may_not_be_read_cannot_be_judged(noted: Quire) -> None:
     hidden = noted.memories.add("Heron login host of the owner alone.", at=9, share=["alice"]).value
     receipt = page(noted).receipt
-    with pytest.raises(InputError, match="that this viewer may read: the receipt"):
+    with pytest.raises(InputError, match="this viewer may not read it; the receipt"):
         noted.feedback.add(receipt, at=1, useful=[hidden.id], viewer="bob")
     noted.feedback.add(receipt, at=1, useful=[hidden.id], viewer="alice")
 

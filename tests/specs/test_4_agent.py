@@ -131,7 +131,7 @@ def test_premortem_context(shop: Quire) -> None:
 
 
 def test_invalid_context_type(shop: Quire) -> None:
-    known = "there are memories, code, experiences, values, commits"
+    known = "choose from memories, code, experiences, values, commits"
     wrong: list[list[Any]] = [["memory", "docs"], ["Memories"], [""], [3], [["memories"]], [None]]
     for types in wrong:
         with pytest.raises(InvalidContextTypeError, match=known):
@@ -510,9 +510,9 @@ def test_quality_4_errors_say_what_to_do(shop: Quire) -> None:
         (lambda: shop.agent.assemble_context(QUERY, max_tokens=0), "budget: must be between 1 and"),
         (lambda: shop.agent.assemble_context(QUERY, "memories"), "a list of names"),
         (lambda: shop.agent.assemble_context(QUERY, model="gpt-99"), "gpt-99"),
-        (lambda: shop.assemble(QUERY, types=["code"]), "the recipe 'agent' has some"),
+        (lambda: shop.assemble(QUERY, types=["code"]), "such as 'agent'"),
         (lambda: shop.assemble(QUERY, recipe="premortem"), "quire premortem DOMAIN"),
-        (lambda: shop.agent.get_premortem_context("data", limit=-1), "ask for at least one item"),
+        (lambda: shop.agent.get_premortem_context("data", limit=-1), "limit: must be at least 1"),
     ):
         with pytest.raises(errors.QuireError, match=told):
             ask()

@@ -137,7 +137,10 @@ def test_values_and_post_mortems_on_the_command_line(plain: Tree) -> None:
         (["memory", "import", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
         (["memory", "list", "--category", "x"], "--category: unknown category 'x'"),
         (["remember", ""], "memory: must not be empty"),
-        (["remember", "x", "--importance", "7"], "--importance: expected a number from 0 to 1, not 7.0"),
+        (
+            ["remember", "x", "--importance", "7"],
+            "--importance: expected a number from 0 to 1, not 7.0",
+        ),
         (["remember", "x", "--viewer", "a b"], "'a b' is no viewer"),
         (["remember", "x", "--space", "misspelt"], "has no space 'misspelt'"),
         (

@@ -110,7 +110,9 @@ def test_the_tier_follows_from_how_it_was_resolved(
 
 
 def test_names_that_are_not_known_are_answered_with_those_that_are(opened: Quire) -> None:
-    with pytest.raises(InputError, match="unknown domain 'cooking'; choose from debugging, feature") as refused:
+    with pytest.raises(
+        InputError, match="unknown domain 'cooking'; choose from debugging, feature"
+    ) as refused:
         started(opened, domain="cooking")
     assert all(name in str(refused.value) for name in DOMAINS)
     with pytest.raises(InputError, match="unknown strategy 'luck'") as refused:
@@ -119,7 +121,9 @@ def test_names_that_are_not_known_are_answered_with_those_that_are(opened: Quire
     with pytest.raises(InputError, match="unknown outcome 'won'; choose from open, confirmed"):
         opened.experiences.list(outcome="won")
     name = started(opened).id
-    with pytest.raises(InputError, match="unknown outcome 'open'; choose from confirmed, falsified, abandoned"):
+    with pytest.raises(
+        InputError, match="unknown outcome 'open'; choose from confirmed, falsified, abandoned"
+    ):
         opened.experiences.resolve(name, "open", at=101)
     assert opened.experiences.get(name).outcome == "open"
 

@@ -127,7 +127,10 @@ def test_only_the_content_must_be_there(opened: Quire) -> None:
         (line(share=["a b"]), "'a b' is not a principal"),
         (line("short"), "line 1: id: expected 32 digits from 0 to f, not 'short'"),
         (f"{line(A)}\n{line(A)}", "line 2: id: already used in line 1"),
-        (line(A, supersedes=B), f"line 1: supersedes: {B} is neither in this file nor in the store"),
+        (
+            line(A, supersedes=B),
+            f"line 1: supersedes: {B} is neither in this file nor in the store",
+        ),
         (line(A, supersedes=A), f"memory {A} would supersede itself"),
         (f"{line(A, supersedes=B)}\n{line(B, supersedes=A)}", "would supersede itself"),
         (

@@ -124,7 +124,10 @@ def test_it_is_taken_back(noted: Quire) -> None:
     before = page(noted, "alice")
     last = before.items[-1].record_id
     made = noted.feedback.add(before.receipt, at=1, useful=[last], viewer="alice").value
-    for viewer, told in (("bob", "feedback .* does not exist"), ("carol", "feedback .* does not exist")):
+    for viewer, told in (
+        ("bob", "feedback .* does not exist"),
+        ("carol", "feedback .* does not exist"),
+    ):
         with pytest.raises(InputError, match=told):
             noted.feedback.forget(made.id, viewer=viewer)
     noted.feedback.forget(made.id, viewer="alice")
@@ -148,7 +151,10 @@ def test_unknown_and_contradicting_pieces_are_refused(noted: Quire) -> None:
     name = order(noted)[0]
     root = noted.status().roots
     for given_, told in (
-        ({"useful": ["nothing"]}, "useful: 'nothing' is not in this context; choose from .quire/memory"),
+        (
+            {"useful": ["nothing"]},
+            "useful: 'nothing' is not in this context; choose from .quire/memory",
+        ),
         ({"useful": [name], "useless": [name]}, "both useful and useless"),
         ({}, "no chunk is named"),
         ({"useless": [""]}, "useless: .* is not in this context"),

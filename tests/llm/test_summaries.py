@@ -1,4 +1,4 @@
-"""Is what does not fit told in fewer words, for the record?"""
+"""Texts that do not fit are summarized, and receipts record the summaries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quire.errors import StoreError
 from quire.indexing.audit import parse_receipt
 from quire.pipeline.summarize import NO_WRITER
 from quire.retrieval import COLLECTORS
-from tests.llm.test_writer import orders_in
+from tests.llm.test_writer import tasks_in
 from tests.serving import VARIABLE, Endpoint, Reply, said, served
 
 NOW = 1_780_000_000
@@ -29,16 +29,16 @@ OTHER = " ".join(f"Walrus {number} slept through the migration." for number in r
 
 
 def brief(question: dict[str, Any]) -> Reply:
-    told = [
-        {"number": each["number"], "text": f"A walrus, in {each['words']} words or fewer."}
-        for each in orders_in(question)
+    entries = [
+        {"number": task["number"], "text": f"A walrus, in {task['words']} words or fewer."}
+        for task in tasks_in(question)
     ]
-    return said("openai", "texts", told)
+    return said("openai", "texts", entries)
 
 
-def orders_of(question: dict[str, Any]) -> list[str]:
-    """Give what was ordered, without its numbers."""
-    return [json.dumps({**each, "number": 0}) for each in orders_in(question)]
+def tasks_of(question: dict[str, Any]) -> list[str]:
+    """Return the tasks of a request, without their numbers."""
+    return [json.dumps({**task, "number": 0}) for task in tasks_in(question)]
 
 
 @pytest.fixture
@@ -82,45 +82,45 @@ def test_a_summary_stands_for_what_does_not_fit(workspace: Quire, endpoint: Endp
     assert context.tokens == count_tokens(context.text) <= 400
     assert context.truncated
     assert context.failed == ()
-    (decision,) = [one for one in context.decisions if "summarized" in one.reason][:1]
+    (decision,) = [d for d in context.decisions if "summarized" in d.reason][:1]
     assert (decision.verdict, decision.step) == ("cut", "fit")
-    assert LONG in {text for each in orders_in(endpoint.questions[0]) for text in each["texts"]}
+    assert LONG in {text for task in tasks_in(endpoint.questions[0]) for text in task["texts"]}
     receipt = context.receipt
     assert receipt["writer"] == f"llm:{endpoint.url}/chat/completions small/1"
     summaries = receipt["summaries"]
     assert isinstance(summaries, Mapping)
     assert set(summaries.values()) <= {
-        f"A walrus, in {each['words']} words or fewer." for each in orders_in(endpoint.questions[0])
+        f"A walrus, in {task['words']} words or fewer." for task in tasks_in(endpoint.questions[0])
     }
     assert workspace.verify(receipt, context.text) == []
 
 
 def test_a_replay_asks_nobody(workspace: Quire, endpoint: Endpoint) -> None:
     context = assembled(workspace)
-    asked = len(endpoint.questions)
+    requests = len(endpoint.questions)
     endpoint.usual = Reply("gone", 410)
     receipt = parse_receipt(json.dumps(context.receipt))
     again, differences = workspace.replay(receipt)
     assert differences == []
     assert again.text == context.text
-    assert len(endpoint.questions) == asked
+    assert len(endpoint.questions) == requests
     forged = json.loads(json.dumps(context.receipt))
     name = next(iter(forged["summaries"]))
     forged["summaries"][name] = "All is well."
     assert workspace.verify(forged, context.text) != []
 
 
-def test_the_same_is_not_ordered_twice(workspace: Quire, endpoint: Endpoint) -> None:
+def test_the_same_task_is_not_sent_twice(workspace: Quire, endpoint: Endpoint) -> None:
     first = assembled(workspace)
     assert assembled(workspace) == first
     assert workspace.verify_determinism(
         "walrus migration", recipe="workspace", focus="long", budget=400, cut="summarize"
     )
-    told = [line for each in endpoint.questions for line in orders_of(each)]
-    assert len(told) == len(set(told))
+    lines = [line for question in endpoint.questions for line in tasks_of(question)]
+    assert len(lines) == len(set(lines))
 
 
-def test_a_writer_that_fails_is_told_and_sentences_are_chosen(
+def test_a_failed_writer_is_reported_and_sentences_are_chosen(
     workspace: Quire, endpoint: Endpoint
 ) -> None:
     endpoint.usual = Reply({"error": "no money"}, 402)
@@ -143,7 +143,7 @@ def test_one_summary_of_two_may_fail(workspace: Quire, endpoint: Endpoint) -> No
     context = workspace.assemble(
         "walrus migration", recipe="agent", types=["memories"], budget=1000, cut="summarize"
     )
-    first, second = (each["texts"][0] for each in orders_in(endpoint.questions[0]))
+    first, second = (task["texts"][0] for task in tasks_in(endpoint.questions[0]))
     assert "(summarized) Told in short." in context.text
     assert first[:30] in context.text
     assert second[:30] not in context.text
@@ -155,8 +155,8 @@ def test_a_summary_that_is_too_long_is_cut(workspace: Quire, endpoint: Endpoint)
         "openai",
         "texts",
         [
-            {"number": each["number"], "text": "Much too long it is. " * 130}
-            for each in orders_in(question)
+            {"number": task["number"], "text": "Much too long it is. " * 130}
+            for task in tasks_in(question)
         ],
     )
     context = assembled(workspace)
@@ -164,7 +164,7 @@ def test_a_summary_that_is_too_long_is_cut(workspace: Quire, endpoint: Endpoint)
     assert "(summarized) Much too long it is." in context.text
 
 
-def test_without_a_writer_sentences_are_chosen_and_that_is_said(tmp_path: Path) -> None:
+def test_without_a_writer_sentences_are_chosen_and_a_note_says_so(tmp_path: Path) -> None:
     (tmp_path / "quire.toml").write_text('[embed]\nprovider = "none"\n')
     with quire.open(tmp_path) as opened:
         opened.blocks.put([Block("long", "page", LONG, access=("public",))], at=NOW)
@@ -193,9 +193,9 @@ def test_why_not_knows_the_summaries(workspace: Quire, endpoint: Endpoint) -> No
     context = assembled(workspace)
     inside = {source.path for source in context.sources}
     assert ".quire/block/other" in inside, "only because others are told in fewer words"
-    asked = len(endpoint.questions)
+    requests = len(endpoint.questions)
     for path in sorted(inside):
-        (told,) = workspace.why_not(
+        (reason,) = workspace.why_not(
             "walrus migration",
             path,
             recipe="workspace",
@@ -204,8 +204,8 @@ def test_why_not_knows_the_summaries(workspace: Quire, endpoint: Endpoint) -> No
             shares={"focus": 300, "semantic": 0, "relations": 0, "activity": 0},
             cut="summarize",
         )
-        assert told.inside, path
-    assert len(endpoint.questions) == asked
+        assert reason.inside, path
+    assert len(endpoint.questions) == requests
 
 
 def test_failures_are_replayed_in_their_order(

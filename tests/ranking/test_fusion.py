@@ -51,7 +51,7 @@ def test_similarities_are_counted_from_the_last_one_on() -> None:
 
 
 def test_a_list_that_was_cut_is_counted_from_its_last_one_on() -> None:
-    """What just missed the list has nothing; what just made it must not have nearly all."""
+    """A chunk just outside the list gets nothing, so one just inside must not get nearly all."""
     found = {"lexical": listed(a=1000, b=950, c=901)}
     truncated = FusionStats(truncated=frozenset({"lexical"}))
     assert shown(found, {"lexical": 1}, SUM, truncated) == {

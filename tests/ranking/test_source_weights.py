@@ -26,10 +26,10 @@ FOUND = {"lexical": listed(a=100, b=100), "semantic": listed(a=900, b=900), "lin
 def test_meaning_weighs_more_for_a_whole_record_and_words_less() -> None:
     found = {"lexical": listed(word=100, part=90), "semantic": listed(sense=900, part=300)}
     everything = FusionStats(single_chunks=frozenset({"word", "sense"}))
-    scores = {one.hit.id: one.hit.score for one in fuse(found, SOURCES, SUM, everything)}
+    scores = {fused.hit.id: fused.hit.score for fused in fuse(found, SOURCES, SUM, everything)}
     assert scores["word"] == 5 * SUM_SCALE * 70 // 100
     assert scores["sense"] == 5 * SUM_SCALE * 130 // 100
-    pieces = {one.hit.id: one.hit.score for one in fuse(found, SOURCES, SUM, FusionStats())}
+    pieces = {fused.hit.id: fused.hit.score for fused in fuse(found, SOURCES, SUM, FusionStats())}
     assert pieces["word"] == pieces["sense"] == 5 * SUM_SCALE
     assert pieces["part"] == scores["part"]
 
@@ -38,26 +38,26 @@ def test_a_question_of_twice_as_many_words_weighs_meaning_half() -> None:
     found = {"lexical": listed(word=100), "semantic": listed(sense=900)}
     for words, share in ((0, 1.0), (30, 1.0), (60, 0.5), (120, 0.25)):
         stats = FusionStats(query_words=words)
-        scores = {one.hit.id: one.hit.score for one in fuse(found, SOURCES, SUM, stats)}
+        scores = {fused.hit.id: fused.hit.score for fused in fuse(found, SOURCES, SUM, stats)}
         assert scores == {"word": 5 * SUM_SCALE, "sense": int(5 * SUM_SCALE * share)}
 
 
-def test_what_changes_weights_is_told_as_a_signal() -> None:
+def test_changed_weights_are_recorded_as_signals() -> None:
     stats = FusionStats(single_chunks=frozenset({"a", "c"}), query_words=79)
-    told = {one.hit.id: one.signals for one in fuse(FOUND, SOURCES, SUM, stats)}
-    assert told == {
+    signals = {fused.hit.id: fused.signals for fused in fuse(FOUND, SOURCES, SUM, stats)}
+    assert signals == {
         "a": {"lexical": 100, "semantic": 900, "whole": 1, "long": 79},
         "b": {"lexical": 100, "semantic": 900, "long": 79},
         "c": {"linked": 7, "whole": 1, "long": 79},
     }
 
 
-def test_nothing_is_told_where_no_source_heeds_it() -> None:
+def test_no_signal_where_no_source_has_the_option() -> None:
     even = {name: SourceSpec(weight=5) for name in FOUND}
     stats = FusionStats(single_chunks=frozenset("abc"), query_words=500)
     fused = fuse(FOUND, even, SUM, stats)
     assert fused == fuse(FOUND, even, SUM, FusionStats())
-    assert all(set(one.signals) <= set(FOUND) for one in fused)
+    assert all(set(item.signals) <= set(FOUND) for item in fused)
 
 
 @given(
@@ -66,15 +66,15 @@ def test_nothing_is_told_where_no_source_heeds_it() -> None:
 def test_the_longer_the_question_the_less_meaning_weighs(
     words: int, more: int, whole: set[str], long: int
 ) -> None:
-    """And never does the order of what one source alone has found depend on it."""
+    """The order of one source alone never depends on it."""
     sources = {"semantic": SourceSpec(weight=7, options={"long": long})}
     found = {"semantic": listed(a=900, b=700, c=650)}
 
     def scores(count: int) -> list[int]:
         stats = FusionStats(single_chunks=frozenset(whole), query_words=count)
         fused = fuse(found, sources, SUM, stats)
-        assert [one.hit.id for one in fused] == ["a", "b", "c"]
-        return [one.hit.score for one in fused]
+        assert [item.hit.id for item in fused] == ["a", "b", "c"]
+        return [item.hit.score for item in fused]
 
     assert all(
         late <= early for early, late in zip(scores(words), scores(words + more), strict=True)

@@ -39,7 +39,7 @@ FILLING = "Nothing of note happens here, and the weather is mild, number {}.\n"
         ("- Heading\n# Title\nmore", []),
     ],
 )
-def test_names_are_words_written_large(text: str, found: list[str]) -> None:
+def test_names_are_capitalized_words(text: str, found: list[str]) -> None:
     assert list(find_names(text)) == found
 
 
@@ -64,47 +64,47 @@ def towns(tmp_path: Path) -> Iterator[Quire]:
         yield store
 
 
-def _followed(store: Quire, query: str, viewer: Viewer, where: Filter = NO_FILTER) -> Hits:
+def linked_hits(store: Quire, query: str, viewer: Viewer, where: Filter = NO_FILTER) -> Hits:
     with store.store.view(viewer) as view:
-        (record,) = [one for one in view.listing() if one.path == "hook.txt"]
+        (record,) = [r for r in view.listing() if r.path == "hook.txt"]
         (lead,) = view.chunks_of(record.id)
         return collect_linked(view, Query(query, where=where, leads=((lead, 5000),)), 10)
 
 
 def test_another_document_is_found_by_a_name_in_the_best_piece(towns: Quire) -> None:
-    found = _followed(towns, "where is the seat of the county of Van Hook", OWNER)
-    assert [hit.path for hit in found.hits] == ["secret.txt", "stanley.txt"]
+    hits = linked_hits(towns, "where is the seat of the county of Van Hook", OWNER)
+    assert [hit.path for hit in hits.hits] == ["secret.txt", "stanley.txt"]
     context = towns.assemble("where is the seat of Van Hook", budget=500, reserve={})
-    stanley = next(one for one in context.decisions if one.path == "stanley.txt")
+    stanley = next(d for d in context.decisions if d.path == "stanley.txt")
     assert stanley.verdict == "kept"
     assert stanley.signals["linked"] > 0
-    assert not any("linked" in one.signals for one in context.decisions if "f1" in one.path)
+    assert not any("linked" in d.signals for d in context.decisions if "f1" in d.path)
 
 
-def test_nobody_is_led_to_what_they_may_not_read(towns: Quire) -> None:
-    found = _followed(towns, "where is Van Hook", Viewer("bob"))
-    assert [hit.path for hit in found.hits] == ["stanley.txt"]
+def test_only_readable_documents_are_found(towns: Quire) -> None:
+    hits = linked_hits(towns, "where is Van Hook", Viewer("bob"))
+    assert [hit.path for hit in hits.hits] == ["stanley.txt"]
 
 
 def test_a_question_without_a_name_leads_nowhere(towns: Quire) -> None:
-    assert _followed(towns, "where is the seat of the township", OWNER).hits == ()
-    assert _followed(towns, "where is the town of Springfield", OWNER).hits == ()
+    assert linked_hits(towns, "where is the seat of the township", OWNER).hits == ()
+    assert linked_hits(towns, "where is the town of Springfield", OWNER).hits == ()
 
 
 def test_what_the_question_names_leads_nowhere_new(towns: Quire) -> None:
-    assert _followed(towns, "what is in Mountrail County", OWNER).hits == ()
+    assert linked_hits(towns, "what is in Mountrail County", OWNER).hits == ()
 
 
 def test_a_filter_holds(towns: Quire) -> None:
-    found = _followed(towns, "where is Van Hook", OWNER, Filter(paths=("st*",)))
-    assert [hit.path for hit in found.hits] == ["stanley.txt"]
+    hits = linked_hits(towns, "where is Van Hook", OWNER, Filter(paths=("st*",)))
+    assert [hit.path for hit in hits.hits] == ["stanley.txt"]
 
 
 def test_frequent_names_lead_nowhere(towns: Quire, tmp_path: Path) -> None:
     for number in range(30):
         (tmp_path / f"f{number}.txt").write_text(f"More of Mountrail County, part {number}.\n")
     towns.index(embed=False)
-    assert _followed(towns, "where is Van Hook", OWNER).hits == ()
+    assert linked_hits(towns, "where is Van Hook", OWNER).hits == ()
 
 
 def test_recorded_and_replayed(towns: Quire) -> None:

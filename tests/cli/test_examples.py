@@ -82,6 +82,15 @@ def test_examples_of_data_can_be_read(tmp_path: Path, kind: str, text: str) -> N
         config.load(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+def test_options_in_the_text_exist(name: str) -> None:
+    option = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+    written = option.findall((ROOT / name).read_text("utf-8"))
+    known = option.findall((ROOT / "docs" / "cli.md").read_text("utf-8"))
+    foreign = {"--quiet", "--amend"}  # git's
+    assert sorted({*written} - {*known} - foreign) == []
+
+
 # --- the runner itself -------------------------------------------------------------------------
 
 DOCUMENT = """\

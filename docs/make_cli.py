@@ -1,4 +1,4 @@
-"""Which commands are there? Writes `cli.md` from the help that each command gives."""  # noqa: INP001 - a script beside the documents
+"""Write `cli.md`, the reference of the command line, from the help of every command."""  # noqa: INP001 - a script beside the documents
 
 from __future__ import annotations
 
@@ -14,32 +14,37 @@ WIDTH = 96
 HEAD = """\
 # The command line
 
-Written by `python docs/make_cli.py` and checked by the tests: change a command's help, not this.
+`python docs/make_cli.py` writes this page from the help of the commands, and the tests check it.
+Change the help, not this page.
 """
 
 
 def commands(
-    command: click.Command, name: str, above: click.Context | None = None
+    command: click.Command,
+    name: str,
+    above: click.Context | None = None,
+    *,
+    width: int = WIDTH,
 ) -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Go through a command and all below it, each with its whole name."""
+    """Yield a command and all below it, each with its full name and its context."""
     context = command.make_context(
         name,
         [],
         above,
         resilient_parsing=True,
-        terminal_width=WIDTH,
-        max_content_width=WIDTH,
+        terminal_width=width,
+        max_content_width=width,
     )
     yield context.command_path, command, context
     if isinstance(command, click.Group):
         for part in command.list_commands(context):
             below = command.get_command(context, part)
             if below is not None:
-                yield from commands(below, part, context)
+                yield from commands(below, part, context, width=width)
 
 
 def page() -> str:
-    """Give the whole page."""
+    """Return the whole page."""
     parts = [HEAD]
     for name, command, context in commands(main, "quire"):
         parts.append(f"\n## {name}\n\n```text\n{command.get_help(context)}\n```\n")

@@ -75,7 +75,7 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         (("access", "allow", "", "ann"), ("is not a glob",)),
         (("access", "group", "two words", "ann"), ("is not a principal",)),
         (("access", "remove", "*.md"), ("no rule for '*.md'", "quire access list")),
-        (("init", "nowhere"), ("nowhere is no directory",)),
+        (("init", "nowhere"), ("nowhere is not a directory",)),
     ],
 )
 def test_wrong_arguments(indexed: Tree, arguments: tuple[str, ...], said: tuple[str, ...]) -> None:
@@ -241,7 +241,9 @@ def test_a_directory_that_cannot_be_written(tree: Tree) -> None:
 
 
 def test_a_question_that_is_not_text(indexed: Tree) -> None:
-    refused(indexed, "search", "-", stdin=b"\xff\xfe", code=2, said=("input is not UTF-8",))
+    refused(
+        indexed, "search", "-", stdin=b"\xff\xfe", code=2, said=("standard input: not UTF-8 text",)
+    )
     done = indexed.run("search", os.fsdecode(b"anchor \xff"))
     assert "Traceback" not in done.stderr
     assert done.returncode in {0, 2}

@@ -129,7 +129,7 @@ def test_access(indexed: Tree) -> None:
         "default": ["public"],
         "rules": [],
         "groups": {"config": {}, "command": {}},
-        "notes": ["there are no rules: the default decides over every file"],
+        "notes": ["there are no rules: the default applies to every file"],
     }
     rule = {"origin": "command", "glob": "*.py", "principals": ["group:dev", "user:ann"]}
     assert answer(indexed, "access", "allow", "*.py", "ann", "@dev")["rules"] == [rule]
@@ -169,7 +169,7 @@ def test_people_see_results_on_standard_output_and_notes_beside_them(tree: Tree)
     assert done.stderr.endswith("nothing found\n")
 
     done = tree.call("doctor")
-    assert (done.stdout, done.stderr) == ("everything is in order\n", "")
+    assert (done.stdout, done.stderr) == ("no problems found\n", "")
 
     done = tree.call("purge", "b.py", "nothing.md")
     assert done.stdout == "purged b.py\n"
@@ -184,7 +184,7 @@ def test_many_skipped_files_are_counted_not_listed_to_people(tree: Tree) -> None
     done = tree.call("index", "--no-embed")
     assert done.stderr == (
         "skipped photo00.png, photo01.png, photo02.png and 22 more: binary, by its extension\n"
-        "--json lists all that was skipped\n"
+        "--json lists everything that was skipped\n"
     )
     assert len(answer(tree, "index", "--no-embed")["skipped"]) == 25
 
@@ -193,7 +193,7 @@ def test_access_is_told_to_people_without_saying_what_is_not_so(indexed: Tree) -
     done = indexed.call("access", "list")
     assert (done.stdout, done.stderr) == (
         "*  ->  public  (default)\n",
-        "note: there are no rules: the default decides over every file\n",
+        "note: there are no rules: the default applies to every file\n",
     )
     done = indexed.call("access", "allow", "*.py", "owner")
     assert (done.stdout, done.stderr) == ("*.py  ->  owner  (command)\n", "")

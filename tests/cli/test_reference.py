@@ -64,6 +64,16 @@ def test_every_command_and_option_is_explained(make_cli: ModuleType) -> None:
     assert {"quire", "quire index", "quire search", "quire access allow"} <= set(met)
 
 
+def test_no_summary_is_cut_in_a_list_of_commands(make_cli: ModuleType) -> None:
+    from quire.cli.main import main
+
+    for name, command, context in make_cli.commands(main, "quire", width=80):
+        if isinstance(command, click.Group):
+            listed = command.get_help(context).partition("Commands:\n")[2]
+            assert listed, name
+            assert "..." not in listed, name
+
+
 def test_every_command_takes_what_all_take(make_cli: ModuleType) -> None:
     from quire.cli.main import main
 

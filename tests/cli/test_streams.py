@@ -64,7 +64,7 @@ def test_a_bar_with_an_estimate_is_shown_while_vectors_are_made(tree: Tree) -> N
     tree.fill({name: NOTES[name] for name in sorted(NOTES)[:5]})
     code, shown = on_a_terminal(tree, "index")
     assert code == 0
-    assert "making vectors" in shown
+    assert "computing vectors" in shown
     assert "5/5" in shown
 
 

@@ -1,4 +1,4 @@
-"""How are contexts asked for, and audited, on the command line?"""
+"""Commands that assemble contexts, and audit them."""
 
 from __future__ import annotations
 
@@ -11,168 +11,175 @@ import click
 
 from quire.cli import output
 from quire.cli.context_options import asking, options_of, receipt_of
-from quire.cli.options import asked, common, content_of, is_number, opened, sharing, viewed
-from quire.core import serialize
+from quire.cli.options import (
+    Common,
+    as_json_option,
+    drop_none,
+    is_number,
+    model_option,
+    read_argument,
+    read_file,
+    sharing,
+    viewed,
+)
+from quire.core.serialize import json_text
 from quire.errors import InputError, NoStoreError
 from quire.system.clock import now
 
 if TYPE_CHECKING:
     from quire.core.types import Context
 
-MOVED = (
-    "what this viewer may read is not what the receipt was made from: `quire replay` says what "
-    "would be different now"
+STORE_CHANGED = (
+    "the viewer no longer reads the state that the receipt was made from; `quire replay` shows "
+    "what would be different now"
 )
 
+query_argument = click.argument("query")
+receipt_argument = click.argument("receipt")
+receipt_option = click.option("--receipt", metavar="FILE", help="Write the receipt to this file.")
+
 
 @click.command()
-@click.argument("query")
-@click.option("--receipt", metavar="FILE", help="Write the receipt to this file.")
+@query_argument
+@receipt_option
 @asking
-def assemble(
-    *, query: str, receipt: str | None, store: str | None, space: str | None, **given: Any
-) -> None:
-    """Assemble one context for QUERY (`-`: standard input) within a token budget.
+def assemble(options: Common, *, query: str, receipt: str | None, **typed: Any) -> None:
+    """Assemble a context for QUERY within a token budget.
 
-    The context alone goes to standard output.
+    QUERY `-` reads standard input. Standard output carries the context alone.
     """
-    as_json = given.pop("as_json")
-    with opened(store, space) as quire:
-        context = quire.assemble(asked(query), **options_of(given))
-    _keep(receipt, context)
-    output.context(context, as_json=as_json)
+    with options.open() as quire:
+        context = quire.assemble(read_argument(query), **options_of(typed))
+    _save_receipt(receipt, context)
+    output.print_context(context, as_json=options.as_json)
 
 
 @click.command()
-@click.argument("query")
+@query_argument
 @asking
-def explain(*, query: str, store: str | None, space: str | None, **given: Any) -> None:
-    """Tell of each candidate for QUERY whether it is in, at which step it fell, and why."""
-    as_json = given.pop("as_json")
-    with opened(store, space) as quire:
-        context = quire.assemble(asked(query), **options_of({**given, "allow_empty": True}))
-    output.explained(context, as_json=as_json)
+def explain(options: Common, *, query: str, **typed: Any) -> None:
+    """Explain for each candidate why it is in the context or not.
+
+    QUERY `-` reads standard input.
+    """
+    with options.open() as quire:
+        context = quire.assemble(read_argument(query), **options_of({**typed, "allow_empty": True}))
+    output.print_explanation(context, as_json=options.as_json)
 
 
 @click.command("why-not")
-@click.argument("query")
+@query_argument
 @click.argument("place", metavar="PATH[:LINE]")
 @asking
-def why_not(*, query: str, place: str, store: str | None, space: str | None, **given: Any) -> None:
-    """Tell why PATH (or what stands at its LINE) is not in the context, and what lets it in."""
-    as_json = given.pop("as_json")
+def why_not(options: Common, *, query: str, place: str, **typed: Any) -> None:
+    """Explain why PATH is not in the context for QUERY.
+
+    Names the step that dropped it and, if there is one, a setting that lets it in. With LINE, only
+    what stands at that line counts. QUERY `-` reads standard input.
+    """
     path, colon, line = place.rpartition(":")
     if not colon or not is_number(line):
         path, line = place, ""
-    at = int(line) if line else None
-    with opened(store, space) as quire:
-        told = quire.why_not(asked(query), quire.documents.path_of(path), at, **options_of(given))
-    output.why_not(serialize.to_plain(told), as_json=as_json)
-    sys.exit(0 if all(one.inside for one in told) else 1)
+    with options.open() as quire:
+        pieces = quire.why_not(
+            read_argument(query),
+            quire.documents.path_of(path),
+            int(line) if line else None,
+            **options_of(typed),
+        )
+    output.print_why_not(pieces, as_json=options.as_json)
+    sys.exit(0 if all(piece.inside for piece in pieces) else 1)
 
 
 @click.command()
-@click.argument("receipt")
+@receipt_argument
 @click.option("--context", metavar="FILE", help="Also check this context against the receipt.")
 @viewed
-@common
-def verify(
-    *,
-    receipt: str,
-    context: str | None,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """Check a RECEIPT: its hashes, its proofs, its budget, and what the store holds."""
+def verify(options: Common, *, receipt: str, context: str | None) -> None:
+    """Verify a RECEIPT, and a context against it.
+
+    Checks its hashes, proofs and budget, and compares it with the store.
+    """
     data = receipt_of(receipt)
-    text = None if context is None else content_of(context)
+    text = None if context is None else read_file(context)
     try:
-        with opened(store, space) as quire:
-            wrong = quire.verify(data, text, viewer)
-            moved = quire.status(viewer).roots.state != data.get("view_root")
-        if moved and not wrong:
-            output.note(f"note: {MOVED}")
+        with options.open() as quire:
+            differences = quire.verify(data, text, options.viewer)
+            changed = quire.status(options.viewer).roots.state != data.get("view_root")
+        if changed and not differences:
+            output.note(f"note: {STORE_CHANGED}")
     except NoStoreError:
-        if store is not None or space is not None:
+        if options.store is not None or options.space is not None:
             raise
         from quire.indexing.audit import verify_receipt
 
-        wrong = verify_receipt(data, text)
-        output.note("note: there is no store here; the receipt was checked by itself")
-    output.held(wrong, "the receipt holds", as_json=as_json)
-    sys.exit(1 if wrong else 0)
+        differences = verify_receipt(data, text)
+        output.note("note: there is no store here; only the receipt itself was checked")
+    output.print_check(differences, "the receipt holds", as_json=options.as_json)
+    sys.exit(1 if differences else 0)
 
 
 @click.command()
-@click.argument("receipt")
+@receipt_argument
 @viewed
-@common
-def replay(
-    *, receipt: str, viewer: str | None, store: str | None, space: str | None, as_json: bool
-) -> None:
+def replay(options: Common, *, receipt: str) -> None:
     """Run the request of a RECEIPT again and compare every byte."""
     data = receipt_of(receipt)
-    with opened(store, space) as quire:
-        _, differing = quire.replay(data, viewer)
-    output.held(differing, "the same context, byte for byte", as_json=as_json)
-    sys.exit(1 if differing else 0)
+    with options.open() as quire:
+        _, differences = quire.replay(data, options.viewer)
+    output.print_check(differences, "the same context, byte for byte", as_json=options.as_json)
+    sys.exit(1 if differences else 0)
 
 
 @click.command()
 @click.argument("old")
 @click.argument("new")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@as_json_option
 def diff(*, old: str, new: str, as_json: bool) -> None:
-    """Tell what differs between two receipts."""
+    """Compare two receipts."""
     from quire.indexing.audit import diff_receipts
 
-    found = diff_receipts(receipt_of(old), receipt_of(new))
-    output.held(found, "nothing differs", as_json=as_json)
-    sys.exit(1 if found else 0)
+    differences = diff_receipts(receipt_of(old), receipt_of(new))
+    output.print_check(differences, "nothing differs", as_json=as_json)
+    sys.exit(1 if differences else 0)
 
 
 @click.command()
 @click.argument("domain")
-@click.option("--strategy", metavar="NAME", help="Also tell how this strategy fared.")
-@click.option("--budget", type=int, help="At most so many tokens (default: 1500).")
-@click.option("--limit", type=int, help="At most so many items of each section (default: 10).")
-@click.option("--model", help="Count for this model: gpt-4o, claude-…, llama-3 (default: o200k).")
-@click.option("--receipt", metavar="FILE", help="Write the receipt to this file.")
+@click.option("--strategy", metavar="NAME", help="Also show how this strategy went.")
+@click.option("--budget", type=int, help="Token budget (default: 1500).")
+@click.option("--limit", type=int, help="Maximum number of items in each section (default: 10).")
+@model_option
+@receipt_option
 @viewed
-@common
 def premortem(
-    *,
-    domain: str,
-    strategy: str | None,
-    receipt: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-    **given: Any,
+    options: Common, *, domain: str, strategy: str | None, receipt: str | None, **typed: Any
 ) -> None:
-    """Show what went wrong before in DOMAIN: failures, surprises, root causes, principles.
+    """Show what went wrong before in DOMAIN.
 
-    For the moment when a test fails for the first time, before the search for the cause begins.
+    Lists failures, surprises, root causes and principles. Use it when a test fails for the first
+    time, before you search for the cause.
     """
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with opened(store, space) as quire:
-        context = quire.agent.premortem(domain, strategy, **options)
-    _keep(receipt, context)
-    output.context(context, as_json=as_json)
+    with options.open() as quire:
+        context = quire.agent.premortem(
+            domain, strategy, **drop_none(viewer=options.viewer, **typed)
+        )
+    _save_receipt(receipt, context)
+    output.print_context(context, as_json=options.as_json)
 
 
 @click.command()
 @click.argument("receipt", required=False)
-@click.option("--useful", multiple=True, metavar="ID", help="A piece that helped, by id or path.")
-@click.option("--useless", multiple=True, metavar="ID", help="One that did not; both repeatable.")
-@click.option("--list", "listing", is_flag=True, help="List what was said so far.")
-@click.option("--forget", metavar="ID", help="Take back what was said.")
+@click.option(
+    "--useful", multiple=True, metavar="ID", help="Piece that helped, by id or path; repeatable."
+)
+@click.option("--useless", multiple=True, metavar="ID", help="Piece that did not; repeatable.")
+@click.option("--list", "listing", is_flag=True, help="List the feedback so far.")
+@click.option("--forget", metavar="ID", help="Remove this feedback.")
 @sharing
 @viewed
-@common
 def feedback(
+    options: Common,
     *,
     receipt: str | None,
     useful: tuple[str, ...],
@@ -180,34 +187,34 @@ def feedback(
     listing: bool,
     forget: str | None,
     share: tuple[str, ...],
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
 ) -> None:
-    """Say which pieces of a RECEIPT's context helped, and which did not.
+    """Say which pieces of a context helped.
 
-    It moves later rankings a little: one's own, and those of whom it is shared with.
-    `--feedback 0` leaves it out of a context.
+    RECEIPT names the context. Feedback moves later rankings a little: your own, and those of
+    everyone you share it with. `assemble --feedback 0` ignores it.
     """
     if (receipt is not None) + listing + (forget is not None) != 1:
-        raise InputError("name a RECEIPT, or give --list, or --forget ID")
-    with opened(store, space) as quire:
+        raise InputError("expected a RECEIPT, --list or --forget ID")
+    with options.open() as quire:
         if receipt is not None:
-            made = quire.feedback.add(
+            written = quire.feedback.add(
                 receipt_of(receipt),
                 at=now(),
                 useful=useful,
                 useless=useless,
                 share=share,
-                viewer=viewer,
+                viewer=options.viewer,
             )
-            output.given([made.value], as_json=as_json)
+            output.print_feedback([written.value], as_json=options.as_json)
         elif forget is not None:
-            quire.feedback.forget(forget, viewer=viewer)
-            output.forgotten(forget, as_json=as_json)
+            quire.feedback.forget(forget, viewer=options.viewer)
+            if options.as_json:
+                output.print_json({"forgotten": forget})
+            else:
+                output.say(f"forgot {forget}")
         else:
-            output.given(quire.feedback.list(viewer=viewer), as_json=as_json)
+            items = quire.feedback.list(viewer=options.viewer)
+            output.print_feedback(items, as_json=options.as_json)
 
 
 COMMANDS: tuple[click.Command, ...] = (
@@ -222,16 +229,15 @@ COMMANDS: tuple[click.Command, ...] = (
 )
 
 
-def _keep(receipt: str | None, context: Context) -> None:
-    """Write the receipt of a context to a file, with the time of its making."""
-    if receipt is not None:
-        moment = datetime.now(UTC).isoformat(timespec="seconds")
-        text = serialize.json_text({**context.receipt, "created": moment})
-        _write(receipt, text + "\n")
-
-
-def _write(file: str, text: str) -> None:
+def _save_receipt(file: str | None, context: Context) -> None:
+    """Write the receipt of a context to a file, with the time of its creation."""
+    if file is None:
+        return
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    text = json_text({**context.receipt, "created": created}) + "\n"
     try:
-        Path(file).write_bytes(text.encode())  # encoded first: a file is written whole or not
+        Path(file).write_bytes(text.encode())  # encoded first: the file is written whole or not
     except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be written: {error}") from error
+        raise InputError(
+            f"{file} cannot be written: {error}", field="receipt", value=file
+        ) from error

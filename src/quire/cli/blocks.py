@@ -1,4 +1,4 @@
-"""How are blocks written, read, moved and shared on the command line?"""
+"""Commands about the blocks of a workspace."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from quire.cli import output
-from quire.cli.options import CONTEXT, Command, asked, common, opened, viewed, writing
-from quire.core import serialize
+from quire.cli.options import (
+    CONTEXT,
+    Command,
+    Common,
+    id_argument,
+    read_argument,
+    viewed,
+    writing,
+)
+from quire.core.serialize import to_plain
 from quire.core.types import Viewer, Written
 from quire.core.types.blocks import Block, Property
 from quire.errors import InputError
@@ -17,56 +25,62 @@ from quire.system.clock import now
 if TYPE_CHECKING:
     from quire.engine import Quire
 
-TITLE_LENGTH = 80
-PROPERTY = click.option(
-    "--set", "properties", multiple=True, metavar="NAME=VALUE", help="A property; repeatable."
+position_option = click.option(
+    "--position", type=int, help="Position among its siblings (default: last)."
+)
+link_option = click.option(
+    "--with-link", "tokens", multiple=True, metavar="TOKEN", help="Present a shared link."
 )
 
 
-def told(command: Command) -> Command:
-    """Give a command the options that say what a block refers to."""
+def content_options(command: Command) -> Command:
+    """Add the options that set the properties and references of a block."""
     for option in (
-        click.option("--mention", "mentions", multiple=True, metavar="NAME", help="Who is meant."),
-        click.option("--link", "links", multiple=True, metavar="ID", help="What it links to."),
         click.option(
-            "--relate", "relations", multiple=True, metavar="NAME=ID", help="A relation to another."
+            "--mention", "mentions", multiple=True, metavar="NAME", help="Mentioned person."
         ),
-        PROPERTY,
+        click.option("--link", "links", multiple=True, metavar="ID", help="Linked block."),
+        click.option(
+            "--relate",
+            "relations",
+            multiple=True,
+            metavar="NAME=ID",
+            help="Relation to another block.",
+        ),
+        click.option(
+            "--set",
+            "properties",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Property; repeatable, as are --relate, --link and --mention.",
+        ),
     ):
         command = option(command)
     return command
 
 
-def presenting(command: Command) -> Command:
-    """Give a command that reads the options to say as whom."""
-    link = click.option(
-        "--with-link", "tokens", multiple=True, metavar="TOKEN", help="Present a shared link."
-    )
-    return link(viewed(command))
-
-
 @click.group(context_settings=CONTEXT)
 def block() -> None:
-    """Write, read, move, share and delete the blocks of a workspace.
+    """Manage the blocks of a workspace.
 
-    Whoever may read a block may put others into it; only its author and the owner change it.
+    Everyone who can read a block can add blocks to it; only its author and the owner can change it.
     """
 
 
 @block.command("put")
 @click.argument("text")
-@click.option("--id", "name", metavar="ID", help="Its id (default: one is made).")
+@click.option("--id", "name", metavar="ID", help="Id (default: a new one).")
 @click.option("--type", "type_", default="paragraph", show_default=True, help="page, todo, …")
-@click.option("--in", "parent", metavar="ID", help="The block that it stands in.")
-@click.option("--position", type=int, help="Its place among its siblings (default: the last).")
-@click.option("--replace", is_flag=True, help="Put it in place of the block with that id.")
+@click.option("--in", "parent", metavar="ID", help="Parent block.")
+@position_option
+@click.option("--replace", is_flag=True, help="Replace the block with that id.")
 @click.option(
-    "--share", multiple=True, metavar="NAME", help="Who may read it: NAME, @GROUP, link:TOKEN, …"
+    "--share", multiple=True, metavar="NAME", help="Who can read it: NAME, @GROUP, link:TOKEN, …"
 )
-@told
+@content_options
 @writing
-@common
 def put_block(
+    options: Common,
     *,
     text: str,
     name: str | None,
@@ -80,103 +94,80 @@ def put_block(
     links: tuple[str, ...],
     mentions: tuple[str, ...],
     allow_secret: bool,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
 ) -> None:
-    """Add a block that says TEXT (`-`: standard input).
+    """Add a block with TEXT.
 
-    With --replace, nothing stays of the block that has this id but what stands in it.
-    Without --share it has the readers of what it stands in; at the root, a viewer's is theirs
-    alone and the owner's falls under the access rules.
+    TEXT `-` reads standard input. --replace keeps only the children of the block that has this id.
+    Without --share, the readers of the parent can read it; at the root, only the viewer can, and
+    for the owner the access rules decide.
     """
-    with opened(store, space, create=space is None) as quire:
-        if name and not replace and _is_there(quire, name, viewer):
+    viewer = options.viewer
+    with options.open_to_write() as quire:
+        if name and not replace and _exists(quire, name, viewer):
             raise InputError(
-                f"there is a block {name!r} already: `quire block edit` changes it, --replace puts "
-                "this one in its place"
+                f"block {name!r} already exists",
+                value=name,
+                hint="change it with `quire block edit`, or overwrite it with --replace",
             )
-        made = Block(
+        new = Block(
             name or "",
             type_,
-            asked(text),
+            read_argument(text),
             parent,
-            _last(quire, parent, viewer) if position is None else position,
-            _properties(properties),
-            _relations(relations),
+            _next_position(quire, parent, viewer) if position is None else position,
+            _parse_properties(properties),
+            _parse_relations(relations),
             links,
             mentions,
             access=share or None,
         )
-        written = quire.blocks.put([made], at=now(), viewer=viewer, allow_secret=allow_secret)
-    _written(Written(written.value[0], written.notes), "put", as_json=as_json)
+        written = quire.blocks.put([new], at=now(), viewer=viewer, allow_secret=allow_secret)
+    result = Written(written.value[0], written.notes)
+    output.print_written(result, "put", as_json=options.as_json)
 
 
 @block.command()
-@click.argument("name", metavar="ID")
-@presenting
-@common
-def show(
-    *,
-    name: str,
-    tokens: tuple[str, ...],
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """Show one block with all that is known of it, and record that it was looked at."""
-    with opened(store, space) as quire:
-        found = quire.blocks.view(name, at=now(), viewer=_reader(quire, viewer, tokens))
-    plain = serialize.to_plain(found)
-    if as_json:
-        click.echo(serialize.json_text(plain))
-        return
-    text = plain.pop("text")
-    said = {key: value for key, value in plain.items() if value not in (None, "", [], {})}
-    output.pairs({key: _line(value) for key, value in said.items()})
-    for line in str(text).splitlines():
-        output.say(f"| {line}")
+@id_argument
+@link_option
+@viewed
+def show(options: Common, *, name: str, tokens: tuple[str, ...]) -> None:
+    """Show a block, and record the visit."""
+    with options.open() as quire:
+        found = quire.blocks.view(name, at=now(), viewer=_reader(quire, options.viewer, tokens))
+    output.print_record(found, "text", as_json=options.as_json)
 
 
 @block.command("tree")
 @click.argument("name", metavar="[ID]", required=False)
-@click.option("--levels", type=int, metavar="N", help="How deep to go (default: to the end).")
-@presenting
-@common
+@click.option("--levels", type=int, metavar="N", help="Maximum depth (default: unlimited).")
+@link_option
+@viewed
 def tree_of(
-    *,
-    name: str | None,
-    levels: int | None,
-    tokens: tuple[str, ...],
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
+    options: Common, *, name: str | None, levels: int | None, tokens: tuple[str, ...]
 ) -> None:
-    """List what stands in a block, or all blocks, as one reads them."""
-    with opened(store, space) as quire:
-        found = quire.blocks.tree(name, levels=levels, viewer=_reader(quire, viewer, tokens))
-    if as_json:
-        listed = [{"depth": depth, **serialize.to_plain(one)} for depth, one in found]
-        click.echo(serialize.json_text({"blocks": listed}))
+    """List a block and its children, or all blocks, as a tree."""
+    with options.open() as quire:
+        reader = _reader(quire, options.viewer, tokens)
+        blocks = quire.blocks.tree(name, levels=levels, viewer=reader)
+    if options.as_json:
+        rows = [{"depth": depth, **to_plain(item)} for depth, item in blocks]
+        output.print_json({"blocks": rows})
         return
-    for depth, one in found:
-        text = " ".join(one.text.split())[:TITLE_LENGTH]
-        output.say(f"{'  ' * depth}{one.id}  {one.type}  {text}".rstrip())
-    if not found:
-        output.note("there are no blocks")
+    for depth, item in blocks:
+        indent = "  " * depth
+        output.say(f"{indent}{item.id}  {item.type}  {output.shorten(item.text)}".rstrip())
+    if not blocks:
+        output.note("no blocks")
 
 
 @block.command()
-@click.argument("name", metavar="ID")
+@id_argument
 @click.argument("text", required=False)
-@click.option("--unset", multiple=True, metavar="NAME", help="A property to take away; repeatable.")
-@told
+@click.option("--unset", multiple=True, metavar="NAME", help="Property to remove; repeatable.")
+@content_options
 @writing
-@common
 def edit(
+    options: Common,
     *,
     name: str,
     text: str | None,
@@ -186,128 +177,96 @@ def edit(
     links: tuple[str, ...],
     mentions: tuple[str, ...],
     allow_secret: bool,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
 ) -> None:
-    """Change what a block says: another TEXT (`-`: standard input), properties, relations, links.
+    """Change the text, properties or links of a block.
 
-    Properties and relations that are not named stay; links and mentions are replaced.
+    TEXT `-` reads standard input. Properties and relations that are not named stay; links and
+    mentions are replaced.
     """
-    named: dict[str, Property | None] = {**_properties(properties), **dict.fromkeys(unset)}
-    with opened(store, space) as quire:
+    changes: dict[str, Property | None] = {
+        **_parse_properties(properties),
+        **dict.fromkeys(unset),
+    }
+    with options.open() as quire:
         written = quire.blocks.edit(
             name,
             at=now(),
-            text=None if text is None else asked(text),
-            properties=named or None,
-            relations=_relations(relations) or None,
+            text=None if text is None else read_argument(text),
+            properties=changes or None,
+            relations=_parse_relations(relations) or None,
             links=links or None,
             mentions=mentions or None,
-            viewer=viewer,
+            viewer=options.viewer,
             allow_secret=allow_secret,
         )
-    _written(written, "edited", as_json=as_json)
+    output.print_written(written, "edited", as_json=options.as_json)
 
 
 @block.command()
-@click.argument("name", metavar="ID")
+@id_argument
 @click.argument("parent", metavar="[PARENT]", required=False)
-@click.option("--root", is_flag=True, help="Let it stand in nothing.")
-@click.option("--position", type=int, help="Its place among its siblings (default: the last).")
+@click.option("--root", is_flag=True, help="Move it to the root.")
+@position_option
 @viewed
-@common
 def move(
-    *,
-    name: str,
-    parent: str | None,
-    root: bool,
-    position: int | None,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
+    options: Common, *, name: str, parent: str | None, root: bool, position: int | None
 ) -> None:
-    """Let a block, with all that stands in it, stand in PARENT (or at the --root)."""
+    """Move a block and its children under PARENT."""
     if root == (parent is not None):
-        raise InputError("where to? name the block that it is to stand in, or give --root")
-    with opened(store, space) as quire:
-        place = _last(quire, parent, viewer) if position is None else position
+        raise InputError("expected either a PARENT or --root")
+    viewer = options.viewer
+    with options.open() as quire:
+        place = _next_position(quire, parent, viewer) if position is None else position
         written = quire.blocks.move(name, parent, at=now(), position=place, viewer=viewer)
-    _written(written, "moved", as_json=as_json)
+    output.print_written(written, "moved", as_json=options.as_json)
 
 
 @block.command()
-@click.argument("name", metavar="ID")
+@id_argument
 @viewed
-@common
-def delete(
-    *, name: str, viewer: str | None, store: str | None, space: str | None, as_json: bool
-) -> None:
-    """Take a block out, with all that stands in it, and print it as JSON lines.
+def delete(options: Common, *, name: str) -> None:
+    """Delete a block and its children, and print them.
 
-    `quire import blocks` puts them back. `quire purge .quire/block/ID` deletes one for good.
+    `quire import blocks` restores the printed JSON lines. `quire purge .quire/block/ID` also
+    removes every byte of a block from the store file.
     """
-    with opened(store, space) as quire:
-        gone = quire.blocks.delete(name, viewer=viewer)
-    if as_json:
-        click.echo(serialize.json_text({"deleted": gone.blocks}))
-        return
-    for one in gone:
-        click.echo(serialize.json_line(one))
-    output.note(f"deleted {len(gone)} blocks; `quire import blocks` puts back what was printed")
+    with options.open() as quire:
+        removed = quire.blocks.delete(name, viewer=options.viewer)
+    output.print_export("deleted", removed.blocks, as_json=options.as_json)
+    if not options.as_json:
+        output.note(
+            f"deleted {len(removed)} blocks; `quire import blocks` restores the printed lines"
+        )
 
 
 @block.command()
-@click.argument("name", metavar="ID")
+@id_argument
 @click.argument("principals", nargs=-1)
-@click.option("--inherit", is_flag=True, help="The readers are those of what it stands in.")
+@click.option("--inherit", is_flag=True, help="Use the readers of its parent.")
 @viewed
-@common
-def share(
-    *,
-    name: str,
-    principals: tuple[str, ...],
-    inherit: bool,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """Say who may read a block and what stands in it: NAME, @GROUP, link:TOKEN, public or owner.
+def share(options: Common, *, name: str, principals: tuple[str, ...], inherit: bool) -> None:
+    """Set who can read a block and its children.
 
-    Effective at once, for all that stands in it and has no list of its own.
+    PRINCIPALS are NAME, @GROUP, link:TOKEN, public or owner. The change applies at once, also to
+    children without a list of their own.
     """
     if inherit == bool(principals):
-        raise InputError("with whom? name them, or give --inherit")
-    with opened(store, space) as quire:
-        listed = None if inherit else principals
-        written = quire.blocks.share(name, listed, at=now(), viewer=viewer)
-    _written(written, "shared", as_json=as_json)
+        raise InputError("expected either PRINCIPALS or --inherit")
+    with options.open() as quire:
+        readers = None if inherit else principals
+        written = quire.blocks.share(name, readers, at=now(), viewer=options.viewer)
+    output.print_written(written, "shared", as_json=options.as_json)
 
 
 @block.command()
 @click.argument("name", metavar="[ID]", required=False)
-@presenting
-@common
-def export(
-    *,
-    name: str | None,
-    tokens: tuple[str, ...],
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """Print a block with what stands in it, or all blocks, as JSON lines for `import blocks`."""
-    with opened(store, space) as quire:
-        found = quire.blocks.export(name, viewer=_reader(quire, viewer, tokens))
-    if as_json:
-        click.echo(serialize.json_text({"blocks": found}))
-        return
-    for one in found:
-        click.echo(serialize.json_line(one))
+@link_option
+@viewed
+def export(options: Common, *, name: str | None, tokens: tuple[str, ...]) -> None:
+    """Export a block with its children, or all, as JSON lines."""
+    with options.open() as quire:
+        blocks = quire.blocks.export(name, viewer=_reader(quire, options.viewer, tokens))
+    output.print_export("blocks", blocks, as_json=options.as_json)
 
 
 def _reader(quire: Quire, viewer: str | None, tokens: tuple[str, ...]) -> Viewer | str | None:
@@ -316,7 +275,7 @@ def _reader(quire: Quire, viewer: str | None, tokens: tuple[str, ...]) -> Viewer
     return Viewer(viewer or quire.config.viewer or "", links=tokens)
 
 
-def _is_there(quire: Quire, name: str, viewer: str | None) -> bool:
+def _exists(quire: Quire, name: str, viewer: str | None) -> bool:
     try:
         quire.blocks.get(name, viewer=viewer)
     except InputError:
@@ -324,42 +283,26 @@ def _is_there(quire: Quire, name: str, viewer: str | None) -> bool:
     return True
 
 
-def _last(quire: Quire, parent: str | None, viewer: str | None) -> int:
-    """Give the place behind all that stands there."""
-    found = quire.blocks.tree(parent, levels=1 if parent is None else 2, viewer=viewer)
-    return max((one.position + 1 for _, one in found if one.parent == parent), default=0)
+def _next_position(quire: Quire, parent: str | None, viewer: str | None) -> int:
+    """Return the position after all children of a parent."""
+    blocks = quire.blocks.tree(parent, levels=1 if parent is None else 2, viewer=viewer)
+    return max((item.position + 1 for _, item in blocks if item.parent == parent), default=0)
 
 
-def _properties(given: tuple[str, ...]) -> dict[str, Property]:
-    words = {"true": True, "false": False}
-    return {name: words.get(value, value) for name, value in map(_pair, given)}
+def _parse_properties(texts: tuple[str, ...]) -> dict[str, Property]:
+    booleans = {"true": True, "false": False}
+    return {name: booleans.get(value, value) for name, value in map(_parse_pair, texts)}
 
 
-def _relations(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for name, target in map(_pair, given):
-        found[name] = (*found.get(name, ()), target)
-    return found
+def _parse_relations(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    relations: dict[str, tuple[str, ...]] = {}
+    for name, target in map(_parse_pair, texts):
+        relations[name] = (*relations.get(name, ()), target)
+    return relations
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise InputError(f"{text!r} is no NAME=VALUE")
+def _parse_pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"expected NAME=VALUE, not {text!r}", value=text)
     return name.strip(), value
-
-
-def _line(value: object) -> object:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    if isinstance(value, dict):
-        return "; ".join(f"{key} = {_line(one)}" for key, one in value.items())
-    return value
-
-
-def _written(written: Written[Block], deed: str, *, as_json: bool) -> None:
-    if as_json:
-        click.echo(serialize.json_text(written))
-        return
-    output.notes(written.notes)
-    output.say(f"{deed} {written.value.id}")

@@ -1,51 +1,40 @@
-"""How is a map of a tree asked for on the command line?"""
+"""The command that prints a map of the code."""
 
 from __future__ import annotations
 
 import click
 
 from quire.cli import output
-from quire.cli.options import common, opened, viewed
-from quire.core import serialize
+from quire.cli.options import Common, model_option, viewed
 
 
 @click.command("map")
 @click.argument("paths", nargs=-1)
-@click.option("--budget", type=int, help="At most so many tokens (default: 1024).")
-@click.option("--model", help="Count for this model: gpt-4o, claude-…, llama-3 (default: o200k).")
+@click.option("--budget", type=int, help="Token budget (default: 1024).")
+@model_option
 @viewed
-@common
-def map_(
-    *,
-    paths: tuple[str, ...],
-    budget: int | None,
-    model: str | None,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """Show the most used definitions below PATHS (default: everywhere) within a token budget.
+def map_(options: Common, *, paths: tuple[str, ...], budget: int | None, model: str | None) -> None:
+    """Show the most used definitions within a token budget.
 
-    Ranked by who uses whom over all code that the viewer may read.
+    Only definitions below PATHS are shown (default: all). They are ranked by how they use each
+    other, over all code that the viewer can read.
     """
     from quire.engine import MAP_BUDGET
     from quire.pipeline.request import DEFAULT_MODEL
 
-    with opened(store, space) as quire:
-        found = quire.map(
+    with options.open() as quire:
+        result = quire.map(
             paths,
             budget=MAP_BUDGET if budget is None else budget,
             model=model or DEFAULT_MODEL,
-            viewer=viewer,
+            viewer=options.viewer,
         )
-    if as_json:
-        click.echo(serialize.json_text(found))
+    if options.as_json:
+        output.print_json(result)
         return
-    for each in found.notes:
-        output.note(f"note: {each}")
-    click.echo(found.text, nl=False)
+    output.print_notes(result.notes)
+    click.echo(result.text, nl=False)
     output.note(
-        f"{found.tokens} of {found.budget} tokens: {found.shown} of {found.definitions} "
-        f"definitions in {found.files} files"
+        f"{result.tokens} of {result.budget} tokens: {result.shown} of {result.definitions} "
+        f"definitions in {result.files} files"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from quire.cli.options import Command, common, content_of, is_number, situation_typed
+from quire.cli.options import Command, common, is_number, read_file, read_situation
 from quire.core.types.option_spec import (
     DATE,
     FILE,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from quire.core.types import Filters, Options
 
 
-def asking(command: Command) -> Command:
+def asking(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command all options of a context."""
     return common(_with_options(command, OPTIONS))
 
@@ -72,7 +72,7 @@ def receipt_of(file: str) -> dict[str, Any]:
     """Read a receipt from a file."""
     from quire.indexing.audit import parse_receipt
 
-    return parse_receipt(content_of(file))
+    return parse_receipt(read_file(file))
 
 
 def _with_options(command: Command, options: Mapping[str, Option]) -> Command:
@@ -153,7 +153,7 @@ def _pairs(option: Option, text: str) -> dict[str, int]:
 
 def _messages(option: Option, file: str) -> list[tuple[str, str]]:
     """Read messages: a JSON array, or one JSON object per line."""
-    text = content_of(file)
+    text = read_file(file)
     try:
         messages = (
             json.loads(text)
@@ -193,8 +193,8 @@ _VALUES: dict[str, Callable[[Option, Any], Any]] = {
     FLAG: lambda option, _: option.value,
     LIST: _names,
     PAIRS: _pairs,
-    FILE: lambda _, file: content_of(file),
-    JSON: lambda _, text: situation_typed(text),
+    FILE: lambda _, file: read_file(file),
+    JSON: lambda _, text: read_situation(text),
     MESSAGES: _messages,
     RECEIPT: _chunk_ids,
 }

@@ -1,33 +1,38 @@
-"""How is a store evaluated on the command line?"""
+"""The command that evaluates recipes on questions with known evidence."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from quire.cli import output
-from quire.cli.options import asked, common, is_number, opened, viewed
-from quire.core import serialize
+from quire.cli.options import Common, drop_none, is_number, model_option, read_file, viewed
 from quire.errors import InputError
 
 if TYPE_CHECKING:
     from quire.evaluation.evaluate import Evaluation
 
-MISSES_SHOWN = 10
+MAX_MISSES = 10
 
 
 @click.command("eval")
 @click.argument("questions")
-@click.option("--budgets", help="Budgets in tokens, as in 500,1000,2000,4000,8000 (the default).")
-@click.option("--recipe", help="The recipe to evaluate (default: documents).")
-@click.option("--compare", nargs=2, metavar="A B", help="Two recipes, question by question.")
-@click.option("--model", help="Count for this model (default: o200k).")
-@click.option("--misses", type=int, default=50, help="Explain at most so many misses (50).")
+@click.option("--budgets", help="Token budgets (default: 500,1000,2000,4000,8000).")
+@click.option("--recipe", help="Recipe to evaluate (default: documents).")
+@click.option("--compare", nargs=2, metavar="A B", help="Compare two recipes.")
+@model_option
+@click.option(
+    "--misses",
+    type=int,
+    default=50,
+    show_default=True,
+    help="Maximum number of misses to explain.",
+)
 @viewed
-@common
 def evaluation(
+    options: Common,
     *,
     questions: str,
     budgets: str | None,
@@ -35,79 +40,68 @@ def evaluation(
     compare: tuple[str, str] | None,
     model: str | None,
     misses: int,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
 ) -> None:
-    """Measure how much of the evidence contexts hold, by QUESTIONS (a file of JSON lines, or -).
+    """Measure how much of the expected evidence contexts contain.
 
-    Each line: {"query": "…", "expect": ["path", "path:12-30", {"excerpt": "…"}]}. What is missing
-    is traced to the step that lost it.
+    QUESTIONS is a file of JSON lines, or `-` for standard input. Each line: {"query": "…",
+    "expect": ["path", "path:12-30", {"excerpt": "…"}]}. Missing evidence is traced to the step
+    that lost it.
     """
-    from quire.cli.progress import shown
+    from quire.cli.progress import show_progress
     from quire.evaluation.evaluate import BUDGETS, evaluate
     from quire.evaluation.questions import read_questions
 
     if recipe is not None and compare:
-        raise InputError("--recipe and --compare exclude each other: name both in --compare")
-    options: dict[str, Any] = {}
-    if model is not None:
-        options["model"] = model
-    if viewer is not None:
-        options["viewer"] = viewer
-    text = asked("-") if questions == "-" else _read(questions)
-    with opened(store, space) as quire, shown() as report:
-        found = evaluate(
+        raise InputError(
+            "--recipe and --compare exclude each other", hint="name both recipes in --compare"
+        )
+    text = read_file(questions)
+    with options.open() as quire, show_progress() as report:
+        result = evaluate(
             quire,
             read_questions(text, questions),
             recipes=compare or (recipe or "documents",),
-            budgets=BUDGETS if budgets is None else _budgets(budgets),
+            budgets=BUDGETS if budgets is None else _parse_budgets(budgets),
             max_explained=max(0, misses),
             report=report,
-            **options,
+            **drop_none(model=model, viewer=options.viewer),
         )
-    if as_json:
-        click.echo(serialize.json_text(found))
+    if options.as_json:
+        output.print_json(result)
     else:
-        _printed(found)
+        _print_result(result)
 
 
-def _printed(found: Evaluation) -> None:
+def _print_result(result: Evaluation) -> None:
     click.echo(f"{'recipe':<16}{'budget':>8}{'recall':>9}{'±':>8}{'complete':>10}{'tokens':>9}")
-    for each in found.measured:
+    for row in result.measured:
         click.echo(
-            f"{Path(each.recipe).stem:<16}{each.budget:>8}{each.recall:>9.3f}{each.error:>8.3f}"
-            f"{each.complete:>10.3f}{each.tokens:>9.0f}"
+            f"{Path(row.recipe).stem:<16}{row.budget:>8}{row.recall:>9.3f}{row.error:>8.3f}"
+            f"{row.complete:>10.3f}{row.tokens:>9.0f}"
         )
-    for one in found.compared:
-        sure = "" if one.low <= 0 <= one.high else ": not by chance"
+    for difference in result.compared:
+        significant = not difference.low <= 0 <= difference.high
         click.echo(
-            f"at {one.budget}: {one.difference:+.3f} ({one.low:+.3f} to {one.high:+.3f}), better "
-            f"in {one.better}, worse in {one.worse} of {found.questions}{sure}"
+            f"at {difference.budget}: {difference.difference:+.3f} ({difference.low:+.3f} to "
+            f"{difference.high:+.3f}), better in {difference.better}, worse in {difference.worse} "
+            f"of {result.questions}{': significant' if significant else ''}"
         )
-    misses = [(each, miss) for each in found.measured for miss in each.misses]
+    misses = [(row, miss) for row in result.measured for miss in row.misses]
     if misses:
+        causes = ", ".join(f"{count} {cause}" for cause, count in result.causes.items())
+        click.echo(f"lost: {causes}")
+    for row, miss in misses[:MAX_MISSES]:
         click.echo(
-            "lost: " + ", ".join(f"{count} {cause}" for cause, count in found.causes.items())
+            f"  [{miss.question}] {miss.expected} at {row.budget}: {miss.cause} ({miss.detail})"
         )
-    for each, miss in misses[:MISSES_SHOWN]:
-        click.echo(
-            f"  [{miss.question}] {miss.expected} at {each.budget}: {miss.cause} ({miss.detail})"
-        )
-    if len(misses) > MISSES_SHOWN:
-        output.note(f"and {len(misses) - MISSES_SHOWN} more; --json lists all")
+    if len(misses) > MAX_MISSES:
+        output.note(f"and {len(misses) - MAX_MISSES} more; --json lists all")
 
 
-def _budgets(text: str) -> list[int]:
+def _parse_budgets(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     if not all(is_number(part) and int(part) for part in parts):
-        raise InputError(f"--budgets {text!r}: write whole numbers as in 500,1000")
+        raise InputError(
+            f"expected whole numbers such as 500,1000, not {text!r}", field="budgets", value=text
+        )
     return [int(part) for part in parts]
-
-
-def _read(file: str) -> str:
-    try:
-        return Path(file).read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from error

@@ -1,25 +1,31 @@
-"""How are experiences recorded, and principles seen, on the command line?"""
+"""Commands about experiences, and the principles that they share."""
 
 from __future__ import annotations
 
 import click
 
 from quire.cli import output
-from quire.cli.options import CONTEXT, Command, common, opened, sharing, viewed, writing
-from quire.core import serialize
-from quire.core.types import Experience, Written
+from quire.cli.options import (
+    CONTEXT,
+    Command,
+    Common,
+    drop_none,
+    id_argument,
+    sharing,
+    viewed,
+    writing,
+)
+from quire.core.types import Experience, Principle
 from quire.system.clock import now
 
-TITLE_LENGTH = 80
 
-
-def attempt(command: Command) -> Command:
-    """Give a command the options that say what is tried."""
+def attempt_options(command: Command) -> Command:
+    """Add the options that describe an attempt."""
     for option in (
-        click.option("--prediction", metavar="TEXT", help="What should be seen if it holds."),
-        click.option("--action", metavar="TEXT", help="What is done to find out."),
-        click.option("--hypothesis", metavar="TEXT", help="What is believed."),
-        click.option("--strategy", metavar="NAME", help="How it is gone about."),
+        click.option("--prediction", metavar="TEXT", help="What you expect to see if it is true."),
+        click.option("--action", metavar="TEXT", help="What you do to find out."),
+        click.option("--hypothesis", metavar="TEXT", help="What you believe."),
+        click.option("--strategy", metavar="NAME", help="How you proceed."),
     ):
         command = option(command)
     return command
@@ -27,260 +33,162 @@ def attempt(command: Command) -> Command:
 
 @click.group(context_settings=CONTEXT)
 def experience() -> None:
-    """Record what is tried and how it ends: start, update, resolve.
+    """Record what you try and how it ends: start, update, resolve.
 
-    Only its author and the owner may change an experience.
+    Only its author and the owner can change an experience.
     """
 
 
 @experience.command()
 @click.argument("goal")
 @click.option("--domain", required=True, metavar="NAME", help="debugging, feature, testing, …")
-@attempt
+@attempt_options
 @sharing
 @writing
-@common
 def start(
+    options: Common,
     *,
     goal: str,
     domain: str,
-    strategy: str | None,
-    hypothesis: str | None,
-    action: str | None,
-    prediction: str | None,
     share: tuple[str, ...],
     allow_secret: bool,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
+    **attempt: str | None,
 ) -> None:
-    """Begin to record an attempt to reach GOAL.
+    """Start to record an attempt to reach GOAL.
 
-    What is not known yet can be said by `update`. An unknown domain or strategy is answered with
-    all that there are.
+    `update` adds what is not known yet. An unknown domain or strategy is refused with the list of
+    those that exist.
     """
-    stated = {} if strategy is None else {"strategy": strategy}
-    with opened(store, space, create=space is None) as quire:
+    with options.open_to_write() as quire:
         written = quire.experiences.start(
             goal,
             at=now(),
             domain=domain,
-            hypothesis=hypothesis or "",
-            action=action or "",
-            prediction=prediction or "",
             share=share,
-            viewer=viewer,
+            viewer=options.viewer,
             allow_secret=allow_secret,
-            **stated,
+            **drop_none(**attempt),
         )
-    _written(written, "started", as_json=as_json)
+    output.print_written(written, "started", as_json=options.as_json)
 
 
 @experience.command()
-@click.argument("name", metavar="ID")
-@click.option("--goal", metavar="TEXT", help="Another goal.")
-@click.option("--domain", metavar="NAME", help="Another domain.")
-@attempt
+@id_argument
+@click.option("--goal", metavar="TEXT", help="New goal.")
+@click.option("--domain", metavar="NAME", help="New domain.")
+@attempt_options
 @writing
-@common
-def update(
-    *,
-    name: str,
-    goal: str | None,
-    domain: str | None,
-    strategy: str | None,
-    hypothesis: str | None,
-    action: str | None,
-    prediction: str | None,
-    allow_secret: bool,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """Go on with an open experience.
+def update(options: Common, *, name: str, allow_secret: bool, **changes: str | None) -> None:
+    """Update an open experience.
 
-    A hypothesis, action or prediction in place of an earlier one counts as another iteration.
+    A hypothesis, action or prediction that replaces an earlier one counts as another iteration.
     """
-    with opened(store, space) as quire:
+    with options.open() as quire:
         written = quire.experiences.update(
-            name,
-            at=now(),
-            goal=goal,
-            domain=domain,
-            strategy=strategy,
-            hypothesis=hypothesis,
-            action=action,
-            prediction=prediction,
-            viewer=viewer,
-            allow_secret=allow_secret,
+            name, at=now(), viewer=options.viewer, allow_secret=allow_secret, **drop_none(**changes)
         )
-    _written(written, "updated", as_json=as_json)
+    output.print_written(written, "updated", as_json=options.as_json)
 
 
 @experience.command()
-@click.argument("name", metavar="ID")
+@id_argument
 @click.argument("outcome")
-@click.option("--result", metavar="TEXT", help="What was seen.")
-@click.option("--surprise", metavar="TEXT", help="What nobody expected.")
+@click.option("--result", metavar="TEXT", help="What you saw.")
+@click.option("--surprise", metavar="TEXT", help="What was unexpected.")
 @click.option("--root-cause", metavar="TEXT", help="Why the hypothesis failed.")
-@click.option("--lesson", metavar="TEXT", help="What worked, what to do next time.")
+@click.option("--lesson", metavar="TEXT", help="What worked, and what to do next time.")
 @writing
-@common
 def resolve(
-    *,
-    name: str,
-    outcome: str,
-    result: str | None,
-    surprise: str | None,
-    root_cause: str | None,
-    lesson: str | None,
-    allow_secret: bool,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
+    options: Common, *, name: str, outcome: str, allow_secret: bool, **findings: str | None
 ) -> None:
-    """End an open experience: OUTCOME is confirmed, falsified or abandoned.
+    """Close an experience as confirmed, falsified or abandoned.
 
     With a result and a lesson (and, if falsified, the root cause) it counts as gold, with a result
-    as silver, else as bronze.
+    as silver, otherwise as bronze.
     """
-    with opened(store, space) as quire:
+    with options.open() as quire:
         written = quire.experiences.resolve(
             name,
             outcome,
             at=now(),
-            result=result or "",
-            surprise=surprise or "",
-            root_cause=root_cause or "",
-            lesson=lesson or "",
-            viewer=viewer,
+            viewer=options.viewer,
             allow_secret=allow_secret,
+            **drop_none(**findings),
         )
-    _written(written, f"resolved ({written.value.tier})", as_json=as_json)
+    output.print_written(written, f"resolved ({written.value.tier})", as_json=options.as_json)
 
 
 @experience.command("list")
-@click.option("--domain", metavar="NAME", help="Only of this domain.")
-@click.option("--strategy", metavar="NAME", help="Only of this strategy.")
+@click.option("--domain", metavar="NAME", help="Only this domain.")
+@click.option("--strategy", metavar="NAME", help="Only this strategy.")
 @click.option("--outcome", metavar="NAME", help="Only open, confirmed, falsified or abandoned.")
 @viewed
-@common
-def list_experiences(
-    *,
-    domain: str | None,
-    strategy: str | None,
-    outcome: str | None,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """List experiences, the oldest first."""
-    with opened(store, space) as quire:
-        found = quire.experiences.list(
-            domain=domain, strategy=strategy, outcome=outcome, viewer=viewer
-        )
-    if as_json:
-        click.echo(serialize.json_text({"experiences": found}))
-        return
-    for one in found:
-        tier = f" ({one.tier})" if one.tier else ""
-        goal = " ".join(one.goal.split())[:TITLE_LENGTH]
-        output.say(f"{one.id}  {one.domain} | {one.strategy}  {one.outcome}{tier}  {goal}")
-    if not found:
-        output.note("no experience is recorded")
+def list_experiences(options: Common, **filters: str | None) -> None:
+    """List experiences, oldest first."""
+    with options.open() as quire:
+        experiences = quire.experiences.list(viewer=options.viewer, **filters)
+    output.print_list("experiences", experiences, _line, "no experiences", as_json=options.as_json)
 
 
 @experience.command()
-@click.argument("name", metavar="ID")
+@id_argument
 @viewed
-@common
-def show(
-    *, name: str, viewer: str | None, store: str | None, space: str | None, as_json: bool
-) -> None:
-    """Show one experience with all that is known of it."""
-    with opened(store, space) as quire:
-        found = quire.experiences.get(name, viewer=viewer)
-    if as_json:
-        click.echo(serialize.json_text(found))
-        return
-    told = serialize.to_plain(found)
-    output.pairs({key: value for key, value in told.items() if value not in (None, "")})
+def show(options: Common, *, name: str) -> None:
+    """Show an experience."""
+    with options.open() as quire:
+        found = quire.experiences.get(name, viewer=options.viewer)
+    output.print_record(found, as_json=options.as_json)
 
 
 @click.command()
-@click.option("--refresh", is_flag=True, help="Make all values anew from the experiences.")
-@click.option("--axis", help="Only of this axis: full, strategy, surprise or root_cause.")
+@click.option("--refresh", is_flag=True, help="Compute all principles again.")
+@click.option("--axis", help="Only this axis: full, strategy, surprise or root_cause.")
 @viewed
-@common
-def values(
-    *,
-    refresh: bool,
-    axis: str | None,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """List the principles that experiences with the same readers have in common."""
-    with opened(store, space) as quire:
-        notes = quire.principles.refresh(viewer=viewer).notes if refresh else ()
-        found = quire.principles.list(axis=axis, viewer=viewer)
-    if as_json:
-        told = {"values": found, "notes": notes}
-        click.echo(serialize.json_text(told))
+def values(options: Common, *, refresh: bool, axis: str | None) -> None:
+    """List the principles that similar experiences share."""
+    with options.open() as quire:
+        notes = quire.principles.refresh(viewer=options.viewer).notes if refresh else ()
+        principles = quire.principles.list(axis=axis, viewer=options.viewer)
+    if options.as_json:
+        output.print_json({"values": principles, "notes": notes})
         return
-    output.notes(notes)
-    for one in found:
-        head = f"{one.axis}, {one.size} experiences, similarity {one.similarity / 1000}"
-        output.say(f"{head}, worded by {one.worded_by}" if one.is_written else head)
-        for line in one.text.splitlines():
-            output.say(f"   | {line}")
-    if not found and not notes:
-        output.note("there are no values yet; `quire values --refresh` makes them")
+    output.print_notes(notes)
+    for principle in principles:
+        for line in _principle_lines(principle):
+            output.say(line)
+    if not principles and not notes:
+        output.note("no principles yet; `quire values --refresh` computes them")
 
 
-@click.group("import", context_settings=CONTEXT)
-def import_() -> None:
-    """Take in what was written elsewhere: blocks, folders of pages, post-mortems."""
-
-
-@import_.command("postmortems")
+@click.command("postmortems")
 @click.argument("folder", metavar="DIR")
 @sharing
 @writing
-@common
 def import_postmortems(
-    *,
-    folder: str,
-    share: tuple[str, ...],
-    allow_secret: bool,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
+    options: Common, *, folder: str, share: tuple[str, ...], allow_secret: bool
 ) -> None:
-    """Make a falsified experience of each post-mortem (Markdown) in DIR.
+    """Import a folder of post-mortems as experiences.
 
-    Run it again at will: what has not changed is left alone, what has replaces what was made of it.
-    Files that are no post-mortems are listed with a reason.
+    Each Markdown file in DIR becomes a falsified experience. Importing again replaces only what
+    has changed. Files that are not post-mortems are listed with a reason.
     """
-    with opened(store, space, create=space is None) as quire:
+    with options.open_to_write() as quire:
         result = quire.experiences.import_postmortems(
-            folder, share=share, viewer=viewer, allow_secret=allow_secret
+            folder, share=share, viewer=options.viewer, allow_secret=allow_secret
         )
-    output.imported(result, "experiences", as_json=as_json)
+    output.print_import_result(result, "experiences", as_json=options.as_json)
 
 
-LEARNING = (experience, values, import_)
+def _line(item: Experience) -> str:
+    tier = f" ({item.tier})" if item.tier else ""
+    goal = output.shorten(item.goal)
+    return f"{item.id}  {item.domain} | {item.strategy}  {item.outcome}{tier}  {goal}"
 
 
-def _written(written: Written[Experience], deed: str, *, as_json: bool) -> None:
-    if as_json:
-        click.echo(serialize.json_text(written))
-        return
-    output.notes(written.notes)
-    output.say(f"{deed} {written.value.id}")
+def _principle_lines(principle: Principle) -> list[str]:
+    head = (
+        f"{principle.axis}, {principle.size} experiences, similarity {principle.similarity / 1000}"
+    )
+    if principle.is_written:
+        head += f", worded by {principle.worded_by}"
+    return [head, *(f"   | {line}" for line in principle.text.splitlines())]

@@ -1,91 +1,89 @@
-"""How are blocks and folders of pages taken in on the command line?"""
+"""Commands that import blocks, folders of pages and post-mortems."""
 
 from __future__ import annotations
 
 import click
 
 from quire.cli import output
-from quire.cli.options import common, content_of, in_file, opened, sharing, writing
-from quire.core import serialize
+from quire.cli.experience import import_postmortems
+from quire.cli.options import CONTEXT, Common, in_file, read_file, sharing, writing
 from quire.core.types.blocks import PageImportResult
 from quire.system.clock import now
 
-LINKS_SHOWN = 5
+MAX_LINKS = 5
+
+
+@click.group("import", context_settings=CONTEXT)
+def import_() -> None:
+    """Import blocks, folders of pages and post-mortems."""
 
 
 @click.command("blocks")
 @click.argument("file")
 @writing
-@common
-def import_blocks(
-    *,
-    file: str,
-    allow_secret: bool,
-    viewer: str | None,
-    store: str | None,
-    space: str | None,
-    as_json: bool,
-) -> None:
-    """Take in blocks from FILE (`-`: standard input), JSON lines as `block export` prints them.
+def import_blocks(options: Common, *, file: str, allow_secret: bool) -> None:
+    """Import blocks from a FILE of JSON lines.
 
-    Only `type` must be there. All lines are taken in, or none. The owner keeps authors and access
-    as they are; anyone else becomes the author.
+    FILE `-` reads standard input. Lines have the form of `block export`; only `type` is required.
+    All lines are imported, or none. The owner keeps authors and access as they are; anyone else
+    becomes the author.
     """
-    text = content_of(file)
-    with opened(store, space, create=space is None) as quire, in_file(file):
-        result = quire.blocks.import_lines(text, at=now(), viewer=viewer, allow_secret=allow_secret)
-    output.imported(result, "blocks", as_json=as_json)
+    text = read_file(file)
+    with options.open_to_write() as quire, in_file(file):
+        result = quire.blocks.import_lines(
+            text, at=now(), viewer=options.viewer, allow_secret=allow_secret
+        )
+    output.print_import_result(result, "blocks", as_json=options.as_json)
 
 
-def _importing(form: str, what: str) -> click.Command:
-    """Make the command that takes in folders of one form."""
+def _page_command(form: str, summary: str) -> click.Command:
+    """Return the command that imports folders of one form."""
 
     @click.command(
         form,
-        help=f"{what}\n\nRun it again at will: what has not changed is left alone, what has is "
-        "written anew, what is gone is taken out.",
+        help=f"{summary}\n\nImporting again updates pages that changed, removes those that were "
+        "deleted and leaves the others alone.",
     )
     @click.argument("folder", metavar="DIR")
     @sharing
     @writing
-    @common
     def command(
-        *,
-        folder: str,
-        share: tuple[str, ...],
-        allow_secret: bool,
-        viewer: str | None,
-        store: str | None,
-        space: str | None,
-        as_json: bool,
+        options: Common, *, folder: str, share: tuple[str, ...], allow_secret: bool
     ) -> None:
-        with opened(store, space, create=space is None) as quire:
+        with options.open_to_write() as quire:
             result = quire.blocks.import_pages(
-                folder, form, at=now(), share=share, viewer=viewer, allow_secret=allow_secret
+                folder,
+                form,
+                at=now(),
+                share=share,
+                viewer=options.viewer,
+                allow_secret=allow_secret,
             )
-        _shown(result, as_json=as_json)
+        _print_result(result, as_json=options.as_json)
 
     return command
 
 
-IMPORTS = (
+for _command in (
     import_blocks,
-    _importing("vault", "Make blocks of an Obsidian vault: notes, links, tags and properties."),
-    _importing("notion", "Make blocks of a Notion export: pages, databases and relations."),
-    _importing("markdown", "Make blocks of a tree of Markdown or reStructuredText pages."),
-)
+    _page_command("vault", "Import an Obsidian vault: notes, links, tags, properties."),
+    _page_command("notion", "Import a Notion export: pages, databases, relations."),
+    _page_command("markdown", "Import a tree of Markdown or reStructuredText pages."),
+    import_postmortems,
+):
+    import_.add_command(_command)
 
 
-def _shown(result: PageImportResult, *, as_json: bool) -> None:
+def _print_result(result: PageImportResult, *, as_json: bool) -> None:
     if as_json:
-        click.echo(serialize.json_text(result))
+        output.print_json(result)
         return
-    output.notes(result.notes)
-    output.left_out(result.skipped)
-    for one in result.dangling[:LINKS_SHOWN]:
-        output.note(f"leads nowhere: {one.reason} on {one.path}")
-    if len(result.dangling) > LINKS_SHOWN:
-        output.note(f"and {len(result.dangling) - LINKS_SHOWN} more; --json lists them all")
+    output.print_notes(result.notes)
+    output.print_skipped(result.skipped)
+    for link in result.dangling[:MAX_LINKS]:
+        output.note(f"dangling link: {link.reason} on {link.path}")
+    if len(result.dangling) > MAX_LINKS:
+        output.note(f"and {len(result.dangling) - MAX_LINKS} more; --json lists them all")
     output.say(
         f"{result.pages} pages, {result.blocks} blocks ({result.added} added, "
         f"{result.changed} changed, {result.unchanged} unchanged, {result.removed} removed); "

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.cli import output
-from quire.cli.options import stored
-from quire.core import serialize
+from quire.cli.options import as_json_option, store_options
 from quire.errors import InputError
 from quire.integrations.clients import CLIENTS, SERVER_NAME
 
@@ -39,8 +38,8 @@ TAB = 4
 @click.option("--uninstall", is_flag=True, help="Remove Quire from the settings.")
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; needs --yes or --dry-run.")
-@stored
+@as_json_option
+@store_options
 def install(
     *,
     client: str,
@@ -55,7 +54,7 @@ def install(
 
     Adds its MCP server, and hooks if the assistant has them. Shows the changes and asks first.
     Everything else in the files stays as it is, comments included. --uninstall restores the files,
-    to the byte if nobody else has changed them.
+    to the byte if nobody else has changed them. --json needs --yes or --dry-run.
     """
     from quire.integrations.install import plan
 
@@ -154,7 +153,7 @@ def _show(client: str, changes: Sequence[FileChange], *, written: bool, as_json:
             {"path": str(change.path), "change": _kind(change), "diff": _diff(change)}
             for change in changes
         ]
-        click.echo(serialize.json_text({"client": client, "written": written, "files": files}))
+        output.print_json({"client": client, "written": written, "files": files})
         return
     for change in changes:
         if not change.needed:

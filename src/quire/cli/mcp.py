@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from quire.cli.options import stored, viewed
+from quire.cli.options import store_options, viewer_option
 from quire.errors import MissingExtraError
 from quire.integrations.tool_context import DEFAULT_BUDGET
 
@@ -17,16 +17,15 @@ TIMEOUT = 1000
 @click.option(
     "--http",
     metavar="[HOST:]PORT",
-    help="Serve streamable HTTP there (default host: 127.0.0.1) instead of standard input and "
-    "output; port 0: any that is free.",
+    help="Serve streamable HTTP at this address (default host: 127.0.0.1; port 0: any free one).",
 )
-@viewed
-@stored
+@viewer_option
+@store_options
 def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str | None) -> None:
-    """Serve the store to agents over the Model Context Protocol.
+    """Serve the store over the Model Context Protocol.
 
-    Tools, resources and prompts, all as one viewer: over HTTP, whoever reaches the port reads as
-    that viewer.
+    Uses standard input and output, or HTTP. All clients read as one viewer: over HTTP, everyone
+    who reaches the port reads as that viewer.
     """
     from quire.mcp.session import Session
 
@@ -34,9 +33,10 @@ def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str |
         from quire.mcp import server
     except ImportError as error:
         raise MissingExtraError(
-            f"the protocol needs what is not installed ({error}): pip install 'quire[mcp]'"
+            f"the MCP server needs packages that are not installed ({error})",
+            hint="pip install 'quire-context[mcp]'",
         ) from error
-    if viewer is not None:  # else every call would be told so, and nobody who can mend it
+    if viewer is not None:  # checked at the start: a client could not fix it
         from quire.indexing.project import viewer_name
 
         viewer_name(viewer)
@@ -54,25 +54,25 @@ def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str |
     type=click.IntRange(1),
     default=DEFAULT_BUDGET,
     show_default=True,
-    help="At most so many tokens are added.",
+    help="Maximum number of tokens to add.",
 )
 @click.option(
     "--place",
     type=click.Choice(["end", "start"]),
     default="end",
     show_default=True,
-    help="Where the context stands: after what the tool says, or before it.",
+    help="Add the context after the tool's result, or before it.",
 )
-@click.option("--intent", default="", metavar="TEXT", help="What all calls are for.")
+@click.option("--intent", default="", metavar="TEXT", help="Purpose of all calls.")
 @click.option(
     "--timeout",
     type=click.IntRange(0),
     default=TIMEOUT,
     show_default=True,
-    help="Milliseconds from a call on; a context that takes longer is left out.",
+    help="Milliseconds after which a context is left out.",
 )
-@viewed
-@stored
+@viewer_option
+@store_options
 def mcp_proxy(
     *,
     command: tuple[str, ...],
@@ -84,11 +84,11 @@ def mcp_proxy(
     store: str | None,
     space: str | None,
 ) -> None:
-    """Stand before another MCP server and add what is known to its tools' results.
+    """Add contexts to the tool results of another MCP server.
 
-    COMMAND is that server; put `--` before it. All else passes unchanged, to the byte. Where there
-    is no context, for whatever reason, the result passes as it is, and standard error says why.
-    Ends as COMMAND ends.
+    COMMAND starts that server; put `--` before it. Everything else passes unchanged, to the byte.
+    If there is no context, the result passes unchanged, and standard error says why. The exit code
+    is that of COMMAND.
     """
     from quire.mcp.proxy import run
     from quire.mcp.proxy_lookup import ContextLookup

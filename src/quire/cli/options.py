@@ -1,10 +1,12 @@
-"""Which options do all commands share, and what do they open?"""
+"""The options that commands share, and how their values are read."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,103 +21,140 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-MOST_DIGITS = 18
+MAX_DIGITS = 18
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+id_argument = click.argument("name", metavar="ID")
+model_option = click.option(
+    "--model", help="Count tokens for this model: gpt-4o, claude-…, llama-3 (default: o200k)."
+)
 
-def common(command: Command) -> Command:
-    """Give a command the options that every command has."""
-    return stored(click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command))
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The values of the options that most commands share."""
+
+    store: str | None
+    space: str | None
+    as_json: bool
+    viewer: str | None = None
+
+    def open(self, *, create: bool = False, start: str = ".") -> Quire:
+        """Open the store."""
+        from quire.engine import open_quire
+
+        return open_quire(start, store=self.store, space=self.space, create=create)
+
+    def open_to_write(self) -> Quire:
+        """Open the store to add something; a missing one is created, unless a space is named."""
+        return self.open(create=self.space is None)
 
 
-def stored(command: Command) -> Command:
-    """Give a command the options that name the store."""
+def store_options(command: Command) -> Command:
+    """Add the options that name the store."""
     for option in (
-        click.option("--space", metavar="NAME", help="The space in the store (default: main)."),
-        click.option("--store", metavar="FILE", help="The store (default: .quire/store.db)."),
+        click.option("--space", metavar="NAME", help="Space in the store (default: main)."),
+        click.option("--store", metavar="FILE", help="Store file (default: .quire/store.db)."),
     ):
         command = option(command)
     return command
 
 
-def viewed(command: Command) -> Command:
-    """Give a command the option to read as someone else."""
+def viewer_option(command: Command) -> Command:
+    """Add the option to read as another user."""
     return click.option(
-        "--viewer", metavar="NAME", help="Read as this user (default: the owner, who reads all)."
+        "--viewer",
+        metavar="NAME",
+        help="Read as this user (default: the owner, who reads everything).",
     )(command)
 
 
-def limit(option: str, given: str | None) -> int | None:
-    """Read how many are wanted: a number, `all` or `none`."""
-    if given is None:
-        return None
-    if given in {"all", "none"}:
-        return ALL if given == "all" else 0
-    if not is_number(given):
-        raise InputError(f"{option} is {given!r}: give a number, `all` or `none`")
-    return int(given)
+def common(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of most commands; the command receives them as one `Common`."""
+    return store_options(as_json_option(_collect(command, "store", "space", "as_json")))
 
 
-def is_number(text: str) -> bool:
-    """Tell whether a text is a whole number of a sensible length."""
-    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
+def viewed(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a command that reads as a viewer."""
+    command = _collect(command, "store", "space", "as_json", "viewer")
+    return viewer_option(store_options(as_json_option(command)))
 
 
-def writing(command: Command) -> Command:
-    """Give a command that writes down what someone says the options that all of them have."""
-    for option in (
-        click.option(
-            "--allow-secret", is_flag=True, help="Keep text that looks like a key or a token."
-        ),
-        viewed,
-    ):
-        command = option(command)
-    return command
+def writing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a command that stores what a viewer writes."""
+    return click.option(
+        "--allow-secret", is_flag=True, help="Accept text that looks like a key or a token."
+    )(viewed(command))
 
 
 def sharing(command: Command) -> Command:
-    """Give a command the option to say who may read what it writes."""
+    """Add the option that sets who can read what a command writes."""
     return click.option(
         "--share",
         multiple=True,
         metavar="NAME",
-        help="Who may read it: NAME, @GROUP, public or owner; repeatable (default: a viewer's is "
-        "theirs alone, the owner's falls under the access rules).",
+        help="Who can read it: NAME, @GROUP, public or owner; repeatable (default: only the "
+        "viewer; for the owner, the access rules decide).",
     )(command)
 
 
-def opened(
-    store: str | None, space: str | None, *, create: bool = False, start: str = ".", **more: Any
-) -> Quire:
-    """Open the store that the options name."""
-    from quire.engine import open_quire
+def _collect(command: Callable[..., Any], *names: str) -> Callable[..., Any]:
+    """Return a command that passes some of its options on as one `Common`."""
 
-    return open_quire(start, store=store, space=space, create=create, **more)
+    @wraps(command)
+    def run(**values: Any) -> Any:
+        options = Common(**{name: values.pop(name) for name in names})
+        return command(options, **values)
+
+    return run
 
 
-def asked(query: str) -> str:
-    """Read a query, from standard input if it is `-`."""
-    if query != "-":
-        return query
+def parse_limit(field: str, text: str | None) -> int | None:
+    """Parse a limit: a number, `all` or `none`."""
+    if text is None:
+        return None
+    if text in {"all", "none"}:
+        return ALL if text == "all" else 0
+    if not is_number(text):
+        raise InputError(
+            f"expected a number, `all` or `none`, not {text!r}", field=field, value=text
+        )
+    return int(text)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a whole number of reasonable length."""
+    return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
+
+
+def drop_none(**options: Any) -> dict[str, Any]:
+    """Return the options that were given; the others keep their defaults."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def read_argument(text: str) -> str:
+    """Return an argument, or standard input if it is `-`."""
+    if text != "-":
+        return text
     try:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"standard input is not UTF-8: {error}") from error
+        raise InputError(f"not UTF-8 text: {error}", place="standard input") from error
 
 
-def content_of(file: str) -> str:
-    """Read a file, or standard input if it is `-`, as it is to the byte."""
+def read_file(file: str) -> str:
+    """Read a file, or standard input if it is `-`, without changing line ends."""
     try:
-        # Bytes, not text: a line end that was altered is an alteration.
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from error
+        raise InputError(f"{file} cannot be read: {error}", value=file) from error
 
 
 @contextmanager
 def in_file(file: str) -> Iterator[None]:
-    """Let an error in a line of a file name the file as well."""
+    """Add the name of a file to an error in one of its lines."""
     try:
         yield
     except InputError as error:
@@ -127,8 +166,8 @@ def in_file(file: str) -> Iterator[None]:
         raise
 
 
-def situation_typed(given: str) -> Situation:
-    """Read what is going on: JSON, `-` for standard input, or `@FILE`."""
+def read_situation(text: str) -> Situation:
+    """Parse a situation: JSON, `-` for standard input, or `@FILE`."""
     from quire.rules import parse_situation
 
-    return parse_situation(content_of(given[1:]) if given.startswith("@") else asked(given))
+    return parse_situation(read_file(text[1:]) if text.startswith("@") else read_argument(text))

@@ -1,16 +1,19 @@
-"""How are results shown to a person, and to a program?"""
+"""Print results: as lines for people, or as JSON for programs.
+
+Results go to standard output, everything else to standard error.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from quire.cli.context_options import assignment, option_flags
-from quire.core.serialize import json_text, pick, printable, to_plain
+from quire.core.serialize import json_line, json_text, pick, printable, to_plain
 from quire.core.types import (
     AccessRule,
     Context,
@@ -22,40 +25,143 @@ from quire.core.types import (
     SearchResult,
     Skipped,
     Status,
+    Written,
 )
 
-PATHS_SHOWN = 3
-COMMITS = ".git/commit/"
-SHA_SHOWN = 10
-TEXT_LINES = 6
+if TYPE_CHECKING:
+    from quire.pipeline.why_not import WhyNot
+
+MAX_PATHS = 3
+COMMIT_PREFIX = ".git/commit/"
+SHA_LENGTH = 10
+EXCERPT_LINES = 6
+EXCERPT_WIDTH = 160
 TAB = 4
+TITLE_LENGTH = 80
 
-
-def place(path: str, lines: Sequence[int]) -> str:
-    """Name a place in a file, or a commit; lines that mean nothing (in a PDF) are left out."""
-    if path.startswith(COMMITS):
-        return f"commit {path.removeprefix(COMMITS)[:SHA_SHOWN]}"
-    first, last = lines
-    return f"{path}:{first}-{last}" if first else path
+Result = TypeVar("Result")
 
 
 def say(line: str) -> None:
-    """Print one line of a result for a person."""
+    """Print one line of a result."""
     click.echo(printable(line))
 
 
 def note(text: str) -> None:
-    """Tell a person something beside the result."""
+    """Print one line to standard error."""
     click.echo(printable(text), err=True)
 
 
-def indexed(result: IndexResult, *, as_json: bool) -> None:
-    """Show what became of the files."""
+def print_notes(texts: Iterable[str]) -> None:
+    """Print the notes of a result."""
+    for text in texts:
+        note(f"note: {option_flags(text)}")
+
+
+def print_json(value: Any) -> None:
+    """Print a result as JSON."""
+    click.echo(json_text(value))
+
+
+def format_place(path: str, lines: Sequence[int]) -> str:
+    """Return the name of a place in a file, or of a commit; a PDF has no line numbers."""
+    if path.startswith(COMMIT_PREFIX):
+        return f"commit {path.removeprefix(COMMIT_PREFIX)[:SHA_LENGTH]}"
+    first, last = lines
+    return f"{path}:{first}-{last}" if first else path
+
+
+def shorten(text: str) -> str:
+    """Return the beginning of a text as one line."""
+    return " ".join(text.split())[:TITLE_LENGTH]
+
+
+# --- the shapes that several commands share ------------------------------------------------------
+
+
+def print_written(result: Written[Any], verb: str, *, as_json: bool) -> None:
+    """Print what was written: the verb and the id, or the whole value as JSON."""
     if as_json:
-        click.echo(json_text(result))
+        print_json(result)
         return
-    notes(result.notes)
-    left_out(result.skipped)
+    print_notes(result.notes)
+    say(f"{verb} {result.value.id}")
+
+
+def print_list(
+    name: str,
+    items: Sequence[Result],
+    line: Callable[[Result], str],
+    empty: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a list: one line for each item, or an object with the list under a name.
+
+    Args:
+        name: The name of the list in JSON.
+        items: The items.
+        line: Returns the line of an item; it may hold line breaks.
+        empty: The note if there is no item.
+        as_json: Whether to print JSON.
+    """
+    if as_json:
+        print_json({name: items})
+        return
+    for item in items:
+        for part in line(item).split("\n"):
+            say(part)
+    if not items:
+        note(empty)
+
+
+def print_record(value: Any, text_name: str = "", *, as_json: bool) -> None:
+    """Print everything about one value; its text, if it has one, comes last, line by line."""
+    if as_json:
+        print_json(value)
+        return
+    data = to_plain(value)
+    text = data.pop(text_name, "")
+    print_pairs({key: item for key, item in data.items() if item not in (None, "", [], {})})
+    for line in str(text).splitlines():
+        say(f"| {line}")
+
+
+def print_export(name: str, items: Sequence[Any], *, as_json: bool) -> None:
+    """Print values as JSON lines that the matching import reads, or as one object."""
+    if as_json:
+        print_json({name: items})
+        return
+    for item in items:
+        click.echo(json_line(item))
+
+
+def print_pairs(values: Mapping[str, Any]) -> None:
+    """Print names and values, one pair a line."""
+    width = max(len(name) for name in values)
+    for name, value in values.items():
+        say(f"{name:<{width}}  {_value(value)}")
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} = {_value(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+# --- results of the engine -----------------------------------------------------------------------
+
+
+def print_index_result(result: IndexResult, *, as_json: bool) -> None:
+    """Print what was indexed."""
+    if as_json:
+        print_json(result)
+        return
+    _notes_and_skipped(result)
     say(
         f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "
         f"{len(result.skipped)} skipped; {result.chunks} chunks, {result.vectors} new vectors"
@@ -66,135 +172,127 @@ def indexed(result: IndexResult, *, as_json: bool) -> None:
     say(f"state root {result.state_root}")
 
 
-def found(result: SearchResult, *, as_json: bool) -> None:
-    """Show what a search found; failures come first."""
+def print_import_result(result: ImportResult, what: str, *, as_json: bool) -> None:
+    """Print what was imported."""
     if as_json:
-        click.echo(json_text(result))
+        print_json(result)
         return
-    _missing(result.failed, result.notes)
+    _notes_and_skipped(result)
+    say(
+        f"{result.added} {what} added, {result.changed} changed, {result.unchanged} unchanged, "
+        f"{len(result.skipped)} skipped"
+    )
+
+
+def print_search_result(result: SearchResult, *, as_json: bool) -> None:
+    """Print the hits of a search; failures come first."""
+    if as_json:
+        print_json(result)
+        return
+    _failures_and_notes(result.failed, result.notes)
     if not result.results:
         note("nothing found")
     for number, candidate in enumerate(result.results, start=1):
         chunk = candidate.chunk
-        where = place(chunk.path, chunk.lines)
-        signals = ", ".join(f"{name} {value}" for name, value in sorted(candidate.signals.items()))
-        click.echo(
-            f"{click.style(printable(f'{number}. {where}'), bold=True)}  ({printable(signals)})"
-        )
+        head = printable(f"{number}. {format_place(chunk.path, chunk.lines)}")
+        signals = printable(_signals(dict(sorted(candidate.signals.items()))))
+        click.echo(f"{click.style(head, bold=True)}  ({signals})")
         if chunk.title:
             say(f"   {chunk.title}")
         lines = [line for line in chunk.text.splitlines() if line.strip()]
-        for line in lines[:TEXT_LINES]:
-            say(f"   | {line.expandtabs(TAB)[:160]}")
-        if len(lines) > TEXT_LINES:
+        for line in lines[:EXCERPT_LINES]:
+            say(f"   | {line.expandtabs(TAB)[:EXCERPT_WIDTH]}")
+        if len(lines) > EXCERPT_LINES:
             say("   | ...")
 
 
-def context(made: Context, *, as_json: bool) -> None:
-    """Show a context: the text alone, what else there is to know beside it."""
+def print_context(result: Context, *, as_json: bool) -> None:
+    """Print a context: its text to standard output, everything else to standard error."""
     if as_json:
-        click.echo(json_text(made))
+        print_json(result)
         return
-    _missing(made.failed, made.notes)
-    if made.limit_exceeded:
-        note(f"note: the budget of {made.available} tokens is passed by {made.limit_exceeded}")
-    if not made.sources:
-        note("nothing found" if not made.decisions else "nothing fits")
-    _exactly(made.text)
+    _failures_and_notes(result.failed, result.notes)
+    if result.limit_exceeded:
+        note(
+            f"note: the budget of {result.available} tokens is exceeded by {result.limit_exceeded}"
+        )
+    if not result.sources:
+        note("nothing found" if not result.decisions else "nothing fits")
+    _write_exactly(result.text)
     note(
-        f"{made.tokens} of {made.available} tokens, {len(made.sources)} pieces, "
-        f"{made.omitted} did not fit{', truncated' if made.truncated else ''}"
+        f"{result.tokens} of {result.available} tokens, {len(result.sources)} pieces, "
+        f"{result.omitted} did not fit{', truncated' if result.truncated else ''}"
     )
 
 
-def given(told: Sequence[Feedback], *, as_json: bool) -> None:
-    """Show what was said of contexts."""
+def print_explanation(result: Context, *, as_json: bool) -> None:
+    """Print what became of each candidate of a context, and why."""
     if as_json:
-        click.echo(json_text({"feedback": told}))
+        print_json(pick(to_plain(result), "tokens", "available", "decisions", "failed", "notes"))
         return
-    for one in told:
-        whose = " (shared)" if one.shared else ""
-        say(f"{one.id}  {len(one.useful)} useful, {len(one.useless)} useless{whose}")
-    if not told:
-        note("nothing was said yet")
-
-
-def forgotten(name: str, *, as_json: bool) -> None:
-    """Show what was taken back."""
-    if as_json:
-        click.echo(json_text({"forgotten": name}))
-    else:
-        say(f"forgot {name}")
-
-
-def _exactly(text: str) -> None:
-    """Write a text to the byte, as its receipt has it; a terminal's last line is ended."""
-    sys.stdout.flush()
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None or sys.stdout.isatty():
-        click.echo(text, nl=bool(text) and not text.endswith("\n"))
-        return
-    stream.write(text.encode("utf-8", "surrogatepass"))
-    stream.flush()
-
-
-def explained(made: Context, *, as_json: bool) -> None:
-    """Show the fate of each candidate, step by step."""
-    if as_json:
-        data = to_plain(made)
-        click.echo(json_text(pick(data, "tokens", "available", "decisions", "failed", "notes")))
-        return
-    _missing(made.failed, made.notes)
-    for decision in sorted(made.decisions, key=lambda one: (-one.score, one.path, one.chunk_id)):
+    _failures_and_notes(result.failed, result.notes)
+    ranked = sorted(
+        result.decisions, key=lambda decision: (-decision.score, decision.path, decision.chunk_id)
+    )
+    for decision in ranked:
         sign = {"kept": "+", "cut": "~"}.get(decision.verdict, "-")
-        signals = ", ".join(f"{name} {value}" for name, value in decision.signals.items())
         say(
-            f"{sign} {place(decision.path, decision.lines)}  score {decision.score} ({signals})  "
-            f"{decision.tokens} tokens"
+            f"{sign} {format_place(decision.path, decision.lines)}  score {decision.score} "
+            f"({_signals(decision.signals)})  {decision.tokens} tokens"
         )
         say(f"    {decision.step}: {decision.reason}")
-    note(f"{made.tokens} of {made.available} tokens; + in, ~ cut, - out")
+    note(f"{result.tokens} of {result.available} tokens; + in, ~ cut, - out")
 
 
-def why_not(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Show what keeps pieces out, and what lets them in."""
+def print_why_not(pieces: Sequence[WhyNot], *, as_json: bool) -> None:
+    """Print what keeps pieces out of a context, and what lets them in."""
     if as_json:
-        click.echo(json_text({"pieces": told}))
+        print_json({"pieces": pieces})
         return
-    for one in told:
-        where = place(one["path"], one["lines"])
-        if one["inside"]:
+    for piece in pieces:
+        where = format_place(piece.path, piece.lines)
+        if piece.inside:
             say(f"{where} is in the context")
             continue
         say(f"{where} is not in the context")
-        for fallen in one["relaxed"] or [one]:
-            say(f"    {fallen['step']}: {fallen['reason']}")
-        settings = ", ".join(assignment(each["setting"], each["value"]) for each in one["relaxed"])
-        if one["checked"]:
-            say(f"    it gets in with {settings} (checked by running it again)")
+        for cause in piece.relaxed or (piece,):
+            say(f"    {cause.step}: {cause.reason}")
+        settings = ", ".join(assignment(item.setting, item.value) for item in piece.relaxed)
+        if piece.checked:
+            say(f"    to let it in: {settings} (checked by running the request again)")
         else:
             say("    no setting was found that lets it in")
 
 
-def held(wrong: Sequence[str], well: str, *, as_json: bool) -> None:
-    """Show whether something held; the first line says what differs."""
+def print_check(differences: Sequence[str], success: str, *, as_json: bool) -> None:
+    """Print the differences that a check found, or that it succeeded."""
     if as_json:
-        click.echo(json_text({"holds": not wrong, "differences": list(wrong)}))
+        print_json({"holds": not differences, "differences": differences})
         return
-    for text in wrong or [well]:
-        say(text)
+    for line in differences or [success]:
+        say(line)
 
 
-def status(
-    told: Status,
+def print_feedback(items: Sequence[Feedback], *, as_json: bool) -> None:
+    """Print feedback on contexts."""
+    print_list("feedback", items, _feedback_line, "no feedback yet", as_json=as_json)
+
+
+def _feedback_line(item: Feedback) -> str:
+    shared = " (shared)" if item.shared else ""
+    return f"{item.id}  {len(item.useful)} useful, {len(item.useless)} useless{shared}"
+
+
+def print_status(
+    result: Status,
     indexed_at: int | None,
     history: tuple[str, int] | None,
     stale: Mapping[str, int] | None,
     *,
     as_json: bool,
 ) -> None:
-    """Show what a store holds."""
-    values: dict[str, Any] = to_plain(told)
+    """Print what a store holds, and what only its owner may know: when it was last indexed."""
+    values: dict[str, Any] = to_plain(result)
     if indexed_at is not None:
         values["indexed_at"] = datetime.fromtimestamp(indexed_at, UTC).isoformat()
     if history is not None:
@@ -202,119 +300,100 @@ def status(
     if stale is not None:
         values["stale"] = dict(stale)
     if as_json:
-        click.echo(json_text(values))
+        print_json(values)
         return
-    pairs(values)
+    if stale is not None:
+        values["stale"] = ", ".join(f"{count} {state}" for state, count in stale.items())
+    print_pairs(values)
 
 
-def problems(found_: Sequence[Problem], *, as_json: bool) -> None:
-    """Show what a check found."""
+def print_problems(items: Sequence[Problem], *, as_json: bool) -> None:
+    """Print the problems that a check of the store found."""
     if as_json:
-        click.echo(json_text({"problems": found_}))
+        print_json({"problems": items})
         return
-    for problem in found_:
+    for problem in items:
         state = "repaired" if problem.repaired else "PROBLEM"
         say(f"{state}: {problem.check}: {problem.detail}")
-    if not found_:
-        say("everything is in order")
-    elif not all(problem.repaired for problem in found_):
-        note("run `quire doctor --repair` to mend what can be derived again")
+    if not items:
+        say("no problems found")
+    elif not all(problem.repaired for problem in items):
+        note("`quire doctor --repair` rebuilds inconsistent indexes")
 
 
-def imported(result: ImportResult, what: str, *, as_json: bool) -> None:
-    """Show what became of the things that were imported."""
+def print_purge_result(paths: Sequence[str], on_disk: Sequence[str], *, as_json: bool) -> None:
+    """Print which files were deleted from the store, and which still exist on disk."""
     if as_json:
-        click.echo(json_text(result))
+        print_json({"purged": paths, "still_on_disk": on_disk})
         return
-    notes(result.notes)
-    left_out(result.skipped)
-    say(
-        f"{result.added} {what} added, {result.changed} changed, {result.unchanged} unchanged, "
-        f"{len(result.skipped)} skipped"
-    )
-
-
-def notes(told: Iterable[str]) -> None:
-    """Tell a person what there is to know beside a result."""
-    for text in told:
-        note(f"note: {option_flags(text)}")
-
-
-def _missing(failed: Iterable[Failure], told: Iterable[str]) -> None:
-    """Tell who failed, then why else an answer may hold less than was meant."""
-    for failure in failed:
-        note(f"FAILED: {failure.source}: {failure.reason}")
-    notes(told)
-
-
-def purged(gone: Sequence[str], still: Sequence[str], *, as_json: bool) -> None:
-    """Show what was deleted for good."""
-    if as_json:
-        click.echo(json_text({"purged": list(gone), "still_on_disk": list(still)}))
-        return
-    for path in gone:
+    for path in paths:
         say(f"purged {path}")
-    if not gone:
+    if not paths:
         note("nothing in the store matches these paths")
-    if still:
+    if on_disk:
         note(
-            f"{len(still)} of them still exist on disk and would be indexed again; "
+            f"{len(on_disk)} of them still exist on disk and would be indexed again; "
             "delete them or name them in .quireignore"
         )
 
 
-def rules(
-    listed: Iterable[tuple[str, AccessRule]],
+def print_access_rules(
+    rules: Iterable[tuple[str, AccessRule]],
     groups: Mapping[str, Mapping[str, Sequence[str]]],
-    notes: Sequence[str] = (),
+    remarks: Sequence[str] = (),
     *,
     default: Sequence[str] | None = None,
     as_json: bool,
 ) -> None:
-    """Show who may read what; the default, where it is told, counts before all rules."""
-    rows = [(origin, rule.glob, list(rule.principals)) for origin, rule in listed]
+    """Print who can read what, in order of precedence: the default, then the rules, then groups."""
     if as_json:
-        told: dict[str, Any] = {} if default is None else {"default": list(default)}
-        told["rules"] = [
-            {"origin": origin, "glob": glob, "principals": principals}
-            for origin, glob, principals in rows
-        ]
-        told["groups"] = {
-            origin: {name: list(users) for name, users in table.items()}
-            for origin, table in groups.items()
-        }
-        click.echo(json_text({**told, "notes": list(notes)}))
+        data: dict[str, Any] = {} if default is None else {"default": default}
+        data["rules"] = [{"origin": origin, **to_plain(rule)} for origin, rule in rules]
+        print_json({**data, "groups": groups, "notes": remarks})
         return
-    if default is not None:
-        rows.insert(0, ("default", "*", list(default)))
-    for origin, glob, principals in rows:
-        say(f"{glob}  ->  {', '.join(principals) or 'owner'}  ({origin})")
+    rows = [*rules] if default is None else [("default", AccessRule("*", (*default,))), *rules]
+    for origin, rule in rows:
+        say(f"{rule.glob}  ->  {', '.join(rule.principals) or 'owner'}  ({origin})")
     for origin, table in groups.items():
         for name, users in table.items():
             say(f"@{name}  =  {', '.join(users)}  ({origin})")
-    for text in notes:
+    for text in remarks:
         note(f"note: {text}")
 
 
-def left_out(skipped: Sequence[Skipped]) -> None:
-    """Tell what was left out, by reason, the rarest first: a secret must not drown in pictures."""
+def print_skipped(skipped: Sequence[Skipped]) -> None:
+    """Print what was skipped, by reason; the rarest first, so that a secret is not overlooked."""
     reasons: dict[str, list[str]] = {}
-    for one in skipped:
-        reasons.setdefault(one.reason, []).append(one.path)
+    for item in skipped:
+        reasons.setdefault(item.reason, []).append(item.path)
     for reason, paths in sorted(reasons.items(), key=lambda item: (len(item[1]), item[0])):
-        more = f" and {len(paths) - PATHS_SHOWN} more" if len(paths) > PATHS_SHOWN else ""
-        note(f"skipped {', '.join(paths[:PATHS_SHOWN])}{more}: {reason}")
-    if any(len(paths) > PATHS_SHOWN for paths in reasons.values()):
-        note("--json lists all that was skipped")
+        more = f" and {len(paths) - MAX_PATHS} more" if len(paths) > MAX_PATHS else ""
+        note(f"skipped {', '.join(paths[:MAX_PATHS])}{more}: {reason}")
+    if any(len(paths) > MAX_PATHS for paths in reasons.values()):
+        note("--json lists everything that was skipped")
 
 
-def pairs(values: Mapping[str, Any]) -> None:
-    """Show names with their values, one below the other."""
-    width = max(len(name) for name in values)
-    for name, value in values.items():
-        told = "-" if value is None else value
-        if isinstance(value, Mapping):
-            told = ", ".join(f"{count} {what}" for what, count in value.items())
-        elif isinstance(value, list | tuple):
-            told = ", ".join(map(str, value))
-        say(f"{name:<{width}}  {told}")
+def _notes_and_skipped(result: IndexResult | ImportResult) -> None:
+    print_notes(result.notes)
+    print_skipped(result.skipped)
+
+
+def _failures_and_notes(failed: Iterable[Failure], texts: Iterable[str]) -> None:
+    for failure in failed:
+        note(f"FAILED: {failure.source}: {failure.reason}")
+    print_notes(texts)
+
+
+def _signals(signals: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in signals.items())
+
+
+def _write_exactly(text: str) -> None:
+    """Write a text to the byte, as its receipt has it; on a terminal its last line is ended."""
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None or sys.stdout.isatty():
+        click.echo(text, nl=bool(text) and not text.endswith("\n"))
+        return
+    stream.write(text.encode("utf-8", "surrogatepass"))
+    stream.flush()

@@ -1,7 +1,4 @@
-"""How far is it?
-
-A bar on a terminal, nothing in a pipe.
-"""
+"""Progress bars on a terminal; nothing in a pipe."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from quire.core.types import Progress
 
 
 @contextmanager
-def shown() -> Iterator[Callable[[Progress], None]]:
-    """Show progress while the block runs."""
+def show_progress() -> Iterator[Callable[[Progress], None]]:
+    """Show progress while the block runs; the value is called with each step."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -33,8 +30,8 @@ def shown() -> Iterator[Callable[[Progress], None]]:
         tasks = {
             "history": bars.add_task("reading history", total=None, visible=False),
             "read": bars.add_task("reading files", total=None),
-            "embed": bars.add_task("making vectors", total=None, visible=False),
-            "ask": bars.add_task("asking", total=None, visible=False),
+            "embed": bars.add_task("computing vectors", total=None, visible=False),
+            "ask": bars.add_task("answering questions", total=None, visible=False),
         }
 
         def report(progress: Progress) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.cli import output
-from quire.cli.options import CONTEXT, situation_typed
+from quire.cli.options import CONTEXT, read_situation
 from quire.core import serialize
 from quire.core.types import Condition, InheritedValue, InjectionRule, Mistake
 
@@ -37,9 +37,9 @@ def rules() -> None:
 @click.argument("paths", nargs=-1)
 @AS_JSON
 def check(*, paths: tuple[str, ...], as_json: bool) -> None:
-    """Check the context files below PATHS (default: the whole project); exit 1 on mistakes.
+    """Check context files; exit 1 if there are mistakes.
 
-    Shows for each rule whether its condition is an expression or a sentence.
+    Checks the files below PATHS (default: the whole project). Shows for each rule whether its condition is an expression or a sentence.
     """
     from quire.rules import project_files
 
@@ -53,7 +53,7 @@ def check(*, paths: tuple[str, ...], as_json: bool) -> None:
 @click.argument("path", default=".")
 @AS_JSON
 def list_(*, path: str, as_json: bool) -> None:
-    """List what applies at PATH (default: here), and the file that each part comes from."""
+    """List what applies at PATH (default: here), and from where."""
     from quire.rules import project_files
 
     _print_list(project_files.list_rules(_load_config(path), path), as_json=as_json)
@@ -69,14 +69,14 @@ def list_(*, path: str, as_json: bool) -> None:
 )
 @AS_JSON
 def test(*, path: str, situation: str, as_json: bool) -> None:
-    """Show which rules apply at PATH (default: here) in a situation, and why.
+    """Show which rules apply in a situation, and why.
 
-    Sentences go to the judge of [judge] in quire.toml. The age of a file adds nothing to the
+    PATH is the place that the rules apply to (default: here). Sentences go to the judge of [judge] in quire.toml. The age of a file adds nothing to the
     priorities here: only a store knows it.
     """
     from quire.rules import project_files
 
-    result = project_files.evaluate_rules(_load_config(path), path, situation_typed(situation))
+    result = project_files.evaluate_rules(_load_config(path), path, read_situation(situation))
     _print_test(result, as_json=as_json)
 
 
@@ -204,7 +204,7 @@ def _print_test(result: PlaceEvaluation, *, as_json: bool) -> None:
     for dangling in evaluation.missing:
         origin = f"rule {dangling.rule!r} of {dangling.path}"
         output.note(f"MISSING: {dangling.reference}, which {origin} injects")
-    output.notes(evaluation.notes)
+    output.print_notes(evaluation.notes)
     for outcome in evaluation.outcomes:
         sign, rule = "+" if outcome.applies else "-", outcome.rule
         output.say(f"{sign} rule {rule.name!r}: {outcome.why}  ({outcome.path}:{rule.line})")

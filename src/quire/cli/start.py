@@ -1,4 +1,7 @@
-"""Which door is opened? The fast one for hooks, which are started again and again; else all."""
+"""The entry point of the command `quire`.
+
+Hooks take a fast path of their own, because an assistant starts them again and again.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ def main() -> None:
             from quire.integrations.hooks.command import run
 
             run(sys.argv[2:])
-        from quire.cli.main import main as door
-    except KeyboardInterrupt:  # while modules are still being read
+        from quire.cli.main import main as run_command
+    except KeyboardInterrupt:  # while modules are being imported
         os._exit(INTERRUPTED)
-    door()
+    run_command()

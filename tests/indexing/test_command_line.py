@@ -44,7 +44,7 @@ def test_the_option_and_what_is_told(three: Repository) -> None:
 def test_an_option_that_is_none(three: Repository, wrong: str) -> None:
     told = three.tree.call("index", "--no-embed", "--history", wrong)
     assert told.returncode == 2
-    assert told.stderr == f"quire: --history is {wrong!r}: give a number, `all` or `none`\n"
+    assert told.stderr == f"quire: --history: expected a number, `all` or `none`, not {wrong!r}\n"
 
 
 def test_a_limit_below_none(three: Repository) -> None:

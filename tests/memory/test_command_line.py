@@ -87,7 +87,7 @@ def test_a_memory_in_words(plain: Tree) -> None:
     shown = plain.call("memory", "show", name).stdout
     assert "author      alice\n" in shown
     assert shown.endswith("| Tea at\n| four.\n")
-    assert plain.call("memory", "list", "--viewer", "bob").stderr == "nothing is remembered\n"
+    assert plain.call("memory", "list", "--viewer", "bob").stderr == "no memories\n"
 
 
 def test_an_experience_on_the_command_line(plain: Tree) -> None:

@@ -215,7 +215,7 @@ def test_what_does_not_hold_is_said_first_and_exits_1(shelf: Tree, tmp_path: Pat
     shelf.index()
     done = shelf.call("verify", str(receipt))
     assert (done.returncode, done.stdout) == (0, "the receipt holds\n")
-    assert "is not what the receipt was made from: `quire replay` says" in done.stderr
+    assert "the state that the receipt was made from; `quire replay` shows" in done.stderr
     data = json.loads(receipt.read_text("utf-8"))
     data["tokens"] += 1
     receipt.write_text(json.dumps(data), "utf-8")
@@ -291,7 +291,7 @@ def test_why_not_for_people_and_programs(shelf: Tree, words: Quire) -> None:
     assert relaxed["setting"] == "budget.total"
     done = shelf.call("why-not", QUERY, place, "--budget", "1200")
     assert done.returncode == 1
-    assert f"it gets in with --budget {relaxed['value']} (checked" in done.stdout
+    assert f"to let it in: --budget {relaxed['value']} (checked" in done.stdout
     done = shelf.call("why-not", QUERY, place, "--budget", str(relaxed["value"]))
     assert f"{out.path}:{out.lines[0]}-{out.lines[1]} is in the context" in done.stdout
 

@@ -45,7 +45,7 @@ def test_put_show_and_tree(filled: Tree) -> None:
 def test_a_block_is_replaced_only_on_purpose(filled: Tree) -> None:
     done = filled.call("block", "put", "Another", "--id", "voyage")
     assert done.returncode == 2
-    assert "there is a block 'voyage' already: `quire block edit` changes it" in done.stderr
+    assert "block 'voyage' already exists; change it with `quire block edit`" in done.stderr
     assert told(filled, "block", "show", "voyage")["text"] == "Voyage"
     told(filled, "block", "put", "Another", "--id", "voyage", "--type", "page", "--replace")
     lines = filled.call("block", "tree").stdout.splitlines()
@@ -85,7 +85,7 @@ def test_deleted_and_put_back(filled: Tree) -> None:
     assert len(before.splitlines()) == 3
     gone = filled.call("block", "delete", "voyage")
     assert gone.stdout == before
-    assert "deleted 3 blocks; `quire import blocks` puts back" in gone.stderr
+    assert "deleted 3 blocks; `quire import blocks` restores" in gone.stderr
     assert filled.call("block", "tree").stderr == "there are no blocks\n"
     result = told(filled, "import", "blocks", "-", stdin=gone.stdout)
     assert (result["added"], result["changed"], result["unchanged"]) == (3, 0, 0)
@@ -97,7 +97,7 @@ def test_folders_are_imported(plain: Tree) -> None:
     plain.fill({"notes/A.md": "[[B]] [[C]]\n", "notes/B.md": "Text.\n"})
     done = plain.call("import", "vault", "notes")
     assert done.returncode == 0
-    assert "leads nowhere: [[C]] on A.md" in done.stderr
+    assert "dangling link: [[C]] on A.md" in done.stderr
     assert done.stdout.startswith(
         "2 pages, 5 blocks (5 added, 0 changed, 0 unchanged, 0 removed); "
         "links: 1 resolved, 1 dangling; root b-"
@@ -113,13 +113,13 @@ def test_folders_are_imported(plain: Tree) -> None:
     [
         (("show", "absent"), "there is no block absent; see `quire block tree`"),
         (("put", "x", "--type", "poem"), "there is no type 'poem'"),
-        (("put", "x", "--set", "novalue"), "'novalue' is no NAME=VALUE"),
+        (("put", "x", "--set", "novalue"), "--set: expected NAME=VALUE, not 'novalue'"),
         (("put", "x", "--in", "absent"), "there is no block absent"),
         (("edit", "rope"), "nothing to edit"),
-        (("move", "rope"), "where to?"),
-        (("move", "rope", "log", "--root"), "where to?"),
+        (("move", "rope"), "expected either a PARENT or --root"),
+        (("move", "rope", "log", "--root"), "expected either a PARENT or --root"),
         (("move", "voyage", "rope"), "(voyage in rope in voyage)"),
-        (("share", "rope"), "with whom?"),
+        (("share", "rope"), "expected either PRINCIPALS or --inherit"),
         (("share", "rope", "a b"), "'a b' is not a principal"),
         (("tree", "--levels", "0"), "0 levels cannot be shown"),
         (("put", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"), "same with --allow-secret"),

@@ -291,18 +291,19 @@ def _next_position(quire: Quire, parent: str | None, viewer: str | None) -> int:
 
 def _parse_properties(texts: tuple[str, ...]) -> dict[str, Property]:
     booleans = {"true": True, "false": False}
-    return {name: booleans.get(value, value) for name, value in map(_parse_pair, texts)}
+    pairs = (_parse_pair("properties", text) for text in texts)
+    return {name: booleans.get(value, value) for name, value in pairs}
 
 
 def _parse_relations(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     relations: dict[str, tuple[str, ...]] = {}
-    for name, target in map(_parse_pair, texts):
+    for name, target in (_parse_pair("relations", text) for text in texts):
         relations[name] = (*relations.get(name, ()), target)
     return relations
 
 
-def _parse_pair(text: str) -> tuple[str, str]:
+def _parse_pair(field: str, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise InputError(f"expected NAME=VALUE, not {text!r}", value=text)
+        raise InputError(f"expected NAME=VALUE, not {text!r}", field=field, value=text)
     return name.strip(), value

@@ -86,7 +86,7 @@ def test_deleted_and_put_back(filled: Tree) -> None:
     gone = filled.call("block", "delete", "voyage")
     assert gone.stdout == before
     assert "deleted 3 blocks; `quire import blocks` restores" in gone.stderr
-    assert filled.call("block", "tree").stderr == "there are no blocks\n"
+    assert filled.call("block", "tree").stderr == "no blocks\n"
     result = told(filled, "import", "blocks", "-", stdin=gone.stdout)
     assert (result["added"], result["changed"], result["unchanged"]) == (3, 0, 0)
     assert filled.call("block", "export").stdout == before
@@ -122,7 +122,10 @@ def test_folders_are_imported(plain: Tree) -> None:
         (("share", "rope"), "expected either PRINCIPALS or --inherit"),
         (("share", "rope", "a b"), "'a b' is not a principal"),
         (("tree", "--levels", "0"), "0 levels cannot be shown"),
-        (("put", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"), "same with --allow-secret"),
+        (
+            ("put", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+            "take it out, or store it anyway with --allow-secret",
+        ),
     ],
 )
 def test_mistakes_are_told(filled: Tree, arguments: tuple[str, ...], message: str) -> None:

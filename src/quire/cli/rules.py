@@ -39,7 +39,8 @@ def rules() -> None:
 def check(*, paths: tuple[str, ...], as_json: bool) -> None:
     """Check context files; exit 1 if there are mistakes.
 
-    Checks the files below PATHS (default: the whole project). Shows for each rule whether its condition is an expression or a sentence.
+    Checks the files below PATHS (default: the whole project). Shows for each rule whether its
+    condition is an expression or a sentence.
     """
     from quire.rules import project_files
 
@@ -71,8 +72,8 @@ def list_(*, path: str, as_json: bool) -> None:
 def test(*, path: str, situation: str, as_json: bool) -> None:
     """Show which rules apply in a situation, and why.
 
-    PATH is the place that the rules apply to (default: here). Sentences go to the judge of [judge] in quire.toml. The age of a file adds nothing to the
-    priorities here: only a store knows it.
+    PATH is the place that the rules apply to (default: here). Sentences go to the judge of [judge]
+    in quire.toml. The age of a file adds nothing to the priorities here: only a store knows it.
     """
     from quire.rules import project_files
 

@@ -111,10 +111,11 @@ class FailOpen(click.Command):
 def hook(*, event: str, client: str, timeout: float, **options: Any) -> None:
     """Give a coding assistant context at an EVENT.
 
-    `quire install` sets it up. Reads the assistant's JSON from standard input and answers in its format, with at most 10,000
-    characters of context. session-start: the context files that apply and the most important
-    memories. prompt: a context for the prompt. post-tool: after the first failing test or build
-    of a session, what went wrong before. Never blocks: on any error the answer is empty.
+    `quire install` sets it up. Reads the assistant's JSON from standard input and answers in its
+    format, with at most 10,000 characters of context. session-start: the context files that apply
+    and the most important memories. prompt: a context for the prompt. post-tool: after the first
+    failing test or build of a session, what went wrong before. Never blocks: on any error the
+    answer is empty.
     """
     with Answer(timeout, sys.stdout) as answer, redirect_stdout(io.StringIO()):
         try:

@@ -20,9 +20,9 @@ from bench.stages import Stages, Stopwatch, charged
 from quire import config, engine, receipts
 from quire.core.types import Context, Recipe
 from quire.engine import Quire
-from quire.pipeline import recipe, retrieve
+from quire.pipeline import recipe
 from quire.pipeline import steps as pipeline_steps
-from quire.pipeline.retrieve import QueryVectors
+from quire.pipeline.query_vectors import QueryVectors
 from quire.store.sqlite.view import SqliteView
 
 RECIPE = recipe.load("documents")
@@ -228,8 +228,8 @@ def steps() -> Iterator[Stopwatch]:
         for name, _ in kept
     )
     watched: Stages = (
-        ("decide what is asked", engine, "decide"),
-        ("gather", retrieve, "gather"),
+        ("decide what is asked", engine, "resolve"),
+        ("gather", engine, "retrieve"),
         ("gather: words", SqliteView, "lexical"),
         ("gather: meaning", SqliteView, "semantic"),
         ("gather: chunks", SqliteView, "chunks"),

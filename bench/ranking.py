@@ -20,8 +20,11 @@ from quire import ranking
 from quire.core.protocols import View
 from quire.core.types import NO_FILTER, OWNER, Context, RankSpec, Recorded, SourceSpec
 from quire.engine import Quire
-from quire.pipeline import draft, retrieve, steps
-from quire.pipeline.request import ResolvedRequest, decide
+from quire.pipeline import steps
+from quire.pipeline.draft import start_draft
+from quire.pipeline.query_vectors import QueryVectors
+from quire.pipeline.request import ResolvedRequest, resolve
+from quire.pipeline.retrieve import Retrieved, retrieve
 
 PLAIN = RankSpec(fusion="rrf", reach=0)
 SEARCHED = "plain search: words and meaning, fused by place"
@@ -65,7 +68,7 @@ def _table(quire: Quire, model: QuestionModel, fresh: Fresh, size: int, asked: i
 
 def _ways(quire: Quire, model: QuestionModel, question: str) -> dict[str, Callable[[], object]]:
     vector = model.embed_query(question)
-    asked = decide(question, {"recipe": assemble.RECIPE})
+    asked = resolve(question, {"recipe": assemble.RECIPE})
     known = replace(asked, recorded=Recorded({question: vector}, model.model))
     with quire.store.view(OWNER) as view:
         gathered = _gathered(known, view)
@@ -92,17 +95,17 @@ def _searched(question: str, vector: bytes, view: View) -> None:
     assert view.chunks([one.hit.id for one in best]), "something was found"
 
 
-def _gathered(asked: ResolvedRequest, view: View) -> retrieve.Retrieved:
-    never = retrieve.QueryVectors(lambda: None, wanted=lambda: True)
-    return retrieve.gather(view, asked, never)
+def _gathered(asked: ResolvedRequest, view: View) -> Retrieved:
+    never = QueryVectors(lambda: None, wanted=lambda: True)
+    return retrieve(view, asked, never)
 
 
 def _packed(asked: ResolvedRequest, view: View) -> Context:
     return _assembled(asked, _gathered(asked, view))
 
 
-def _assembled(asked: ResolvedRequest, gathered: retrieve.Retrieved) -> Context:
-    made = steps.assemble(draft.start(asked, gathered), gathered.failed, gathered.notes)
+def _assembled(asked: ResolvedRequest, gathered: Retrieved) -> Context:
+    made = steps.assemble(start_draft(asked, gathered), gathered.failed, gathered.notes)
     assert made.sources, "something fits"
     assert not made.failed, made.failed
     return made

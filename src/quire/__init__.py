@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
     from quire.errors import InvalidContextTypeError, QuireError
     from quire.integrations.tools import context_aware
-    from quire.pipeline.codemap import Mapped
+    from quire.pipeline.codemap import CodeMap
     from quire.pipeline.why_not import Relaxation, WhyNot
     from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
     from quire.tokens import count_tokens, truncate_to_tokens
@@ -95,6 +95,7 @@ __all__ = [
     "ChainLink",
     "CheckedFiles",
     "Chunk",
+    "CodeMap",
     "Condition",
     "Context",
     "ContextFile",
@@ -122,7 +123,6 @@ __all__ = [
     "Intent",
     "InvalidContextTypeError",
     "Item",
-    "Mapped",
     "Memory",
     "MergedContext",
     "Mistake",
@@ -171,7 +171,7 @@ _HOMES = {
     "PageImportResult": ("quire.core.types.blocks", "PageImportResult"),
     "RemovedBlocks": ("quire.core.types.blocks", "RemovedBlocks"),
     "Embedder": ("quire.core.protocols", "Embedder"),
-    "Mapped": ("quire.pipeline.codemap", "Mapped"),
+    "CodeMap": ("quire.pipeline.codemap", "CodeMap"),
     "Relaxation": ("quire.pipeline.why_not", "Relaxation"),
     "WhyNot": ("quire.pipeline.why_not", "WhyNot"),
     "CheckedFiles": ("quire.rules.project_files", "CheckedFiles"),

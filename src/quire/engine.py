@@ -19,7 +19,6 @@ from typing import Any, Self, Unpack
 from quire import config, receipts, rules, tokens
 from quire.config import Config
 from quire.core.aio import make_async
-from quire.core.dates import parse_date
 from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder, Store, View
 from quire.core.types import (
@@ -48,16 +47,17 @@ from quire.memory.experience_service import Experiences
 from quire.memory.feedback_service import FeedbackLog
 from quire.memory.principle_service import Principles
 from quire.memory.service import Memories
-from quire.pipeline import codemap, replay, result, retrieve, steps, summarize
-from quire.pipeline import draft as pipeline_draft
-from quire.pipeline import notes as pipeline_notes
-from quire.pipeline import why_not as pipeline_why_not
-from quire.pipeline.codemap import Mapped
-from quire.pipeline.request import DEFAULT_MODEL, ResolvedRequest, decide
-from quire.pipeline.retrieve import QueryVectors, Retrieved
+from quire.pipeline import replay, steps
+from quire.pipeline.codemap import CodeMap, map_definitions
+from quire.pipeline.draft import Draft, start_draft
+from quire.pipeline.notes import context_notes, filter_notes
+from quire.pipeline.query_vectors import QueryVectors
+from quire.pipeline.request import DEFAULT_MODEL, ResolvedRequest, resolve
+from quire.pipeline.retrieve import Retrieved, for_search, retrieve
 from quire.pipeline.sections import filter_of
+from quire.pipeline.summarize import add_summaries
 from quire.pipeline.validate import check_tokens
-from quire.pipeline.why_not import WhyNot
+from quire.pipeline.why_not import WhyNot, chunks_at, source_ranks, why_not
 from quire.recipes.agent import AgentContexts
 from quire.recipes.situation import ContextRules
 from quire.recipes.workspace import WorkspaceContexts
@@ -234,36 +234,39 @@ class Quire:
             viewer: Who reads; None for the configured viewer, or the owner.
             exact: Compare every vector, however many there are.
         """
-        if not isinstance(query, str) or not query.strip():
-            raise InputError("the query is empty: say what to look for")
-        where = _filter(where, paths, kinds, since, until)
-        pipeline_notes.check(where)
-        request = decide(query, {"viewer": viewer, "where": where, "exact": exact})
-        request = replace(request, recipe=retrieve.deepened(request.recipe, k))
+        filters = {"paths": paths, "kinds": kinds, "since": since, "until": until, "where": where}
+        options: Any = {"viewer": viewer, "exact": exact} | {
+            name: value
+            for name, value in filters.items()
+            if value not in ((), [], None) and value != NO_FILTER
+        }
+        request = resolve(query, options)
+        request = replace(request, recipe=for_search(request.recipe, k))
         with self._project.view(viewer) as view:
-            retrieved = retrieve.gather(view, request, self._vectors, self._rule_evaluator)
-            candidates = steps.ranked(pipeline_draft.start(request, retrieved)).candidates
-            notes = pipeline_notes.on_filter(view, where, {hit.chunk.kind for hit in candidates})
+            retrieved = retrieve(view, request, self._vectors, self._rule_evaluator)
+            candidates = steps.rank(start_draft(request, retrieved)).candidates
+            kinds_found = {candidate.chunk.kind for candidate in candidates}
+            notes = filter_notes(view, filter_of(request.request), kinds_found)
             roots = view.roots()
         return SearchResult(
             results=candidates,
             state_root=roots.state,
             failed=retrieved.failed,
             notes=(*retrieved.notes, *notes),
-            exact=all(hits.exact for hits in retrieved.found.values()),
+            exact=all(hits.exact for hits in retrieved.hits.values()),
         )
 
     search_async = make_async(search)
 
     def assemble(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble one context for a query: within the budget, with sources and a receipt."""
-        return self._assemble(_resolve(query, options))
+        return self._assemble(resolve(query, options))
 
     assemble_async = make_async(assemble)
 
     def explain(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble, even where nothing fits; `decisions` says what became of each candidate."""
-        return self._assemble(_resolve(query, {**options, "allow_empty": True}))
+        return self._assemble(resolve(query, {**options, "allow_empty": True}))
 
     def _assemble(self, request: ResolvedRequest, *, fresh: bool = False) -> Context:
         with self._project.view(request.viewer) as view:
@@ -275,10 +278,9 @@ class Quire:
             if cached is not None:
                 return self._hand_out(cached, view.viewer, request)
             retrieved = self._retrieve(view, request)
-            draft = steps.run(pipeline_draft.start(request, retrieved))
-            notes = (*retrieved.notes, *pipeline_notes.on_context(view, request, retrieved))
-            context = result.told(draft, retrieved.failed, notes)
-            active = retrieved.situated
+            notes = (*retrieved.notes, *context_notes(view, request, retrieved))
+            context = steps.assemble(start_draft(request, retrieved), retrieved.failed, notes)
+            active = retrieved.active_rules
             state = receipts.view_fields(
                 roots,
                 view.viewer,
@@ -303,12 +305,12 @@ class Quire:
 
     def _retrieve(self, view: View, request: ResolvedRequest) -> Retrieved:
         """Retrieve what a context is made of, with summaries of what must be cut."""
-        retrieved = retrieve.gather(view, request, self._vectors, self._rule_evaluator)
+        retrieved = retrieve(view, request, self._vectors, self._rule_evaluator)
         if request.recorded is not None or request.recipe.fit.cut != tokens.SUMMARIZE:
             return retrieved
         # Packed once only to see what is cut; if nothing fits, packing again says so.
-        draft = steps.run(pipeline_draft.start(replace(request, allow_empty=True), retrieved))
-        return summarize.summarized(retrieved, draft, self._project.text_writer)
+        draft = steps.run(start_draft(replace(request, allow_empty=True), retrieved))
+        return add_summaries(retrieved, draft, self._project.text_writer)
 
     def _hand_out(self, context: Context, viewer: Viewer, request: ResolvedRequest) -> Context:
         self.audit.record(context, viewer, request.recipe.name)
@@ -321,12 +323,12 @@ class Quire:
         budget: int = MAP_BUDGET,
         model: str = DEFAULT_MODEL,
         viewer: Viewer | str | None = None,
-    ) -> Mapped:
+    ) -> CodeMap:
         """Map the most used definitions below some paths, or of the whole directory."""
         check_tokens("budget", budget)
         under = resolve_paths(self.root(), paths, must_exist=False)
         with self._project.view(viewer) as view:
-            return codemap.draw(view, under, budget, tokens.open_counter(model))
+            return map_definitions(view, under, budget, tokens.open_counter(model))
 
     # --- audit -------------------------------------------------------------------------------
 
@@ -362,67 +364,35 @@ class Quire:
 
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
         """Assemble twice, without the cache, and compare every byte, receipts included."""
-        request = _resolve(query, options)
+        request = resolve(query, options)
         return self._assemble(request, fresh=True) == self._assemble(request, fresh=True)
 
     def why_not(
         self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
     ) -> list[WhyNot]:
         """Explain for each chunk at a path why it is not in the context, and what lets it in."""
-        request = _resolve(query, options)
+        request = resolve(query, options)
         with self._project.view(request.viewer) as view:
-            wanted = pipeline_why_not.at(view, path, line)
+            wanted = chunks_at(view, path, line)
             first = self._retrieve(view, request)
             recorded = replay.record(first)
 
-            def run(recipe: Recipe) -> pipeline_draft.Draft:
+            def run(recipe: Recipe) -> Draft:
                 again = replace(request, recipe=recipe, recorded=recorded)
-                return pipeline_draft.start(
-                    again, retrieve.gather(view, again, self._vectors, self._rule_evaluator)
+                return start_draft(
+                    again, retrieve(view, again, self._vectors, self._rule_evaluator)
                 )
 
-            draft = pipeline_draft.start(request, first)
+            draft = start_draft(request, first)
             return [
-                pipeline_why_not.why_not(
+                why_not(
                     draft,
                     chunk,
                     run,
-                    partial(pipeline_why_not.places, view, request, first, chunk.id),
+                    partial(source_ranks, view, request, first, chunk.id),
                 )
                 for chunk in wanted
             ]
-
-
-def _resolve(query: str, options: Options) -> ResolvedRequest:
-    request = decide(query, options)
-    pipeline_notes.check(filter_of(request.request))
-    return request
-
-
-def _filter(
-    where: Filter,
-    paths: Sequence[str],
-    kinds: Sequence[str],
-    since: int | str | None,
-    until: int | str | None,
-) -> Filter:
-    """Return the filter that is passed as one value, or as its parts."""
-    parts = {"paths": paths, "kinds": kinds, "since": since, "until": until}
-    for name, value in parts.items():
-        if value in ((), [], None):
-            continue
-        if where != NO_FILTER:
-            raise InputError("cannot be combined with `where`", field=name, value=value)
-        if name in {"paths", "kinds"} and isinstance(value, str):  # its letters are no names
-            raise InputError(f"expected a list, as in [{value!r}]", field=name, value=value)
-    if where != NO_FILTER:
-        return where
-    return Filter(
-        kinds=tuple(kinds),
-        paths=tuple(paths),
-        since=parse_date("since", since) if isinstance(since, str) else since,
-        until=parse_date("until", until, end=True) if isinstance(until, str) else until,
-    )
 
 
 def open_quire(

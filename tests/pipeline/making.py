@@ -147,14 +147,14 @@ def draft(
         request=Request("question", counting.name, previous=tuple(previous), as_of=as_of),
         recipe=recipe or recipes.load("documents"),
         counter=counting,
-        found={name: hits(chunks) for name, chunks in found.items()},
-        bearing=bearing or FusionStats(),
+        hits={name: hits(chunks) for name, chunks in found.items()},
+        fusion_stats=bearing or FusionStats(),
         chunks={one.id: one for chunks in found.values() for one in chunks},
         records={
             name: Record(name, "document", "", modified=at) for name, at in (modified or {}).items()
         },
         outlines=outlines or {},
-        known=FeatureTable(as_of),
+        features=FeatureTable(as_of),
         allow_empty=allow_empty,
     )
 

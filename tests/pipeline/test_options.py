@@ -16,7 +16,7 @@ from quire.core.types.options import BY_SETTING, FILTERS, OPTIONS, name_options
 from quire.errors import InputError
 from quire.mcp import schemas
 from quire.pipeline import recipe as recipes
-from quire.pipeline.request import decide
+from quire.pipeline.request import resolve
 from quire.pipeline.sections import filter_of
 
 RECORDED = {name for name, option in OPTIONS.items() if option.recorded}
@@ -94,7 +94,7 @@ def test_what_is_typed_becomes_options(arguments: str, options: dict[str, Any]) 
     made = options_of(context.params)
     since = {"since": "2026-01-31"} if "--since" in arguments else {}
     assert made == {**options, **since}
-    decide("x", {**made, "recipe": "documents"} if "shares" not in options else {})
+    resolve("x", {**made, "recipe": "documents"} if "shares" not in options else {})
 
 
 def test_the_schema_of_tools_is_made_from_the_table() -> None:
@@ -118,16 +118,16 @@ def test_a_wrong_name_is_refused_with_the_nearest_right_one(name: str, near: str
     with pytest.raises(
         InputError, match=f"unknown option '{name}'; did you mean '{near}'"
     ) as error:
-        decide("x", {name: 1})  # type: ignore[misc]  # that is the point
+        resolve("x", {name: 1})  # type: ignore[misc]  # that is the point
     assert (error.value.value, error.value.allowed) == (name, tuple(OPTIONS))
 
 
 def test_filters_are_plain_options() -> None:
-    request = decide(
+    request = resolve(
         "x", {"kinds": ["code"], "paths": ["docs/**"], "since": 5, "until": None}
     ).request
     assert filter_of(request) == Filter(("code",), ("docs/**",), 5)
-    dated = decide("x", {"since": "1970-01-02", "until": "1970-01-02"}).request
+    dated = resolve("x", {"since": "1970-01-02", "until": "1970-01-02"}).request
     assert (dated.since, dated.until) == (86_400, 2 * 86_400 - 1)
 
 
@@ -135,10 +135,10 @@ def test_an_error_names_the_option_that_was_given_and_else_the_setting() -> None
     wrong = replace(recipes.load("documents"), name="mine")
     wrong = replace(wrong, fit=replace(wrong.fit, pack="x"))
     with pytest.raises(InputError) as error:
-        decide("x", {"recipe": wrong})
+        resolve("x", {"recipe": wrong})
     assert error.value.field == "fit.pack"
     with pytest.raises(InputError) as error:
-        decide("x", {"recipe": wrong, "pack": "y"})
+        resolve("x", {"recipe": wrong, "pack": "y"})
     assert error.value.field == "pack"
 
 

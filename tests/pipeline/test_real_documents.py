@@ -15,9 +15,9 @@ import pytest
 from quire import Quire, packing, rendering
 from quire.core.types import OWNER, Context
 from quire.packing import Packed
-from quire.pipeline.draft import Draft, start
-from quire.pipeline.request import decide
-from quire.pipeline.retrieve import gather
+from quire.pipeline.draft import Draft, start_draft
+from quire.pipeline.request import resolve
+from quire.pipeline.retrieve import retrieve
 from quire.pipeline.steps import STEPS
 from tests.conftest import Tree
 from tests.specs.test_0_documents import adjacency, top_three_among_first_five
@@ -57,9 +57,9 @@ def tell(text: str) -> None:
 
 def pieces_for(store: Quire, query: str, available: int) -> Draft:
     """Go as far as packing."""
-    asked = decide(query, {"budget": available, "reserve": {}})
+    asked = resolve(query, {"budget": available, "reserve": {}})
     with store.store.view(OWNER) as view:
-        draft = start(asked, gather(view, asked, store._vectors))
+        draft = start_draft(asked, retrieve(view, asked, store._vectors))
     for name, step in STEPS:
         if name == "pack":
             break

@@ -11,7 +11,7 @@ from quire import Quire
 from quire.core.types import Filter, Options, Recipe, SourceSpec
 from quire.errors import CallerError, ConfigError, InputError
 from quire.pipeline import recipe as recipes
-from quire.pipeline.request import decide
+from quire.pipeline.request import resolve
 from tests.conftest import Tree
 
 DOCUMENTS = recipes.load("documents")
@@ -78,14 +78,14 @@ def test_what_cannot_be_is_refused_by_name(
 )
 def test_options_of_the_wrong_kind(options: dict[str, Any], said: str) -> None:
     with pytest.raises(CallerError) as refused:
-        decide("quorum", options)  # type: ignore[arg-type]  # that is the point
+        resolve("quorum", options)  # type: ignore[arg-type]  # that is the point
     assert said in str(refused.value)
 
 
 @pytest.mark.parametrize("query", ["", " ", "\n\t", 5, None])
 def test_an_empty_question(query: Any) -> None:
     with pytest.raises(InputError, match="the query is empty; say what the context is for"):
-        decide(query, {})
+        resolve(query, {})
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_a_recipe_made_by_hand(library: Quire, changed: dict[str, Any], said: st
     ],
 )
 def test_askings_that_mean_the_same_are_the_same(one: Options, other: Options) -> None:
-    assert decide("quorum", one).key == decide("quorum", other).key
-    assert decide("quorum", one).key == decide(" quorum\n", other).key
-    assert decide("quorum", one).key != decide("quorums", other).key
+    assert resolve("quorum", one).key == resolve("quorum", other).key
+    assert resolve("quorum", one).key == resolve(" quorum\n", other).key
+    assert resolve("quorum", one).key != resolve("quorums", other).key
 
 
 # --- recipes -----------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_a_recipe_that_extends_nothing_has_the_defaults(tree: Tree) -> None:
     path = tree.write("own.toml", "[sources.lexical]\nk = 5\n")
     own = recipes.load(str(path))
     assert own == Recipe("own", sources={"lexical": SourceSpec(5)})
-    assert decide("quorum", {"recipe": str(path)}).recipe.budget.available == 3200
+    assert resolve("quorum", {"recipe": str(path)}).recipe.budget.available == 3200
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_shipped_recipes_are_listed() -> None:
     for name in recipes.shipped():
         assert recipes.load(name).about
         if name != "premortem":  # which needs a domain
-            assert decide("quorum", {"recipe": name}).recipe.about
+            assert resolve("quorum", {"recipe": name}).recipe.about
 
 
 @pytest.mark.parametrize("name", recipes.shipped())

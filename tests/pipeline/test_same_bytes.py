@@ -49,7 +49,7 @@ def test_cache_on_or_off(library: Quire, expected: list[str]) -> None:
     for (query, options), text in zip(requests(), expected, strict=True):
         assert plain(library.assemble(query, **options)) == text
     library._contexts._items.clear()
-    library._vectors._kept._items.clear()
+    library._vectors._cache._items.clear()
     for (query, options), text in zip(requests(), expected, strict=True):
         assert plain(library.assemble(query, **options)) == text
         assert library.verify_determinism(query, **options)

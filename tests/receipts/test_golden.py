@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from quire import Quire, audit, receipts, tokens
+from quire import Quire, receipts, tokens
 from quire import open as open_quire
 from quire.errors import InputError
+from quire.indexing import audit
 from quire.receipts.schema import UPGRADES, VERSION
 from tests.conftest import Tree
 from tests.receipts.golden import make

@@ -32,7 +32,7 @@ def test_replay_gives_the_same_bytes(library: Quire) -> None:
 def test_replay_needs_no_model(project: Quire) -> None:
     context = project.assemble(QUERY)
     assert context.receipt["query_vector"] is not None
-    project._vectors._kept._items.clear()
+    project._vectors._cache._items.clear()
     embedder = Broken()
     project._project._embedder = embedder
     again, differing = project.replay(context.receipt)
@@ -42,7 +42,7 @@ def test_replay_needs_no_model(project: Quire) -> None:
 
 def test_replay_does_not_ask_another_model_that_is_configured(project: Quire) -> None:
     context = project.assemble(QUERY)
-    project._vectors._kept._items.clear()
+    project._vectors._cache._items.clear()
     project._project._embedder = Meaning("another/16")
     assert project.assemble(QUERY, budget=3000).failed, "asking anew would fail"
     assert project.replay(context.receipt)[1] == []

@@ -65,4 +65,4 @@ class AccessControl:
         """Return a note on each of some rules that matches no file in the store."""
         with self._project.view(OWNER) as view:
             paths = [record.path for record in view.listing()]
-        return notes.on_rules(tuple(rules), paths)
+        return notes.rule_notes(tuple(rules), paths)

@@ -10,7 +10,7 @@ from quire.errors import InputError
 from quire.indexing import files, git_history
 from quire.indexing.project import INDEXED_AT, Project
 from quire.ingest.paths import resolve_paths
-from quire.pipeline import notes
+from quire.pipeline.validate import check_filter
 
 
 class Documents:
@@ -74,6 +74,6 @@ class Documents:
         self, where: Filter = NO_FILTER, *, viewer: Viewer | str | None = None
     ) -> list[Record]:
         """List the records that pass a filter and that the viewer may read."""
-        notes.check(where)
+        check_filter(where)
         with self._project.view(viewer) as view:
             return list(view.listing(where))

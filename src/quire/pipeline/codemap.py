@@ -1,7 +1,7 @@
-"""Which definitions of a tree does a newcomer need to know first?
+"""Map a codebase: the definitions that matter most, as many as fit a budget.
 
-The most used definitions of what the viewer may read, as many as the budget holds: ranked over the
-graph of who uses whom, counted as they are said, deterministic.
+Definitions are ranked by PageRank over the graph of references, among what the viewer may read, and
+counted as they are rendered.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from quire.core.types import NO_FILTER, Outline
 from quire.errors import BudgetTooSmallError
 from quire.rendering.codemap import Entry
 
-AT_ONCE = 500
-"""So many outlines are read at a time."""
-TRIED = 64
-"""So many more are tried when the first that does not fit was met."""
+BATCH_SIZE = 500
+"""How many outlines are read at a time."""
+MAX_TRIES = 64
+"""How many more definitions are tried after the first that does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
-    """A map of a tree: its text, what it costs, and how much of the tree it shows."""
+class CodeMap:
+    """A map of a codebase: its text, what it costs, and how much of the code it shows."""
 
     text: str
     tokens: int
@@ -38,20 +38,20 @@ class Mapped:
     notes: tuple[str, ...] = ()
 
 
-def draw(view: View, under: Sequence[str], budget: int, counter: Counter) -> Mapped:
-    """Map the definitions below some paths of a space."""
-    paths, outlines = _read(view)
+def map_definitions(view: View, under: Sequence[str], budget: int, counter: Counter) -> CodeMap:
+    """Map the definitions below some paths."""
+    paths, outlines = _read_outlines(view)
     ranks = ranking.rank_definitions(outlines, paths)
-    wanted = [
+    definitions = [
         (record, place)
         for record, outline in outlines.items()
         if any(is_under(paths[record], part) for part in under)
         for place in range(len(outline.entities))
         if ranking.is_definition(outline, place)
     ]
-    wanted.sort(key=lambda each: (-ranks.get(each, 0), paths[each[0]], each))
-    entries: list[Entry] = [(paths[record], record, place) for record, place in wanted]
-    chosen = _fitting(entries, outlines, budget, counter)
+    definitions.sort(key=lambda item: (-ranks.get(item, 0), paths[item[0]], item))
+    entries: list[Entry] = [(paths[record], record, place) for record, place in definitions]
+    chosen = _select_fitting(entries, outlines, budget, counter)
     text = rendering.render_codemap(chosen, outlines)
     if entries and not chosen:
         least = min(counter.count(rendering.render_codemap([entry], outlines)) for entry in entries)
@@ -61,10 +61,14 @@ def draw(view: View, under: Sequence[str], budget: int, counter: Counter) -> Map
             value=budget,
             hint=f"raise {{budget}} to {least}",
         )
-    notes = [] if entries else ["there is no definition to show: nothing readable here is code"]
+    notes = (
+        []
+        if entries
+        else ["there is no definition to show: no code here that this viewer may read"]
+    )
     if counter.note:
         notes.append(counter.note)
-    return Mapped(
+    return CodeMap(
         text=text,
         tokens=counter.count(text),
         budget=budget,
@@ -76,25 +80,25 @@ def draw(view: View, under: Sequence[str], budget: int, counter: Counter) -> Map
     )
 
 
-def _read(view: View) -> tuple[dict[str, str], dict[str, Outline]]:
+def _read_outlines(view: View) -> tuple[dict[str, str], dict[str, Outline]]:
     """Read all outlines of code that the viewer may read, in the order of their paths."""
     paths = {record.id: record.path for record in view.listing(NO_FILTER) if record.kind == "code"}
     names = list(paths)
     outlines: dict[str, Outline] = {}
-    for at in range(0, len(names), AT_ONCE):
-        outlines |= view.outlines(names[at : at + AT_ONCE])
+    for at in range(0, len(names), BATCH_SIZE):
+        outlines |= view.outlines(names[at : at + BATCH_SIZE])
     return paths, {name: outlines[name] for name in names if name in outlines}
 
 
-def _fitting(
+def _select_fitting(
     entries: Sequence[Entry], outlines: Mapping[str, Outline], budget: int, counter: Counter
 ) -> list[Entry]:
-    """Take the best ones that fit: as many of the first as possible, then whatever still does."""
+    """Select as many of the first entries as fit, then those of the next that still do."""
 
     def fits(chosen: Sequence[Entry]) -> bool:
         return counter.count(rendering.render_codemap(chosen, outlines)) <= budget
 
-    # A line costs a token at least, so no more than that many can be in.
+    # A line costs at least one token, so no more than that many can fit.
     low, high = 0, min(len(entries), budget)
     while low < high:
         middle = (low + high + 1) // 2
@@ -103,7 +107,7 @@ def _fitting(
         else:
             high = middle - 1
     chosen = list(entries[:low])
-    for entry in entries[low : low + TRIED]:
+    for entry in entries[low : low + MAX_TRIES]:
         if fits([*chosen, entry]):
             chosen.append(entry)
     return chosen

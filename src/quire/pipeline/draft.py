@@ -1,4 +1,4 @@
-"""What flows from step to step?"""
+"""The draft of a context: the value that the steps pass on."""
 
 from __future__ import annotations
 
@@ -27,123 +27,128 @@ from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved
 from quire.ranking import FeatureTable
 
-APART = 2
-"""What stands between two messages, in tokens."""
+SEPARATOR_TOKENS = 2
+"""What separates two messages, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What flows from step to step."""
+    """A context in the making: what was retrieved, and what the steps made of it so far."""
 
     request: Request
     recipe: Recipe
     counter: Counter
-    found: Mapping[str, Hits]
-    """What each source found."""
-    bearing: FusionStats
+    hits: Mapping[str, Hits]
+    """The hits of each source."""
+    fusion_stats: FusionStats
     chunks: Mapping[str, Chunk]
-    """All that was found, by id."""
+    """The chunks of all hits, by id."""
     records: Mapping[str, Record]
-    """What the chunks were cut from, by record, where that matters."""
+    """The records of the chunks, if the recipe needs them."""
     outlines: Mapping[str, Outline]
-    """What the records of the chunks are made of, by record, where that matters."""
-    known: FeatureTable = field(default_factory=FeatureTable)
-    """What is known of the chunks beside what the sources say."""
+    """The outlines of the records, likewise."""
+    features: FeatureTable = field(default_factory=FeatureTable)
+    """What ranking weighs beside the scores of the sources."""
     crumbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The titles of the pages that records stand in, where that was looked up."""
+    """The titles of the pages that contain a record, if they were looked up."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
-    """Where records stand in the tree, likewise."""
+    """The places of records in the tree, likewise."""
     contexts: Mapping[str, ActiveContext] = field(default_factory=dict)
-    """The contexts that count, by record, where rules were asked."""
+    """The active contexts, by record, if the recipe evaluates rules."""
     sections: Mapping[str, str] = field(default_factory=dict)
-    """The part of the page that each chunk was found for, by its name, if the page has parts."""
+    """The section that each chunk was found for, if the recipe has sections."""
     summaries: Mapping[str, str] = field(default_factory=dict)
-    """What was written of texts that are too long, by their names."""
+    """The summaries of texts that are too long, by their keys."""
     frame: Frame = field(default_factory=Frame)
     candidates: tuple[Candidate, ...] = ()
     pieces: tuple[Piece, ...] = ()
-    """What is in, as it will be shown."""
-    left: tuple[Piece, ...] = ()
+    """The pieces that are in, as they will be shown."""
+    left_out: tuple[Piece, ...] = ()
+    """The pieces that did not fit."""
     preferred: tuple[Piece, ...] = ()
-    """All that could be in, in full, in the order of preference."""
+    """All pieces in full, in the order of preference."""
     footer: bool = True
-    """Whether sources are named at the end, if the recipe wants it."""
+    """Whether sources are listed at the end, if the recipe says so."""
     passages: tuple[Passage, ...] = ()
     text: str = ""
     tokens: int = 0
     truncated: bool = False
     gap: int = 0
+    """How much score the best choice could have more, at most."""
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()
     allow_empty: bool = False
-    counted: dict[tuple[object, ...], int] = field(default_factory=dict, compare=False)
-    """What was counted so far, by what it is made of: shared by all drafts that come of one."""
+    token_counts: dict[tuple[object, ...], int] = field(default_factory=dict, compare=False)
+    """A cache of counts, shared by all drafts that are made of one."""
 
 
-def _heard(asked: ResolvedRequest) -> tuple[tuple[str, str], ...]:
-    """Keep the newest messages of a conversation, whole ones, as many as may be told."""
-    room = asked.recipe.budget.history
-    kept: list[tuple[str, str]] = []
-    for who, text in reversed(asked.request.history):
-        room -= asked.counter.count(rendering.message_text(who, text)) + APART
+def start_draft(resolved: ResolvedRequest, retrieved: Retrieved) -> Draft:
+    """Return the first draft of what was retrieved."""
+    request, recipe = resolved.request, resolved.recipe
+    history = _fitting_history(resolved)
+    dropped = len(request.history) - len(history) if recipe.budget.history else 0
+    evaluation = retrieved.active_rules.evaluation
+    return Draft(
+        request=request,
+        recipe=recipe,
+        counter=resolved.counter,
+        hits=retrieved.hits,
+        fusion_stats=retrieved.fusion_stats,
+        chunks=retrieved.chunks,
+        records=retrieved.records,
+        outlines=retrieved.outlines,
+        features=retrieved.features.table,
+        crumbs=retrieved.features.crumbs,
+        places=retrieved.features.places,
+        contexts={
+            retrieved.active_rules.records[active.context.path].id: active
+            for active in evaluation.contexts
+        },
+        sections=retrieved.sections,
+        summaries=retrieved.summaries,
+        frame=Frame(
+            recipe.sections,
+            query=request.query,
+            history=history,
+            system=_checked_instructions(resolved),
+            situation=request.situation,
+            rules=evaluation,
+            warnings=tuple(f"{failure.source}: {failure.reason}" for failure in retrieved.failed),
+        ),
+        notes=(f"{dropped} older messages of the conversation did not fit",) if dropped else (),
+        allow_empty=resolved.allow_empty,
+    )
+
+
+def _fitting_history(resolved: ResolvedRequest) -> tuple[tuple[str, str], ...]:
+    """Return the newest messages of the conversation, whole ones, that fit their budget."""
+    room = resolved.recipe.budget.history
+    messages: list[tuple[str, str]] = []
+    for role, text in reversed(resolved.request.history):
+        room -= resolved.counter.count(rendering.message_text(role, text)) + SEPARATOR_TOKENS
         if room < 0:
             break
-        kept.append((who, text))
-    return tuple(reversed(kept))
+        messages.append((role, text))
+    return tuple(reversed(messages))
 
 
-def _told(asked: ResolvedRequest) -> str:
-    """Give the caller's instructions, if they keep to what they may take."""
-    if not asked.request.system:
+def _checked_instructions(resolved: ResolvedRequest) -> str:
+    """Return the caller's instructions; refuse what exceeds their budget."""
+    instructions = resolved.request.system
+    if not instructions:
         return ""  # a counter is not loaded for nothing
-    cost, most = asked.counter.count(asked.request.system), asked.recipe.budget.system
-    if not most:
+    cost, limit = resolved.counter.count(instructions), resolved.recipe.budget.system
+    if not limit:
         raise InputError(
-            f"the recipe {asked.recipe.name!r} takes no instructions",
+            f"the recipe {resolved.recipe.name!r} takes no instructions",
             field="system",
             hint="use a recipe that does, such as 'workspace'",
         )
-    if cost > most:
+    if cost > limit:
         raise BudgetError(
-            f"has {cost} tokens, at most {most} are allowed",
+            f"has {cost} tokens, at most {limit} are allowed",
             field="system",
             value=cost,
             hint="shorten it",
         )
-    return asked.request.system
-
-
-def start(asked: ResolvedRequest, gathered: Retrieved) -> Draft:
-    """Make the first draft of what was gathered."""
-    heard = _heard(asked)
-    dropped = len(asked.request.history) - len(heard) if asked.recipe.budget.history else 0
-    return Draft(
-        request=asked.request,
-        recipe=asked.recipe,
-        counter=asked.counter,
-        found=gathered.found,
-        bearing=gathered.bearing,
-        chunks=gathered.chunks,
-        records=gathered.records,
-        outlines=gathered.outlines,
-        known=gathered.features.known,
-        crumbs=gathered.features.crumbs,
-        places=gathered.features.places,
-        contexts={
-            gathered.situated.records[each.context.path].id: each
-            for each in gathered.situated.evaluation.contexts
-        },
-        sections=gathered.sections,
-        summaries=gathered.summaries,
-        frame=Frame(
-            asked.recipe.sections,
-            query=asked.request.query,
-            history=heard,
-            system=_told(asked),
-            situation=asked.request.situation,
-            ruled=gathered.situated.evaluation,
-            warnings=tuple(f"{failure.source}: {failure.reason}" for failure in gathered.failed),
-        ),
-        notes=(f"{dropped} older messages of the conversation did not fit",) if dropped else (),
-        allow_empty=asked.allow_empty,
-    )
+    return instructions

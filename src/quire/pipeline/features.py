@@ -1,7 +1,7 @@
-"""What is known of candidates beside what the sources say of them?
+"""Compute the features of candidates that ranking weighs beside the scores of the sources.
 
-How near they stand to what the asker looks at, how similar they are to the question, what the asker
-worked on lately: all of it is looked up here, so that ranking needs no store.
+How near a record is to the focus, how similar it is to the query, how lately the user worked on it:
+all of it is looked up here, so that ranking needs no store.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from quire.core.types import BLOCK_PREFIX, Chunk, Filter, Recipe, Record, Reques
 from quire.memory import feedback
 
 MONTH = 30 * 24 * 60 * 60
-DEEDS = 500
-"""So many of the asker's last deeds are looked at."""
-MOST = 1000
+MAX_EVENTS = 500
+"""How many of the user's last events are looked at."""
+FULL_AFFINITY = 1000
 PREFERRED = 1000
 PAGES = tuple(f"{BLOCK_PREFIX}{name}" for name in blocks.PAGES)
 _WORD = re.compile(r"\w+")
@@ -28,18 +28,19 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class CandidateFeatures:
-    """What stands around the candidates, and what is known of them."""
+    """What is known of the records of candidates."""
 
-    known: ranking.FeatureTable = field(default_factory=ranking.FeatureTable)
+    table: ranking.FeatureTable = field(default_factory=ranking.FeatureTable)
+    """The features that ranking weighs."""
     crumbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The titles of the pages that records stand in, the outermost first."""
+    """The titles of the pages that contain a record, the outermost first."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
-    """Where records stand in the tree: position and id of what they stand in, then their own."""
+    """The place of a record in the tree: position and id of its ancestors, then its own."""
     excluded: frozenset[str] = frozenset()
-    """Records that were not wanted, or stand below one."""
+    """The records that the request excludes, and all below them."""
 
 
-def look(
+def compute_features(
     view: View,
     request: Request,
     recipe: Recipe,
@@ -50,82 +51,93 @@ def look(
     model: str | None,
     as_of: int | None,
 ) -> CandidateFeatures:
-    """Look up whatever a recipe weighs."""
-    told = (
+    """Compute the features that a recipe weighs."""
+    tally = (
         feedback.tally(view.listing(Filter(kinds=(feedback.KIND,))), view.viewer)
         if recipe.rank.feedback
         else {}
     )
     if not recipe.rank.weights and not request.exclude:
-        return CandidateFeatures(ranking.FeatureTable(as_of, told))
-    chains = retrieval.ancestors(view, records.values())
-    lines = {name: (name, *(each.id for each in above)) for name, above in chains.items()}
+        return CandidateFeatures(ranking.FeatureTable(as_of, tally))
+    ancestors = retrieval.ancestors(view, records.values())
+    chains = {
+        name: (name, *(ancestor.id for ancestor in above)) for name, above in ancestors.items()
+    }
     excluded = frozenset(
-        name for name, line in lines.items() if not {*line}.isdisjoint(request.exclude)
+        name for name, chain in chains.items() if not {*chain}.isdisjoint(request.exclude)
     )
     if not recipe.rank.weights:
-        return CandidateFeatures(ranking.FeatureTable(as_of, told), excluded=excluded)
+        return CandidateFeatures(ranking.FeatureTable(as_of, tally), excluded=excluded)
     return CandidateFeatures(
         ranking.FeatureTable(
             as_of=as_of,
-            feedback=told,
+            feedback=tally,
             has_focus=request.focus is not None,
-            distances=_distances(view, request.focus, lines),
-            similarity=_similarity(view, chunks, vector, model),
-            types=_types(request, recipe),
-            affinity=_affinity(view, lines, as_of),
+            distances=_distances(view, request.focus, chains),
+            similarity=_similarities(view, chunks, vector, model),
+            types=_kind_scores(request, recipe),
+            affinity=_affinities(view, chains, as_of),
         ),
         crumbs={
-            name: tuple(each.title for each in reversed(above) if each.kind in PAGES)
-            for name, above in chains.items()
+            name: tuple(ancestor.title for ancestor in reversed(above) if ancestor.kind in PAGES)
+            for name, above in ancestors.items()
         },
         places={
-            name: tuple((each.position, each.id) for each in (*reversed(above), records[name]))
-            for name, above in chains.items()
+            name: tuple(
+                (record.position, record.id) for record in (*reversed(above), records[name])
+            )
+            for name, above in ancestors.items()
         },
         excluded=excluded,
     )
 
 
-def _distances(view: View, focus: str | None, lines: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    looked = view.records([] if focus is None else [focus])
-    if not looked:
+def _distances(
+    view: View, focus: str | None, chains: Mapping[str, Sequence[str]]
+) -> dict[str, int]:
+    """Count the steps in the tree from the focus to each record."""
+    focused = view.records([] if focus is None else [focus])
+    if not focused:
         return {}
-    above = retrieval.ancestors(view, looked)[looked[0].id]
-    own = (looked[0].id, *(each.id for each in above))
-    found = {name: retrieval.distance(own, line) for name, line in lines.items()}
-    return {name: steps for name, steps in found.items() if steps is not None}
+    above = retrieval.ancestors(view, focused)[focused[0].id]
+    own_chain = (focused[0].id, *(ancestor.id for ancestor in above))
+    distances = {name: retrieval.distance(own_chain, chain) for name, chain in chains.items()}
+    return {name: steps for name, steps in distances.items() if steps is not None}
 
 
-def _similarity(
+def _similarities(
     view: View, chunks: Collection[str], vector: bytes | None, model: str | None
 ) -> dict[str, int]:
     if vector is None:
         return {}
-    asked = np.frombuffer(vector, np.int8).astype(np.int64)
+    query = np.frombuffer(vector, np.int8).astype(np.int64)
     return {
-        name: embed.similarity(model, int(np.frombuffer(each, np.int8) @ asked), len(vector))
-        for name, each in view.vectors(sorted(chunks)).items()
+        name: embed.similarity(model, int(np.frombuffer(stored, np.int8) @ query), len(vector))
+        for name, stored in view.vectors(sorted(chunks)).items()
     }
 
 
-def _types(request: Request, recipe: Recipe) -> dict[str, int]:
-    """Tell how well kinds answer the question: by the intents whose words stand in it."""
+def _kind_scores(request: Request, recipe: Recipe) -> dict[str, int]:
+    """Score how well kinds answer the query, by the intents whose words it contains."""
     words = set(_WORD.findall(request.query.lower()))
-    found: dict[str, int] = {}
+    scores: dict[str, int] = {}
     for intent in recipe.intents.values():
         if not words.isdisjoint(intent.words):
-            for kind, worth in intent.types.items():
-                found[kind] = max(worth, found.get(kind, 0))
-    return {**found, **dict.fromkeys(request.prefer, PREFERRED)}
+            for kind, score in intent.types.items():
+                scores[kind] = max(score, scores.get(kind, 0))
+    return {**scores, **dict.fromkeys(request.prefer, PREFERRED)}
 
 
-def _affinity(view: View, lines: Mapping[str, Iterable[str]], as_of: int | None) -> dict[str, int]:
-    """Tell how lately the asker did something to records, or to what they stand in."""
-    lately: dict[str, int] = {}
-    for event in view.events(actor=view.viewer.actor, limit=DEEDS):
+def _affinities(
+    view: View, chains: Mapping[str, Iterable[str]], as_of: int | None
+) -> dict[str, int]:
+    """Score how lately the user worked on a record or its ancestors."""
+    latest: dict[str, int] = {}
+    for event in view.events(actor=view.viewer.actor, limit=MAX_EVENTS):
         age = max(0, (event.at if as_of is None else as_of) - event.at)
-        fresh = max(0, MOST - age * MOST // MONTH)
-        lately[event.record_id] = max(fresh, lately.get(event.record_id, 0))
-    found = {name: max(lately.get(each, 0) for each in line) for name, line in lines.items()}
-    return {name: fresh for name, fresh in found.items() if fresh}
+        score = max(0, FULL_AFFINITY - age * FULL_AFFINITY // MONTH)
+        latest[event.record_id] = max(score, latest.get(event.record_id, 0))
+    scores = {
+        name: max(latest.get(record_id, 0) for record_id in chain) for name, chain in chains.items()
+    }
+    return {name: score for name, score in scores.items() if score}

@@ -1,19 +1,18 @@
 """Notes: why an answer may hold less than its caller expects.
 
 Nothing failed, and yet a misspelled kind or a date that no record has leaves little or nothing to
-find. A filter that nothing can pass is refused; everything else is a note. Notes count only what
-the viewer may read. A name in backticks is an option, which an interface may write in its own way.
+find. Notes count only what the viewer may read. A name in backticks is an option, which an
+interface may write in its own way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from quire.core.globs import Globs, is_negated
+from quire.core.globs import Globs
 from quire.core.protocols import View
 from quire.core.types import AccessRule, Filter, Recipe, Request
 from quire.core.types.options import OPTIONS
-from quire.errors import InputError
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved
 from quire.pipeline.sections import filter_of
@@ -27,18 +26,7 @@ DATE_HINT = (
 )
 
 
-def check(where: Filter) -> None:
-    """Refuse a filter that nothing can pass."""
-    if where.paths and all(is_negated(glob) for glob in where.paths):
-        raise InputError(
-            f"{', '.join(map(repr, where.paths))} only exclude, so nothing is left",
-            field="paths",
-            value=where.paths,
-            hint="put a glob that includes first, such as '**'",
-        )
-
-
-def on_filter(view: View, where: Filter, kinds: Collection[str]) -> list[str]:
+def filter_notes(view: View, where: Filter, kinds: Collection[str]) -> list[str]:
     """Name the parts of a filter that leave out more than may be meant; `kinds` are those found."""
     missing = [kind for kind in where.kinds if kind not in kinds]
     stored = sorted({record.kind for record in view.listing()}) if missing else []
@@ -52,11 +40,11 @@ def on_filter(view: View, where: Filter, kinds: Collection[str]) -> list[str]:
     return notes
 
 
-def on_context(view: View, resolved: ResolvedRequest, retrieved: Retrieved) -> list[str]:
+def context_notes(view: View, resolved: ResolvedRequest, retrieved: Retrieved) -> list[str]:
     """Name the options of a context that have no effect, and what its filter leaves out."""
     recipe, request = resolved.recipe, resolved.request
     kinds = {chunk.kind for chunk in retrieved.chunks.values()}
-    notes = on_filter(view, filter_of(request), kinds)
+    notes = filter_notes(view, filter_of(request), kinds)
     dates = [record.modified for record in retrieved.records.values()]
     if recipe.rank.recent and dates and all(date is None for date in dates):
         notes.append(f"no candidate has a date, so none is preferred as recent; {DATE_HINT}")
@@ -78,7 +66,7 @@ def _without_effect(request: Request, recipe: Recipe) -> list[str]:
     ]
 
 
-def on_rules(rules: Iterable[AccessRule], paths: Sequence[str]) -> list[str]:
+def rule_notes(rules: Iterable[AccessRule], paths: Sequence[str]) -> list[str]:
     """Name the access rules that apply to no file."""
     return [
         f"no file in the store matches the rule for {rule.glob!r}"

@@ -43,8 +43,8 @@ def record(retrieved: Retrieved) -> Recorded:
         vectors=retrieved.vectors,
         embedder=retrieved.coverage.model,
         failed=retrieved.failed,
-        judge=retrieved.situated.judge,
-        verdicts=retrieved.situated.evaluation.verdicts,
+        judge=retrieved.active_rules.judge,
+        verdicts=retrieved.active_rules.evaluation.verdicts,
         writer=retrieved.writer,
         summaries=retrieved.summaries,
     )

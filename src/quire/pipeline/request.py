@@ -20,7 +20,8 @@ from quire.core.types.option_spec import DATE, Option
 from quire.core.types.options import BY_SETTING, FILTERS, OPTIONS, Options
 from quire.errors import BudgetError, CallerError, InputError, InvalidContextTypeError, unknown
 from quire.pipeline import recipe as recipes
-from quire.pipeline.validate import DEFAULT_RECIPE, check, is_a
+from quire.pipeline.sections import filter_of
+from quire.pipeline.validate import DEFAULT_RECIPE, check, check_filter, is_a
 
 DEFAULT_MODEL = tokens.DEFAULT_MODEL
 OWN_PARTS = ("history", "system")
@@ -48,14 +49,16 @@ class ResolvedRequest:
         return (self.request, recipe, counter, self.allow_empty, recorded)
 
 
-def decide(query: str, options: Options) -> ResolvedRequest:
+def resolve(query: str, options: Options) -> ResolvedRequest:
     """Combine a query, its options and their recipe."""
     text = _checked_query(query)
     _check_options(options)
     recipe = _resolved_recipe(options)
     counter = tokens.open_counter(options.get("model", DEFAULT_MODEL))
+    request = Request(query=text, model=counter.name, **_recorded_values(options))
+    check_filter(filter_of(request))
     return ResolvedRequest(
-        request=Request(query=text, model=counter.name, **_recorded_values(options)),
+        request=request,
         recipe=recipe,
         counter=counter,
         viewer=options.get("viewer"),

@@ -1,4 +1,4 @@
-"""What is told of a draft in the end?"""
+"""Make the context of a finished draft."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from quire.core.types import Context, Failure, Item, Piece, Source
 from quire.pipeline.draft import Draft
 
 
-def told(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
-    """Tell what came of all steps."""
+def make_context(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
+    """Return the context that a draft has become after all steps."""
     available = draft.recipe.budget.available
-    sources = tuple(
-        _source(piece) for passage in draft.passages for run in passage.runs for piece in run.pieces
-    )
-    remarks = [*notes, *draft.notes]
+    pieces = [piece for passage in draft.passages for run in passage.runs for piece in run.pieces]
+    sources = tuple(_source(piece) for piece in pieces)
+    all_notes = [*notes, *draft.notes]
     if draft.counter.note:
-        remarks.append(draft.counter.note)
+        all_notes.append(draft.counter.note)
     if draft.gap:
-        remarks.append(f"the choice is within {draft.gap} points of score of the best")
+        all_notes.append(f"the choice is within {draft.gap} points of score of the best")
     return Context(
         text=draft.text,
         sources=sources,
@@ -27,12 +26,12 @@ def told(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Conte
         content_tokens=sum(source.tokens for source in sources),
         available=available,
         truncated=draft.truncated,
-        omitted=len(draft.left),
+        omitted=len(draft.left_out),
         limit_exceeded=max(0, draft.tokens - available),
         decisions=draft.decisions,
         failed=tuple(failed),
-        notes=tuple(remarks),
-        items=_items(draft) if draft.recipe.sections else (),
+        notes=tuple(all_notes),
+        items=tuple(map(_item, pieces)) if draft.recipe.sections else (),
     )
 
 
@@ -52,18 +51,15 @@ def _source(piece: Piece) -> Source:
     )
 
 
-def _items(draft: Draft) -> tuple[Item, ...]:
-    pieces = [piece for passage in draft.passages for run in passage.runs for piece in run.pieces]
-    return tuple(
-        Item(
-            section="" if candidate.section is None else candidate.section.name,
-            kind=candidate.chunk.kind if candidate.record is None else candidate.record.kind,
-            text=piece.text,
-            chunk_id=candidate.chunk.id,
-            record_id=candidate.chunk.record_id,
-            score=candidate.score,
-            tokens=piece.tokens,
-            about=rendering.item_metadata(candidate),
-        )
-        for piece, candidate in ((each, each.candidate) for each in pieces)
+def _item(piece: Piece) -> Item:
+    candidate = piece.candidate
+    return Item(
+        section="" if candidate.section is None else candidate.section.name,
+        kind=candidate.chunk.kind if candidate.record is None else candidate.record.kind,
+        text=piece.text,
+        chunk_id=candidate.chunk.id,
+        record_id=candidate.chunk.record_id,
+        score=candidate.score,
+        tokens=piece.tokens,
+        about=rendering.item_metadata(candidate),
     )

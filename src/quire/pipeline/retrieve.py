@@ -1,19 +1,17 @@
-"""What is gathered from the store for a question?
+"""Retrieve from one snapshot of the store everything that a context is made of.
 
-All waiting is here: the model, the searches, the chunks. What comes after is a pure function of
-what this gives.
+All waiting happens here: for the model, the searches, the chunks. Every later step is a pure
+function of the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from quire import embed, ranking, rendering, retrieval
-from quire.core.lru import LRUCache
-from quire.core.protocols import Embedder, View
+from quire.core.protocols import View
 from quire.core.types import (
     FULL,
     Chunk,
@@ -27,23 +25,22 @@ from quire.core.types import (
     Recorded,
     Request,
 )
-from quire.errors import EmbedError, InputError, QuireError
+from quire.errors import InputError
 from quire.ingest import compute_record_id
-from quire.pipeline import features
-from quire.pipeline.features import CandidateFeatures
+from quire.pipeline import sections
+from quire.pipeline.features import CandidateFeatures, compute_features
+from quire.pipeline.query_vectors import MakeVector, QueryVectors, plan_vectors
 from quire.pipeline.request import ResolvedRequest
-from quire.pipeline.sections import Part, believed, failures, merged, parts_of, without
+from quire.pipeline.sections import Part
 from quire.retrieval import COLLECTORS, MAX_LEADS, RULES, SEMANTIC, Collected, Query, Task
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
 from quire.store.index import analyzer
 
-KEPT_VECTORS = 1024
 NO_TIME = (
-    "nothing is lifted for being new: there is no commit or event to tell the time by; "
+    "no record is boosted as recent: the store has no commit or event to measure from; "
     "name a date with `as_of`"
 )
-
-MakeVector = Callable[[], bytes]
+APPROXIMATE = "vectors were compared approximately; `exact` compares them all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,247 +49,146 @@ class Retrieved:
 
     coverage: Coverage
     vectors: Mapping[str, bytes]
-    """The vectors that were compared, by question."""
-    found: Mapping[str, Hits]
-    bearing: FusionStats
+    """The vectors that were compared, by query."""
+    hits: Mapping[str, Hits]
+    """The hits of each source."""
+    fusion_stats: FusionStats
     chunks: Mapping[str, Chunk]
     records: Mapping[str, Record]
-    """What the chunks were cut from, where that matters."""
+    """The records of the chunks, if the recipe needs them."""
     outlines: Mapping[str, Outline]
+    """The outlines of the records, likewise."""
     features: CandidateFeatures
     failed: tuple[Failure, ...]
     notes: tuple[str, ...]
     sections: Mapping[str, str]
-    """The part of the page that each chunk was found for, by its name, if the page has parts."""
-    situated: ActiveRules
-    """Which contexts hold, where rules are asked."""
+    """The section that each chunk was found for, if the recipe has sections."""
+    active_rules: ActiveRules
+    """The contexts and rules that apply, if the recipe has the source `rules`."""
     writer: str = ""
-    """Who wrote the summaries, if any are wanted."""
+    """The name of the writer of the summaries."""
     summaries: Mapping[str, str] = field(default_factory=dict)
-    """What was written of texts that had to be cut, by their names."""
+    """The summaries of texts that had to be cut, by their keys."""
 
 
-class QueryVectors:
-    """Makes the vectors of questions, and keeps those that were asked last."""
-
-    def __init__(
-        self, embedder: Callable[[], Embedder | None], *, wanted: Callable[[], bool]
-    ) -> None:
-        self._embedder = embedder
-        self._wanted = wanted
-        self._kept: LRUCache[tuple[str, str], bytes] = LRUCache(KEPT_VECTORS)
-
-    def plan(self, query: str, coverage: Coverage) -> tuple[MakeVector | None, list[str]]:
-        """Say how a question's vector is made, if there is anything to compare it with."""
-        if not coverage.vectors:
-            off = "semantic search is off: nothing is embedded yet (`quire index` embeds)"
-            return None, [off] if coverage.chunks and self._wanted() else []
-        missing = coverage.chunks - coverage.vectors
-        lag = (
-            f"{missing} of {coverage.chunks} chunks have no vector yet; "
-            "`quire index` goes on with them"
-        )
-        return lambda: self._vector(query, coverage.model), [lag] if missing else []
-
-    def _vector(self, query: str, model: str | None) -> bytes:
-        assert model is not None, "vectors without a model"
-        known = self._kept.get((model, query))
-        if known is not None:
-            return known
-        embedder = self._embedder()
-        if embedder is None:
-            raise EmbedError("[embed] provider is none, but the store holds vectors")
-        if embedder.model != model:
-            raise EmbedError(
-                f"the store holds vectors of {model}, the configured model is {embedder.model}; "
-                "run `quire index --reembed`, or set [embed] back"
-            )
-        made = embedder.embed_query(query)
-        self._kept.put((model, query), made)
-        return made
-
-
-def gather(
-    view: View, asked: ResolvedRequest, vectors: QueryVectors, judging: RuleEvaluator | None = None
+def retrieve(
+    view: View,
+    resolved: ResolvedRequest,
+    vectors: QueryVectors,
+    evaluator: RuleEvaluator | None = None,
 ) -> Retrieved:
-    """Ask all sources of a recipe; what an earlier run met (a receipt says it) is met again."""
-    request, missing = _meant(view, asked.request)
-    asked = replace(asked, request=request)
-    recipe = asked.recipe
-    recorded = asked.recorded or Recorded({}, None)
+    """Run all sources of a recipe; what an earlier run recorded is used again."""
+    request, notes = _resolve_names(view, resolved.request)
+    recipe = resolved.recipe
+    recorded = resolved.recorded or Recorded({}, None)
     coverage = view.coverage()
-    parts = without(parts_of(request, recipe), {failure.source for failure in recorded.failed})
-    makes, notes = _vectors(parts, recipe, coverage, recorded, vectors)
-    as_of = request.as_of
-    if is_timely(recipe) and as_of is None:
-        as_of = view.latest_activity()
-        if as_of is None and recipe.rank.recent:
-            notes = [*notes, NO_TIME]
-    held = (
-        judging.evaluate(view, asked.request, asked.recorded, as_of)
-        if judging is not None and RULES in recipe.sources
+    parts = sections.without_failed(
+        sections.split(request, recipe), {failure.source for failure in recorded.failed}
+    )
+    makers, vector_notes = plan_vectors(
+        (part.query for part in parts if SEMANTIC in part.depths), coverage, recorded, vectors
+    )
+    as_of = _moment(view, request, recipe)
+    active_rules = (
+        evaluator.evaluate(view, request, resolved.recorded, as_of)
+        if evaluator is not None and RULES in recipe.sources
         else ActiveRules()
     )
-    asks = [
-        (
-            part.section,
-            partial(ask, view, question_of(asked, part, as_of, held), recipe, part, makes),
-        )
-        for part in parts
-    ]
-    collected = (
-        retrieval.run_all([Task(part.name, ask_, part.timeout) for part, ask_ in asks if part])
-        if recipe.sections
-        else [ask_() for _, ask_ in asks]
-    )
-    ids = {hit.id for each in collected for hits in each.hits.values() for hit in hits.hits}
-    chunks = {chunk.id: chunk for chunk in view.chunks(sorted(ids))}
+    queries = [make_query(request, recipe, part, as_of, active_rules) for part in parts]
+    collected = _collect(view, recipe, parts, queries, makers)
+    chunks = _chunks(view, collected)
     collected = [
-        _near(believed(part, each, chunks), recipe, coverage.model)
-        for part, each in zip(parts, collected, strict=True)
+        _drop_dissimilar(sections.check_hits(part, answer, chunks), recipe, coverage.model)
+        for part, answer in zip(parts, collected, strict=True)
     ]
-    found, sections = merged(parts, collected)
-    ids = {hit.id for hits in found.values() for hit in hits.hits}
-    chunks = {name: chunk for name, chunk in chunks.items() if name in ids}
-    if not all(hits.exact for hits in found.values()):
-        notes = [*notes, "vectors were compared approximately; `exact` compares them all"]
-    records = sorted({chunk.record_id for chunk in chunks.values()})
-    known = (
-        {record.id: record for record in view.records(records)}
+    hits, section_names = sections.merge(parts, collected)
+    found = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
+    chunks = {name: chunk for name, chunk in chunks.items() if name in found}
+    record_ids = sorted({chunk.record_id for chunk in chunks.values()})
+    records = (
+        {record.id: record for record in view.records(record_ids)}
         if needs_records(recipe) or request.exclude
         else {}
     )
-    met = {
-        part.query: each.vector
-        for part, each in zip(parts, collected, strict=True)
-        if each.vector is not None
+    compared = {
+        part.query: answer.vector
+        for part, answer in zip(parts, collected, strict=True)
+        if answer.vector is not None
     }
-    around = features.look(
+    features = compute_features(
         view,
         request,
         recipe,
         chunks,
-        known,
-        vector=met.get(request.query),
+        records,
+        vector=compared.get(request.query),
         model=coverage.model,
         as_of=as_of,
     )
-    notes = [*notes, *missing]
-    failed = {
-        *recorded.failed,
-        *held.failed,
-        *failures(parts, collected),
-    }
+    failed = {*recorded.failed, *active_rules.failed, *sections.failures(parts, collected)}
     return Retrieved(
         coverage=coverage,
-        vectors=met,
-        found=found,
-        # What was found for the sections of a page was asked in other words, and to other depths.
-        bearing=FusionStats() if recipe.sections else collected[0].stats,
+        vectors=compared,
+        hits=hits,
+        # Sections have queries and depths of their own, which no common statistics describe.
+        fusion_stats=FusionStats() if recipe.sections else collected[0].stats,
         chunks={
-            name: chunk for name, chunk in chunks.items() if chunk.record_id not in around.excluded
+            name: chunk
+            for name, chunk in chunks.items()
+            if chunk.record_id not in features.excluded
         },
-        records=known,
-        outlines=view.outlines(records) if needs_outlines(recipe) else {},
-        features=around,
-        failed=tuple(sorted(failed, key=lambda one: (one.source, one.reason))),
-        notes=(*notes, *held.notes),
-        sections=sections,
-        situated=held,
+        records=records,
+        outlines=view.outlines(record_ids) if needs_outlines(recipe) else {},
+        features=features,
+        failed=tuple(sorted(failed, key=lambda failure: (failure.source, failure.reason))),
+        notes=(
+            *vector_notes,
+            *([NO_TIME] if recipe.rank.recent and as_of is None else []),
+            *([] if all(source_hits.exact for source_hits in hits.values()) else [APPROXIMATE]),
+            *notes,
+            *active_rules.notes,
+        ),
+        sections=section_names,
+        active_rules=active_rules,
         writer=recorded.writer,
         summaries=recorded.summaries,
     )
 
 
-def _meant(view: View, request: Request) -> tuple[Request, list[str]]:
-    """Find the records that are named, by id or by path; what cannot be read is not there."""
-    named = {
-        "look at": [] if request.focus is None else [request.focus],
-        "include": request.include,
-        "exclude": request.exclude,
-    }
-    ids = {name: (name, compute_record_id(name)) for names in named.values() for name in names}
-    there = {
-        record.id for record in view.records(sorted({one for two in ids.values() for one in two}))
-    }
-    found = {name: next((one for one in two if one in there), name) for name, two in ids.items()}
-    missing = [
-        f"there is nothing {name!r} to {what} that this viewer may read"
-        for what, names in named.items()
-        for name in names
-        if found[name] not in there
-    ]
-    return replace(
-        request,
-        focus=None if request.focus is None else found[request.focus],
-        include=tuple(found[name] for name in request.include),
-        exclude=tuple(found[name] for name in request.exclude),
-    ), missing
+def _moment(view: View, request: Request, recipe: Recipe) -> int | None:
+    """Return the moment that recency is measured from, if the recipe needs one."""
+    if request.as_of is not None or not needs_time(recipe):
+        return request.as_of
+    return view.latest_activity()
 
 
-def question_of(
-    asked: ResolvedRequest, part: Part, as_of: int | None, held: ActiveRules | None = None
-) -> Query:
-    """Say what the sources are asked for a part."""
-    request, recipe = asked.request, asked.recipe
-    options = {name: source.options for name, source in recipe.sources.items()}
-    return Query(
-        part.query,
-        where=part.where,
-        exact=request.exact,
-        reach=recipe.rank.reach,
-        focus=request.focus,
-        include=request.include,
-        max_depth=request.depth,
-        as_of=as_of,
-        contexts=() if held is None else held.priorities,
-        options=options,
-    )
-
-
-def _near(collected: Collected, recipe: Recipe, model: str | None) -> Collected:
-    """Leave out what is less similar to the question than the recipe's floor, if it has one."""
-    spec, vector = recipe.sources.get(SEMANTIC), collected.vector
-    floor = 0 if spec is None else spec.options.get("floor", COLLECTORS[SEMANTIC].options["floor"])
-    if not floor or vector is None or SEMANTIC not in collected.hits:
-        return collected
-    hits = collected.hits[SEMANTIC]
-    near = tuple(
-        hit for hit in hits.hits if embed.similarity(model, hit.score, len(vector)) >= floor
-    )
-    return replace(collected, hits={**collected.hits, SEMANTIC: replace(hits, hits=near)})
-
-
-def _vectors(
-    parts: Sequence[Part],
+def _collect(
+    view: View,
     recipe: Recipe,
-    coverage: Coverage,
-    recorded: Recorded,
-    vectors: QueryVectors,
-) -> tuple[dict[str, MakeVector], list[str]]:
-    """Say how the vector of each question is had, and begin with those that must be made."""
-    if SEMANTIC not in recipe.sources:
-        return {}, []
-    given: dict[str, MakeVector] = {}
-    makes: dict[str, MakeVector] = {}
-    notes: list[str] = []
-    for query in dict.fromkeys(part.query for part in parts if SEMANTIC in part.depths):
-        make, notes = vectors.plan(query, coverage)
-        if query in recorded.vectors and recorded.embedder == coverage.model:
-            given[query] = _as_given(recorded.vectors[query])
-        elif make is not None:
-            makes[query] = make
-    return {**given, **(_begun(makes) if makes else {})}, notes
+    parts: Sequence[Part],
+    queries: Sequence[Query],
+    makers: Mapping[str, MakeVector],
+) -> list[Collected]:
+    """Run the collectors of all parts: sections concurrently, each within its timeout."""
+    jobs = [
+        (part.section, partial(collect_part, view, query, recipe, part, makers))
+        for part, query in zip(parts, queries, strict=True)
+    ]
+    if not recipe.sections:
+        return [job() for _, job in jobs]
+    return retrieval.run_all(
+        [Task(section.name, job, section.timeout) for section, job in jobs if section]
+    )
 
 
-def ask(
-    view: View, query: Query, recipe: Recipe, part: Part, makes: Mapping[str, MakeVector]
+def collect_part(
+    view: View, query: Query, recipe: Recipe, part: Part, makers: Mapping[str, MakeVector]
 ) -> Collected:
     """Run the collectors of a part, then those that start from the best of what these found."""
     second = {name: part.depths[name] for name in part.depths if COLLECTORS[name].needs_leads}
     first = {name: part.depths[name] for name in part.depths if name not in second}
-    collected = retrieval.collect(view, query, makes.get(part.query), first)
-    collected = replace(collected, stats=_bearing(view, part, recipe, collected.hits))
+    collected = retrieval.collect(view, query, makers.get(part.query), first)
+    collected = replace(collected, stats=_fusion_stats(view, part, recipe, collected.hits))
     if not second:
         return collected
     best = ranking.fuse(collected.hits, recipe.sources, recipe.rank, collected.stats, MAX_LEADS)
@@ -306,8 +202,30 @@ def ask(
     )
 
 
-def deepened(recipe: Recipe, k: int) -> Recipe:
-    """Let the k best go on, of sources that are asked for at least twice as many."""
+def make_query(
+    request: Request,
+    recipe: Recipe,
+    part: Part,
+    as_of: int | None,
+    active_rules: ActiveRules | None = None,
+) -> Query:
+    """Return the query that the collectors of a part run."""
+    return Query(
+        part.query,
+        where=part.where,
+        exact=request.exact,
+        reach=recipe.rank.reach,
+        focus=request.focus,
+        include=request.include,
+        max_depth=request.depth,
+        as_of=as_of,
+        contexts=() if active_rules is None else active_rules.priorities,
+        options={name: source.options for name, source in recipe.sources.items()},
+    )
+
+
+def for_search(recipe: Recipe, k: int) -> Recipe:
+    """Return a recipe whose ranking ends with the k best hits, from sources twice as deep."""
     if k < 1:
         raise InputError(f"must be at least 1, not {k}", field="k", value=k)
     sources = {
@@ -317,14 +235,16 @@ def deepened(recipe: Recipe, k: int) -> Recipe:
 
 
 def needs_records(recipe: Recipe) -> bool:
-    """Tell whether a recipe looks at what chunks were cut from."""
+    """Tell whether a recipe looks at the records of chunks."""
     return bool(recipe.rank.recent or recipe.rank.weights or recipe.sections)
 
 
-def is_timely(recipe: Recipe) -> bool:
+def needs_time(recipe: Recipe) -> bool:
     """Tell whether a recipe needs to know what time it is."""
-    lifted = any("recency" in section.lifts for section in recipe.sections)
-    return bool(recipe.rank.recent or recipe.rank.weights or lifted or RULES in recipe.sources)
+    boosts_recent = any("recency" in section.lifts for section in recipe.sections)
+    return bool(
+        recipe.rank.recent or recipe.rank.weights or boosts_recent or RULES in recipe.sources
+    )
 
 
 def needs_outlines(recipe: Recipe) -> bool:
@@ -332,36 +252,65 @@ def needs_outlines(recipe: Recipe) -> bool:
     return rendering.get_format(recipe.render).entities or recipe.fit.levels != (FULL,)
 
 
-def _bearing(view: View, part: Part, recipe: Recipe, found: Mapping[str, Hits]) -> FusionStats:
-    """Look up what bears on the weights; a source that answers alone has none to lose to others."""
-    cut = frozenset(name for name, hits in found.items() if len(hits.hits) >= part.depths[name])
-    answering = [name for name, hits in found.items() if hits.hits]
-    whole: frozenset[str] = frozenset()
+def _resolve_names(view: View, request: Request) -> tuple[Request, list[str]]:
+    """Replace the names of records, ids or paths, by ids; note those that cannot be read."""
+    named = {
+        "focus": [] if request.focus is None else [request.focus],
+        "include": request.include,
+        "exclude": request.exclude,
+    }
+    candidates = {
+        name: (name, compute_record_id(name)) for names in named.values() for name in names
+    }
+    readable = {
+        record.id
+        for record in view.records(sorted({name for pair in candidates.values() for name in pair}))
+    }
+    ids = {
+        name: next((candidate for candidate in pair if candidate in readable), name)
+        for name, pair in candidates.items()
+    }
+    notes = [
+        f"`{option}`: there is no record {name!r} that this viewer may read"
+        for option, names in named.items()
+        for name in names
+        if ids[name] not in readable
+    ]
+    return replace(
+        request,
+        focus=None if request.focus is None else ids[request.focus],
+        include=tuple(ids[name] for name in request.include),
+        exclude=tuple(ids[name] for name in request.exclude),
+    ), notes
+
+
+def _chunks(view: View, collected: Sequence[Collected]) -> dict[str, Chunk]:
+    ids = {hit.id for answer in collected for hits in answer.hits.values() for hit in hits.hits}
+    return {chunk.id: chunk for chunk in view.chunks(sorted(ids))}
+
+
+def _drop_dissimilar(collected: Collected, recipe: Recipe, model: str | None) -> Collected:
+    """Drop the semantic hits below the similarity that the recipe demands, if it does."""
+    spec, vector = recipe.sources.get(SEMANTIC), collected.vector
+    floor = 0 if spec is None else spec.options.get("floor", COLLECTORS[SEMANTIC].options["floor"])
+    if not floor or vector is None or SEMANTIC not in collected.hits:
+        return collected
+    hits = collected.hits[SEMANTIC]
+    similar = tuple(
+        hit for hit in hits.hits if embed.similarity(model, hit.score, len(vector)) >= floor
+    )
+    return replace(collected, hits={**collected.hits, SEMANTIC: replace(hits, hits=similar)})
+
+
+def _fusion_stats(view: View, part: Part, recipe: Recipe, hits: Mapping[str, Hits]) -> FusionStats:
+    """Look up what the weights of sources depend on; a source that answers alone needs none."""
+    cut = frozenset(name for name in hits if len(hits[name].hits) >= part.depths[name])
+    answering = [name for name in hits if hits[name].hits]
+    single: frozenset[str] = frozenset()
     if len(answering) > 1 and any(
         ranking.SINGLE_CHUNK in recipe.sources[name].options for name in answering
     ):
-        whole = view.single_chunks(
-            sorted({hit.id for name in answering for hit in found[name].hits})
+        single = view.single_chunks(
+            sorted({hit.id for name in answering for hit in hits[name].hits})
         )
-    return FusionStats(cut, whole, len(analyzer.count_query_words(part.query)))
-
-
-def _as_given(vector: bytes) -> MakeVector:
-    return lambda: vector
-
-
-def _begun(makes: Mapping[str, MakeVector]) -> dict[str, MakeVector]:
-    """Let the model work while the words are looked up."""
-    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quire-embed")
-    futures = {query: pool.submit(make) for query, make in makes.items()}
-    pool.shutdown(wait=False)
-    return {query: partial(_waited_for, future) for query, future in futures.items()}
-
-
-def _waited_for(future: Future[bytes]) -> bytes:
-    try:
-        return future.result()
-    except QuireError:
-        raise
-    except Exception as error:  # whatever an embedder raises, the words still answer
-        raise EmbedError(f"the embedder failed: {type(error).__name__}: {error}") from error
+    return FusionStats(cut, single, len(analyzer.count_query_words(part.query)))

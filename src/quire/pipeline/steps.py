@@ -1,7 +1,8 @@
-"""How do candidates become a context?
+"""The steps that make a context of candidates.
 
 The steps are a list, and one loop runs it. Each step is a pure function from a draft to the next:
-nothing here waits, reads a clock or asks the store.
+nothing here waits, reads a clock or reads the store. A search, a context and a why-not question run
+the same steps.
 """
 
 from __future__ import annotations
@@ -29,11 +30,22 @@ from quire.core.types import (
     Recipe,
 )
 from quire.errors import BudgetTooSmallError
-from quire.pipeline import measure, result
 from quire.pipeline.draft import Draft
+from quire.pipeline.pieces import (
+    add_entity,
+    count_frame,
+    count_tokens,
+    heading_counter,
+    is_shown_once,
+    make_candidate,
+    make_cutter,
+    make_piece,
+    render_pieces,
+)
+from quire.pipeline.result import make_context
 from quire.pipeline.validate import check
 
-LEVEL_SAID = {
+LEVEL_REASONS = {
     FULL: "fits",
     CUT: "cut to what was left",
     CAPPED: "cut to what one item of its section may take",
@@ -41,200 +53,208 @@ LEVEL_SAID = {
     SIGNATURE: "shown by its signature and summary: all of it are {} tokens",
     OUTLINE: "only named: all of it are {} tokens",
 }
-"""How it is told with how much detail a piece is in."""
-TOKEN = 4
-"""Characters in a token, roughly: that decides only over how many candidates are looked at."""
-LEAST = 40
-"""So many candidates are looked at in any case: a short one may fill the last gap."""
+"""The reason that a decision gives for a piece that is in, by its level of detail."""
+CHARS_PER_TOKEN = 4
+"""A rough estimate, which only decides how many candidates are looked at."""
+MIN_CANDIDATES = 40
+"""This many candidates are looked at in any case: a short one may fill the last gap."""
 Step = Callable[[Draft], Draft]
 
 
-def ranked(draft: Draft) -> Draft:
-    """Merge the sources' rankings into one, and let only the best go on."""
+def rank(draft: Draft) -> Draft:
+    """Fuse the rankings of the sources into one, and keep the best candidates."""
     spec, top = draft.recipe.rank, draft.recipe.top
-    merged = [
-        measure.candidate(draft, draft.chunks[one.hit.id], one.hit.score, one.signals)
-        for one in ranking.fuse(draft.found, draft.recipe.sources, spec, draft.bearing)
-        if one.hit.id in draft.chunks
+    candidates = [
+        make_candidate(draft, draft.chunks[fused.hit.id], fused.hit.score, fused.signals)
+        for fused in ranking.fuse(draft.hits, draft.recipe.sources, spec, draft.fusion_stats)
+        if fused.hit.id in draft.chunks
     ]
     if spec.weights:
-        merged = ranking.weigh(merged, spec.weights, draft.known)
-    if draft.records or draft.known.feedback:
-        merged = ranking.boost(merged, partial(_lifts, draft), draft.known)
-    kept: list[Candidate] = []
+        candidates = ranking.weigh(candidates, spec.weights, draft.features)
+    if draft.records or draft.features.feedback:
+        candidates = ranking.boost(candidates, partial(_boosts, draft), draft.features)
+    best: list[Candidate] = []
     decisions: list[Decision] = []
-    places: Counter[str] = Counter()
-    for candidate in merged:
+    ranks: Counter[str] = Counter()
+    for candidate in candidates:
         section = candidate.section
-        name, most = ("", top) if section is None else (section.name, section.k)
-        places[name] += 1
-        if places[name] <= most:
-            kept.append(measure.outlined(draft, candidate))
+        name, limit = ("", top) if section is None else (section.name, section.k)
+        ranks[name] += 1
+        if ranks[name] <= limit:
+            best.append(add_entity(draft, candidate))
             continue
-        told = f"ranked {places[name]}" + (f" for {name}" if name else "")
-        decisions.append(_dropped(candidate, "rank", f"{told}, only the first {most} go on"))
-    return replace(draft, candidates=tuple(kept), decisions=tuple(decisions))
+        place = f"ranked {ranks[name]}" + (f" for {name}" if name else "")
+        decisions.append(_drop(candidate, "rank", f"{place}, only the first {limit} go on"))
+    return replace(draft, candidates=tuple(best), decisions=tuple(decisions))
 
 
-def deepened(draft: Draft) -> Draft:
-    """Let no more go on than could come in: what fills the budget several times over."""
+def limit_depth(draft: Draft) -> Draft:
+    """Drop the candidates behind those that fill the budget several times over."""
     times, available = draft.recipe.rank.times, draft.recipe.budget.available
     room = times * available
-    kept: list[Candidate] = []
+    count = 0
     for candidate in draft.candidates:
-        if times and room <= 0 and len(kept) >= LEAST:
+        if times and room <= 0 and count >= MIN_CANDIDATES:
             break
-        kept.append(candidate)
-        about = len(candidate.chunk.text) // TOKEN
-        room -= about if about <= available else 0  # what cannot come in takes no room
+        count += 1
+        estimate = len(candidate.chunk.text) // CHARS_PER_TOKEN
+        room -= estimate if estimate <= available else 0  # what cannot fit takes no room
     decisions = tuple(
-        _dropped(candidate, "depth", f"better ones fill the budget {times} times over")
-        for candidate in draft.candidates[len(kept) :]
+        _drop(candidate, "depth", f"better ones fill the budget {times} times over")
+        for candidate in draft.candidates[count:]
     )
-    return replace(draft, candidates=tuple(kept), decisions=draft.decisions + decisions)
+    return replace(
+        draft, candidates=draft.candidates[:count], decisions=draft.decisions + decisions
+    )
 
 
-def deduped(draft: Draft) -> Draft:
-    """Leave out what says again what a better candidate says."""
-    spec = draft.recipe.fit
-    candidates, repeats = packing.dedup_cross_source(draft.candidates, spec.same_path)
-    kept, dropped = packing.dedup(candidates, spec.dedup, within=spec.within)
-    kept, similar = packing.dedup_near(kept, spec.dedup) if spec.fuzzy else (kept, [])
-    decisions = tuple(
-        _dropped(
-            repeat.candidate,
-            "dedup",
-            f"{_place(repeat.of.chunk)} tells of the same ({repeat.of.chunk.id})",
-        )
-        for repeat in repeats
+def dedup(draft: Draft) -> Draft:
+    """Drop candidates that repeat a better one."""
+    fit = draft.recipe.fit
+    candidates, same_topic = packing.dedup_cross_source(draft.candidates, fit.same_path)
+    candidates, contained = packing.dedup(candidates, fit.dedup, within=fit.within)
+    candidates, similar = (
+        packing.dedup_near(candidates, fit.dedup) if fit.fuzzy else (candidates, [])
     )
-    decisions += tuple(
-        _dropped(
-            repeat.candidate,
-            "dedup",
-            f"{repeat.percent}% of it stands in {_place(repeat.of.chunk)} ({repeat.of.chunk.id})",
-        )
-        for repeat in dropped
-    )
-    decisions += tuple(
-        _dropped(
-            repeat.candidate,
-            "dedup",
-            f"{repeat.percent}% of its words are those of {_place(repeat.of.chunk)} "
-            f"({repeat.of.chunk.id})",
-        )
-        for repeat in similar
-    )
-    return replace(draft, candidates=tuple(kept), decisions=draft.decisions + decisions)
-
-
-def measured(draft: Draft) -> Draft:
-    """Count what each candidate costs at each level of detail, and keep to the limits of groups."""
-    pieces: list[Piece] = []
-    again: list[Piece] = []
-    headings: set[str] = set()
-    for candidate in draft.candidates:
-        piece = measure.piece(draft, candidate)
-        known = piece.heading in headings
-        if known and measure.is_said_once(draft, piece):
-            again.append(piece)
-        else:
-            pieces.append(replace(piece, instead=()) if known else piece)
-            headings.add(piece.heading)
-    most = draft.recipe.fit.per_document
-    kept, rest = packing.limit_per_document(pieces, most)
     decisions = [
-        _dropped(piece.candidate, "group", "its entity is there already", piece.tokens)
-        for piece in again
+        _drop(
+            duplicate.candidate,
+            "dedup",
+            f"{_place(duplicate.of.chunk)} tells of the same ({duplicate.of.chunk.id})",
+        )
+        for duplicate in same_topic
     ]
     decisions += [
-        _dropped(piece.candidate, "group", f"{most} better pieces of its document", piece.tokens)
-        for piece in rest
+        _drop(
+            duplicate.candidate,
+            "dedup",
+            f"{duplicate.percent}% of it stands in {_place(duplicate.of.chunk)} "
+            f"({duplicate.of.chunk.id})",
+        )
+        for duplicate in contained
     ]
-    return replace(draft, pieces=tuple(kept), decisions=(*draft.decisions, *decisions))
+    decisions += [
+        _drop(
+            duplicate.candidate,
+            "dedup",
+            f"{duplicate.percent}% of its words are those of {_place(duplicate.of.chunk)} "
+            f"({duplicate.of.chunk.id})",
+        )
+        for duplicate in similar
+    ]
+    return replace(draft, candidates=tuple(candidates), decisions=(*draft.decisions, *decisions))
 
 
-def packed(draft: Draft) -> Draft:
-    """Choose what fits, taking each piece for what it costs alone."""
-    budget, way = draft.recipe.budget, draft.recipe.fit.pack
-    opening = measure.opening(draft)
-    how = _Packing(
-        strategy=way,
+def measure(draft: Draft) -> Draft:
+    """Count what each candidate costs at each level of detail, and apply the limits of groups."""
+    pieces: list[Piece] = []
+    repeated: list[Piece] = []
+    headings: set[str] = set()
+    for candidate in draft.candidates:
+        piece = make_piece(draft, candidate)
+        has_heading = piece.heading in headings
+        if has_heading and is_shown_once(draft, piece):
+            repeated.append(piece)
+        else:
+            pieces.append(replace(piece, instead=()) if has_heading else piece)
+            headings.add(piece.heading)
+    limit = draft.recipe.fit.per_document
+    pieces, surplus = packing.limit_per_document(pieces, limit)
+    decisions = [
+        _drop(piece.candidate, "group", "its entity is there already", piece.tokens)
+        for piece in repeated
+    ]
+    decisions += [
+        _drop(piece.candidate, "group", f"{limit} better pieces of its document", piece.tokens)
+        for piece in surplus
+    ]
+    return replace(draft, pieces=tuple(pieces), decisions=(*draft.decisions, *decisions))
+
+
+def pack(draft: Draft) -> Draft:
+    """Choose what fits, counting each piece for itself."""
+    budget, strategy = draft.recipe.budget, draft.recipe.fit.pack
+    count_heading = heading_counter(draft)
+    settings = _PackSettings(
+        strategy=strategy,
         overflow=_overflow(draft.recipe) if budget.hard else "stop",
-        heading_cost=lambda piece: max(budget.overhead, opening(piece)),
+        heading_cost=lambda piece: max(budget.overhead, count_heading(piece)),
     )
     if draft.recipe.sections:
         shares = {section.name: section.weight for section in draft.recipe.sections}
-        room = max(0, budget.available - measure.around(draft, draft.pieces))
-        made, preferred = packing.pack_shares(draft.pieces, room, shares, **how)
+        room = max(0, budget.available - count_frame(draft, draft.pieces))
+        packed, preferred = packing.pack_shares(draft.pieces, room, shares, **settings)
     else:
-        made = packing.pack(draft.pieces, budget.available, **how)
-        preferred = packing.sort_by_preference(draft.pieces, way)
+        packed = packing.pack(draft.pieces, budget.available, **settings)
+        preferred = packing.sort_by_preference(draft.pieces, strategy)
     return replace(
-        draft, pieces=made.chosen, left=made.rest, gap=made.gap, preferred=tuple(preferred)
+        draft,
+        pieces=packed.chosen,
+        left_out=packed.rest,
+        gap=packed.gap,
+        preferred=tuple(preferred),
     )
 
 
-class _Packing(TypedDict):
-    """How a budget is packed."""
-
+class _PackSettings(TypedDict):
     strategy: str
     overflow: str
     heading_cost: Callable[[Piece], int]
 
 
-def settled(draft: Draft) -> Draft:
-    """Measure the whole as it will be said: take out what is too much, fill what is left."""
-    kept, left = _settled(draft)
-    if not kept and left and draft.footer and draft.recipe.render.sources:
+def refine(draft: Draft) -> Draft:
+    """Measure the whole as it will be rendered: remove what is too much, fill what is left."""
+    pieces, left_out = _refine(draft)
+    if not pieces and left_out and draft.footer and draft.recipe.render.sources:
         bare = replace(draft, footer=False)
-        kept, left = _settled(bare)
-        if kept:
-            draft = replace(bare, notes=(*bare.notes, "there is no room to name the sources"))
-    passing = draft.recipe.budget.hard and _overflow(draft.recipe) == "skip"
-    lost = _score(draft.pieces) - _score(kept)
+        pieces, left_out = _refine(bare)
+        if pieces:
+            draft = replace(bare, notes=(*bare.notes, "there is no room to list the sources"))
+    skips = draft.recipe.budget.hard and _overflow(draft.recipe) == "skip"
+    lost = _score(draft.pieces) - _score(pieces)
     return replace(
         draft,
-        pieces=tuple(kept),
-        left=tuple(left),
-        truncated=(not passing and bool(left)) or not all(piece.whole for piece in kept),
+        pieces=tuple(pieces),
+        left_out=tuple(left_out),
+        truncated=(not skips and bool(left_out)) or not all(piece.whole for piece in pieces),
         gap=max(0, draft.gap + lost) if draft.recipe.fit.pack == "optimal" else 0,
     )
 
 
-def said(draft: Draft) -> Draft:
-    """Say what was chosen, and decide over every candidate."""
-    passages, text = measure.say(draft, draft.pieces)
+def render(draft: Draft) -> Draft:
+    """Render the pieces, and resolve on every candidate that is left."""
+    passages, text = render_pieces(draft, draft.pieces)
     draft = replace(draft, passages=passages, text=text, tokens=draft.counter.count(text))
-    if not draft.pieces and draft.left:
+    if not draft.pieces and draft.left_out:
         draft = _nothing_fits(draft)
-    full = {piece.candidate.chunk.id: piece.tokens for piece in draft.preferred}
+    full_costs = {piece.candidate.chunk.id: piece.tokens for piece in draft.preferred}
     decisions = [
-        _decided(
+        _decide(
             piece.candidate,
             "fit",
             "kept" if piece.whole else "cut",
-            LEVEL_SAID[piece.level].format(full.get(piece.candidate.chunk.id)),
+            LEVEL_REASONS[piece.level].format(full_costs.get(piece.candidate.chunk.id)),
             piece.tokens,
         )
         for piece in draft.pieces
     ]
     decisions += [
-        _dropped(piece.candidate, "pack", reason, piece.tokens)
-        for piece, reason in zip(draft.left, _left_out(draft), strict=True)
+        _drop(piece.candidate, "pack", reason, piece.tokens)
+        for piece, reason in zip(draft.left_out, _reasons_left_out(draft), strict=True)
     ]
     return replace(draft, decisions=(*decisions, *draft.decisions))
 
 
 STEPS: tuple[tuple[str, Step], ...] = (
-    ("rank", ranked),
-    ("depth", deepened),
-    ("dedup", deduped),
-    ("group", measured),
-    ("pack", packed),
-    ("fit", settled),
-    ("render", said),
+    ("rank", rank),
+    ("depth", limit_depth),
+    ("dedup", dedup),
+    ("group", measure),
+    ("pack", pack),
+    ("fit", refine),
+    ("render", render),
 )
+"""All steps in their order, by the names that decisions give them."""
 
 
 def run(draft: Draft) -> Draft:
@@ -246,16 +266,16 @@ def run(draft: Draft) -> Draft:
 
 
 def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
-    """Run all steps, and tell what came of it."""
-    return result.told(run(draft), failed, notes)
+    """Run all steps, and return the context."""
+    return make_context(run(draft), failed, notes)
 
 
 def _overflow(recipe: Recipe) -> str:
-    """Say what becomes of what does not fit; `optimal` weighs whole pieces, in no order."""
+    """Return what happens to a piece that does not fit; `optimal` knows no order to stop in."""
     return "skip" if recipe.fit.pack == "optimal" else recipe.budget.overflow
 
 
-def _settled(draft: Draft) -> tuple[list[Piece], list[Piece]]:
+def _refine(draft: Draft) -> tuple[list[Piece], list[Piece]]:
     budget = draft.recipe.budget
     return packing.refine(
         draft.preferred,
@@ -263,9 +283,9 @@ def _settled(draft: Draft) -> tuple[list[Piece], list[Piece]]:
         budget.available,
         overflow=_overflow(draft.recipe),
         hard=budget.hard,
-        measure=lambda pieces: measure.length(draft, pieces),
-        cut=measure.cutter(draft),
-        heading_cost=measure.opening(draft),
+        measure=lambda pieces: count_tokens(draft, pieces),
+        cut=make_cutter(draft),
+        heading_cost=heading_counter(draft),
     )
 
 
@@ -273,11 +293,11 @@ def _score(pieces: Sequence[Piece]) -> int:
     return sum(map(packing.level_score, pieces))
 
 
-def _left_out(draft: Draft) -> list[str]:
-    """Say of each piece that was left out why: it does not fit, or packing had ended."""
+def _reasons_left_out(draft: Draft) -> list[str]:
+    """Return why each piece was left out: it does not fit, or packing had stopped."""
     budget = draft.recipe.budget
     room = max(0, budget.available - draft.tokens)
-    tried = len(draft.left)
+    tried = len(draft.left_out)
     if not budget.hard or any(piece.level in {CUT, SUMMARIZED} for piece in draft.pieces):
         tried = 0
     elif _overflow(draft.recipe) != "skip":
@@ -286,13 +306,13 @@ def _left_out(draft: Draft) -> list[str]:
         f"does not fit: {piece.tokens} tokens and its marker, {room} are left"
         if place < tried
         else "the budget was used up before its turn"
-        for place, piece in enumerate(draft.left)
+        for place, piece in enumerate(draft.left_out)
     ]
 
 
 def _nothing_fits(draft: Draft) -> Draft:
     budget = draft.recipe.budget
-    least = _least(draft)
+    least = _smallest_cost(draft)
     needed = budget.total + least - budget.available
     message = (
         f"not even one piece fits: at least {least} tokens are needed, {budget.available} of "
@@ -311,39 +331,39 @@ def _nothing_fits(draft: Draft) -> Draft:
     )
 
 
-def _least(draft: Draft) -> int:
-    """Tell what the least costs that could be said, as the overflow wants it."""
+def _smallest_cost(draft: Draft) -> int:
+    """Return what the smallest context costs that the overflow allows."""
     overflow = _overflow(draft.recipe)
-    draft = replace(draft, footer=False)  # the names of the sources go first
-    tried = draft.left if overflow == "skip" else draft.left[:1]
+    draft = replace(draft, footer=False)  # the list of sources is dropped first
+    tried = draft.left_out if overflow == "skip" else draft.left_out[:1]
     least = min(
-        measure.length(draft, [each]) for piece in tried for each in packing.variants(piece)
+        count_tokens(draft, [variant]) for piece in tried for variant in packing.variants(piece)
     )
     if overflow != "cut":
         return least
-    first = draft.left[0]
-    cut = measure.cutter(draft)
+    first = draft.left_out[0]
+    cut = make_cutter(draft)
     parts = (cut(first, room) for room in range(1, first.tokens + 1))
     first = next((part for part in parts if part is not None), first)
-    return min(least, measure.length(draft, [first]))
+    return min(least, count_tokens(draft, [first]))
 
 
-def _lifts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:
-    """Tell what lifts a candidate, by how many percent at most."""
+def _boosts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:
+    """Return what boosts a candidate, by how many percent at most."""
     spec = draft.recipe.rank
-    general: dict[str, int] = {}
-    if spec.recent and draft.known.as_of is not None:
-        general["recency"] = spec.recent
-    if candidate.chunk.record_id in draft.known.feedback:
-        general["feedback"] = spec.feedback
-    return general if candidate.section is None else {**general, **candidate.section.lifts}
+    boosts: dict[str, int] = {}
+    if spec.recent and draft.features.as_of is not None:
+        boosts["recency"] = spec.recent
+    if candidate.chunk.record_id in draft.features.feedback:
+        boosts["feedback"] = spec.feedback
+    return boosts if candidate.section is None else {**boosts, **candidate.section.lifts}
 
 
-def _dropped(candidate: Candidate, step: str, reason: str, cost: int = 0) -> Decision:
-    return _decided(candidate, step, "dropped", reason, cost)
+def _drop(candidate: Candidate, step: str, reason: str, cost: int = 0) -> Decision:
+    return _decide(candidate, step, "dropped", reason, cost)
 
 
-def _decided(candidate: Candidate, step: str, verdict: str, reason: str, cost: int) -> Decision:
+def _decide(candidate: Candidate, step: str, verdict: str, reason: str, cost: int) -> Decision:
     chunk = candidate.chunk
     return Decision(
         chunk_id=chunk.id,
@@ -354,7 +374,7 @@ def _decided(candidate: Candidate, step: str, verdict: str, reason: str, cost: i
         reason=reason,
         tokens=cost,
         score=candidate.score,
-        # No caller may alter what the next one is given from the cache.
+        # No caller may change what the next one gets from the cache.
         signals=receipts.FrozenDict(sorted(candidate.signals.items())),
     )
 

@@ -1,8 +1,8 @@
-"""How is what does not fit told in fewer words?
+"""Summaries of texts that do not fit.
 
-A recipe that cuts by `summarize` is packed once to see what must be cut, and to how much. A writer
-is asked for all of it at once, and it is packed again with what was written. The receipt keeps the
-summaries, so that a replay asks nobody; without a writer, sentences are chosen.
+A recipe with `cut = "summarize"` is packed once to see what must be cut, and to how many tokens. A
+writer summarizes all of it at once, and the context is packed again with the summaries. The receipt
+records them, so that a replay needs no writer. Without a writer, sentences are extracted instead.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from quire.core.protocols import TextWriter
 from quire.core.types import SUMMARY, Failure, WriteResult, WriteTask
-from quire.pipeline import measure
 from quire.pipeline.draft import Draft
+from quire.pipeline.pieces import SUMMARY_MARK, summary_key, texts_to_summarize
 from quire.pipeline.retrieve import Retrieved
 
 WRITER = "writer"
@@ -22,38 +22,36 @@ NO_WRITER = (
 )
 
 
-def summarized(
-    gathered: Retrieved, draft: Draft, open_writer: Callable[[], TextWriter | None]
+def add_summaries(
+    retrieved: Retrieved, draft: Draft, open_writer: Callable[[], TextWriter | None]
 ) -> Retrieved:
-    """Add summaries of what a draft had to cut; without any, say why."""
-    wanted = measure.cut_short(draft)
-    if not wanted:
-        return gathered
+    """Add summaries of what a draft had to cut, or a note that there is no writer."""
+    rooms = texts_to_summarize(draft)
+    if not rooms:
+        return retrieved
     writer = open_writer()
     if writer is None:
-        return replace(gathered, notes=(*gathered.notes, NO_WRITER))
-    orders = [
-        WriteTask(SUMMARY, (text,), draft.request.query, room) for text, room in wanted.items()
-    ]
-    made = {
-        text: _shorter(text, wording)
-        for text, wording in zip(wanted, writer.write(orders), strict=True)
+        return replace(retrieved, notes=(*retrieved.notes, NO_WRITER))
+    tasks = [WriteTask(SUMMARY, (text,), draft.request.query, room) for text, room in rooms.items()]
+    summaries = {
+        text: _check_length(text, summary)
+        for text, summary in zip(rooms, writer.write(tasks), strict=True)
     }
-    failed = {Failure(WRITER, wording.reason) for wording in made.values() if not wording.text}
-    failed |= {*gathered.failed}
+    failed = {Failure(WRITER, summary.reason) for summary in summaries.values() if not summary.text}
+    failed |= {*retrieved.failed}
     return replace(
-        gathered,
-        # In the order in which a replay will tell them.
-        failed=tuple(sorted(failed, key=lambda one: (one.source, one.reason))),
+        retrieved,
+        # In the order that a replay will have.
+        failed=tuple(sorted(failed, key=lambda failure: (failure.source, failure.reason))),
         writer=writer.name,
         summaries={
-            measure.named(text): wording.text for text, wording in made.items() if wording.text
+            summary_key(text): summary.text for text, summary in summaries.items() if summary.text
         },
     )
 
 
-def _shorter(text: str, wording: WriteResult) -> WriteResult:
+def _check_length(text: str, summary: WriteResult) -> WriteResult:
     """Refuse a summary that saves nothing."""
-    if len(measure.MARK) + len(wording.text) < len(text):
-        return wording
+    if len(SUMMARY_MARK) + len(summary.text) < len(text):
+        return summary
     return WriteResult("", "a summary is not shorter than what it is of")

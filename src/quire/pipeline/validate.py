@@ -12,7 +12,8 @@ from dataclasses import fields
 from typing import Any
 
 from quire import packing, ranking, rendering, tokens
-from quire.core.types import FULL, LEVELS, Budget, Recipe, Section, SourceSpec
+from quire.core.globs import is_negated
+from quire.core.types import FULL, LEVELS, Budget, Filter, Recipe, Section, SourceSpec
 from quire.errors import BudgetError, ConfigError, InputError, unknown
 from quire.pipeline import recipe as recipes
 from quire.retrieval import COLLECTORS, LEXICAL
@@ -157,6 +158,17 @@ def _check_section(recipe: Recipe, section: Section) -> None:
         _check_range(f"{place}.lifts.{name}", percent, 0, MAX_PERCENT)
     for name in section.show:
         _check_choice(f"{place}.show", "part of an item", name, rendering.EXPERIENCE_FIELDS)
+
+
+def check_filter(where: Filter) -> None:
+    """Refuse a filter that nothing can pass."""
+    if where.paths and all(is_negated(glob) for glob in where.paths):
+        raise InputError(
+            f"{', '.join(map(repr, where.paths))} only exclude, so nothing is left",
+            field="paths",
+            value=where.paths,
+            hint="put a glob that includes first, such as '**'",
+        )
 
 
 def check_budget(budget: Budget) -> None:

@@ -1,7 +1,7 @@
-"""Why is a piece not in a context, and what would have let it in?
+"""Explain why a piece is not in a context, and what would let it in.
 
-The question is answered by trying: whatever kept the piece out is relaxed, as little as it takes,
-and the steps are run again, until the piece is in. So what is named has been checked.
+The answer is found by trying: whatever keeps the piece out is relaxed as little as possible, and
+the steps are run again, until the piece is in. So every setting that is named has been checked.
 """
 
 from __future__ import annotations
@@ -12,41 +12,35 @@ from functools import partial
 from typing import Protocol
 
 from quire.core.protocols import View
-from quire.core.types import (
-    NO_FILTER,
-    Chunk,
-    Decision,
-    Recipe,
-)
+from quire.core.types import NO_FILTER, Chunk, Decision, Recipe
 from quire.errors import InputError
 from quire.packing import KEEP
+from quire.pipeline import sections
 from quire.pipeline.draft import Draft
 from quire.pipeline.request import ResolvedRequest
-from quire.pipeline.retrieve import Retrieved, ask, question_of
-from quire.pipeline.sections import parts_of
-from quire.pipeline.steps import STEPS, assemble, deduped
+from quire.pipeline.retrieve import Retrieved, collect_part, make_query
+from quire.pipeline.steps import STEPS, assemble, dedup
 from quire.pipeline.validate import MAX_BUDGET
 from quire.retrieval import COLLECTORS
 
-TRIES = 8
+MAX_TRIES = 8
 THOUSANDTHS = 1000
 """Overlaps are compared in thousandths."""
 
-Run = Callable[[Recipe], Draft]
-"""Gathers for a recipe, again where its sources must be asked for more."""
+Rerun = Callable[[Recipe], Draft]
+"""Retrieves with another recipe, and returns the first draft."""
+Change = Callable[[Recipe, int], Recipe]
+"""Returns a recipe with another value of one setting."""
 
-Changed = Callable[[Recipe, int], Recipe]
-"""Gives a recipe with another value of one setting."""
 
-
-class Ranks(Protocol):
-    """Tells at which place each source ranks the chunk, however deep."""
+class SourceRanks(Protocol):
+    """Returns the rank of the chunk in each source that finds it at any depth."""
 
     def __call__(self, *, filtered: bool) -> dict[str, int]:
-        """Look within the request's filter, or everywhere."""
+        """Search within the request's filter, or everywhere."""
 
 
-_SETTINGS: dict[str, tuple[str, Changed]] = {
+_SETTINGS: dict[str, tuple[str, Change]] = {
     "rank": (
         "rank.top",
         lambda recipe, value: replace(recipe, rank=replace(recipe.rank, top=value)),
@@ -73,7 +67,7 @@ _SETTINGS: dict[str, tuple[str, Changed]] = {
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """One thing that kept a piece out, and the setting that lets it past."""
+    """One reason that keeps a piece out, and the setting that lets it past."""
 
     step: str
     reason: str
@@ -89,18 +83,18 @@ class WhyNot:
     path: str
     lines: tuple[int, int]
     inside: bool
-    """It is in the context as it is."""
+    """Whether it is in the context already."""
     step: str
-    """The step that decided over it."""
+    """The step that decided on it."""
     reason: str
     relaxed: tuple[Relaxation, ...]
     """All of these together let it in."""
     checked: bool
-    """The request was run again with them, and the piece was in."""
+    """Whether the request was run again with them, and the piece was in."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Obstacle:
     """What keeps a piece out and, if there is one, the recipe that lets it past."""
 
     step: str
@@ -110,73 +104,73 @@ class _Way:
     recipe: Recipe | None = None
 
 
-def at(view: View, path: str, line: int | None) -> list[Chunk]:
-    """Find the chunks at a place; what is not there and what may not be read look the same."""
-    found = [
+def chunks_at(view: View, path: str, line: int | None) -> list[Chunk]:
+    """Return the chunks at a place; a missing one looks like one that may not be read."""
+    chunks = [
         chunk
         for record in view.listing()
         if record.path == path
         for chunk in view.chunks_of(record.id)
         if line is None or chunk.lines[0] <= line <= chunk.lines[1]
     ]
-    if not found:
+    if not chunks:
         place = (path or ".") if line is None else f"{path}:{line}"
-        raise InputError(f"there is nothing at {place} that this viewer may read")
-    return found
+        raise InputError(f"there is nothing at {place} that this viewer may read", value=place)
+    return chunks
 
 
-def places(
-    view: View, asked: ResolvedRequest, first: Retrieved, chunk_id: str, *, filtered: bool
+def source_ranks(
+    view: View, resolved: ResolvedRequest, first: Retrieved, chunk_id: str, *, filtered: bool
 ) -> dict[str, int]:
-    """Tell at which place each source of the recipe ranks a chunk, however deep it must look."""
-    coverage = view.coverage()
-    depths = dict.fromkeys(asked.recipe.sources, max(1, coverage.chunks))
+    """Return the rank of a chunk in each source of the recipe, however deep."""
+    request, recipe = resolved.request, resolved.recipe
+    depths = dict.fromkeys(recipe.sources, max(1, view.coverage().chunks))
     best: dict[str, int] = {}
-    for part in parts_of(asked.request, asked.recipe):
+    for part in sections.split(request, recipe):
         vector = first.vectors.get(part.query)
-        makes = {} if vector is None else {part.query: partial(bytes, vector)}
+        makers = {} if vector is None else {part.query: partial(bytes, vector)}
         deep = replace(
             part,
             depths={name: depths[name] for name in part.depths},
             where=part.where if filtered else NO_FILTER,
         )
-        question = question_of(asked, deep, first.features.known.as_of, first.situated)
-        found = ask(view, replace(question, exact=True), asked.recipe, deep, makes).hits
-        for name, hits in found.items():
-            for place, hit in enumerate(hits.hits, start=1):
+        query = make_query(request, recipe, deep, first.features.table.as_of, first.active_rules)
+        collected = collect_part(view, replace(query, exact=True), recipe, deep, makers)
+        for name, hits in collected.hits.items():
+            for rank, hit in enumerate(hits.hits, start=1):
                 if hit.id == chunk_id:
-                    best[name] = min(place, best.get(name, place))
+                    best[name] = min(rank, best.get(name, rank))
     return best
 
 
-def why_not(draft: Draft, chunk: Chunk, run: Run, ranks: Ranks) -> WhyNot:
+def why_not(draft: Draft, chunk: Chunk, rerun: Rerun, ranks: SourceRanks) -> WhyNot:
     """Find out what keeps a chunk out, and what lets it in."""
     first = decision = _decision(draft, chunk.id)
-    ways: list[_Way] = []
+    obstacles: list[_Obstacle] = []
     while decision is None or decision.verdict == "dropped":
-        ways.append(_way_past(draft, decision, chunk.id, run, ranks))
-        recipe = ways[-1].recipe
-        if recipe is None or len(ways) == TRIES:
+        obstacles.append(_relax(draft, decision, chunk.id, rerun, ranks))
+        recipe = obstacles[-1].recipe
+        if recipe is None or len(obstacles) == MAX_TRIES:
             break
-        draft = run(recipe)
+        draft = rerun(recipe)
         decision = _decision(draft, chunk.id)
-    fate = first or ways[0]
+    outcome = first or obstacles[0]
     return WhyNot(
         chunk_id=chunk.id,
         path=chunk.path,
         lines=chunk.lines,
-        inside=not ways,
-        step=fate.step,
-        reason=fate.reason,
-        relaxed=_relaxed(ways),
+        inside=not obstacles,
+        step=outcome.step,
+        reason=outcome.reason,
+        relaxed=_relaxations(obstacles),
         checked=decision is not None and decision.verdict != "dropped",
     )
 
 
-def _relaxed(ways: list[_Way]) -> tuple[Relaxation, ...]:
-    """Name each setting once: what was relaxed later may have made it necessary to go further."""
-    last = {way.setting: way.value for way in ways if way.setting}
-    first = {way.setting: way for way in reversed(ways) if way.setting}
+def _relaxations(obstacles: list[_Obstacle]) -> tuple[Relaxation, ...]:
+    """Name each setting once, with its last value: later obstacles may have raised it again."""
+    last = {obstacle.setting: obstacle.value for obstacle in obstacles if obstacle.setting}
+    first = {obstacle.setting: obstacle for obstacle in reversed(obstacles) if obstacle.setting}
     return tuple(
         Relaxation(first[name].step, first[name].reason, name, last[name]) for name in last
     )
@@ -184,108 +178,118 @@ def _relaxed(ways: list[_Way]) -> tuple[Relaxation, ...]:
 
 def _decision(draft: Draft, chunk_id: str) -> Decision | None:
     context = assemble(replace(draft, allow_empty=True), (), ())
-    return next((one for one in context.decisions if one.chunk_id == chunk_id), None)
+    return next((decision for decision in context.decisions if decision.chunk_id == chunk_id), None)
 
 
-def _way_past(
-    draft: Draft, decision: Decision | None, chunk_id: str, run: Run, ranks: Ranks
-) -> _Way:
-    """Relax what keeps a piece out, as little as it takes."""
+def _relax(
+    draft: Draft, decision: Decision | None, chunk_id: str, rerun: Rerun, ranks: SourceRanks
+) -> _Obstacle:
+    """Relax the setting that keeps a piece out, as little as possible."""
     if decision is None:
-        return _deeper(draft.recipe, ranks)
-    step, recipe, found = decision.step, draft.recipe, len(draft.chunks)
-    setting, changed = _SETTINGS[step]
-    low, most = {
-        "rank": (recipe.rank.top, found),
-        "depth": (recipe.rank.times, MAX_BUDGET),
-        "dedup": (round(recipe.fit.dedup * THOUSANDTHS), THOUSANDTHS),
-        "group": (recipe.fit.per_document, found),
-        "pack": (recipe.budget.total, MAX_BUDGET),
-    }[step]
-
-    section = recipe.section(draft.sections.get(chunk_id, ""))
-    if step == "rank" and section is not None:
-        setting, changed = f"sections.{section.name}.k", partial(_with_k, section.name)
-        low = section.k
+        return _search_deeper(draft.recipe, ranks)
+    step, recipe = decision.step, draft.recipe
+    setting, change, low, high = _setting_of(draft, step, chunk_id)
     names = [name for name, _ in STEPS]
     before = names.index(step)
-    after = names.index("fit" if step == "pack" else step) + 1  # only the whole tells what fits
+    # Only the whole, measured as it is rendered, shows what fits.
+    after = names.index("fit" if step == "pack" else step) + 1
     reached = replace(draft, allow_empty=True)
     for _, act in STEPS[:before]:
         reached = act(reached)
 
-    def past(value: int) -> bool:
-        tried = replace(reached, recipe=changed(recipe, value))
+    def gets_past(value: int) -> bool:
+        tried = replace(reached, recipe=change(recipe, value))
         for _, act in STEPS[before:after]:
             tried = act(tried)
         if step == "pack":
-            return all(piece.candidate.chunk.id != chunk_id for piece in tried.left)
-        return all(one.chunk_id != chunk_id or one.step != step for one in tried.decisions)
+            return all(piece.candidate.chunk.id != chunk_id for piece in tried.left_out)
+        return all(made.chunk_id != chunk_id or made.step != step for made in tried.decisions)
 
-    def past_with_more(value: int) -> bool:
-        """Ask again: with the budget grows how deep sources are asked, and so what they say."""
-        fate = _decision(run(changed(recipe, value)), chunk_id)
-        return fate is None or fate.step != step
+    def gets_past_after_rerun(value: int) -> bool:
+        """Retrieve again: sources are searched deeper with a larger budget."""
+        outcome = _decision(rerun(change(recipe, value)), chunk_id)
+        return outcome is None or outcome.step != step
 
-    value = _least(low, most, past)
+    value = _smallest(low, high, gets_past)
     if step == "pack" and value is not None:
-        least = past_with_more(value) and (value - 1 <= low or not past_with_more(value - 1))
-        value = value if least else _least(low, most, past_with_more)
+        is_smallest = gets_past_after_rerun(value) and (
+            value - 1 <= low or not gets_past_after_rerun(value - 1)
+        )
+        value = value if is_smallest else _smallest(low, high, gets_past_after_rerun)
     if value is None:
-        return _other_way(reached, decision) if step == "dedup" else _Way(step, decision.reason)
-    told = value / THOUSANDTHS if step == "dedup" else value
-    return _Way(step, decision.reason, setting, told, changed(recipe, value))
+        if step == "dedup":
+            return _allow_same_path(reached, decision)
+        return _Obstacle(step, decision.reason)
+    shown = value / THOUSANDTHS if step == "dedup" else value
+    return _Obstacle(step, decision.reason, setting, shown, change(recipe, value))
 
 
-def _other_way(reached: Draft, decision: Decision) -> _Way:
-    """Let a commit and the code that it changes both stand, if that is what kept it out."""
+def _setting_of(draft: Draft, step: str, chunk_id: str) -> tuple[str, Change, int, int]:
+    """Return the setting that a step drops a piece by, how to change it, and its range."""
+    recipe, count = draft.recipe, len(draft.chunks)
+    setting, change = _SETTINGS[step]
+    low, high = {
+        "rank": (recipe.rank.top, count),
+        "depth": (recipe.rank.times, MAX_BUDGET),
+        "dedup": (round(recipe.fit.dedup * THOUSANDTHS), THOUSANDTHS),
+        "group": (recipe.fit.per_document, count),
+        "pack": (recipe.budget.total, MAX_BUDGET),
+    }[step]
+    section = recipe.section(draft.sections.get(chunk_id, ""))
+    if step == "rank" and section is not None:
+        return f"sections.{section.name}.k", partial(_with_k, section.name), section.k, high
+    return setting, change, low, high
+
+
+def _allow_same_path(reached: Draft, decision: Decision) -> _Obstacle:
+    """Keep both a commit and the code that it changes, if that is what keeps the piece out."""
     recipe = reached.recipe
-    kept = replace(recipe, fit=replace(recipe.fit, same_path=KEEP))
-    dropped = {one.chunk_id for one in deduped(replace(reached, recipe=kept)).decisions}
+    relaxed = replace(recipe, fit=replace(recipe.fit, same_path=KEEP))
+    dropped = {made.chunk_id for made in dedup(replace(reached, recipe=relaxed)).decisions}
     if decision.chunk_id in dropped:
-        return _Way("dedup", decision.reason)
-    return _Way("dedup", decision.reason, "fit.same_path", KEEP, kept)
+        return _Obstacle("dedup", decision.reason)
+    return _Obstacle("dedup", decision.reason, "fit.same_path", KEEP, relaxed)
 
 
 def _with_k(name: str, recipe: Recipe, value: int) -> Recipe:
-    sections = tuple(
+    changed = tuple(
         replace(section, k=value) if section.name == name else section
         for section in recipe.sections
     )
-    return replace(recipe, sections=sections)
+    return replace(recipe, sections=changed)
 
 
-def _deeper(recipe: Recipe, ranks: Ranks) -> _Way:
-    """Ask the source that ranks it best for so many that it is among them."""
+def _search_deeper(recipe: Recipe, ranks: SourceRanks) -> _Obstacle:
+    """Raise the depth of the source that ranks the piece best until it is found."""
     found = ranks(filtered=True)
     if not found:
-        # Where names lead depends on what is found by itself.
+        # What a collector finds from leads depends on what the others find.
         names = sorted(recipe.sources)
-        asked_of = [name for name in names if not COLLECTORS[name].needs_leads] or names
-        why = ", and ".join(COLLECTORS[source].miss for source in asked_of)
-        unfound = f"not found by {' or '.join(asked_of)}: {why}"
-        return _Way("collect", "the filter leaves it out" if ranks(filtered=False) else unfound)
+        searched = [name for name in names if not COLLECTORS[name].needs_leads] or names
+        why = ", and ".join(COLLECTORS[source].miss for source in searched)
+        missed = f"not found by {' or '.join(searched)}: {why}"
+        return _Obstacle("collect", "the filter leaves it out" if ranks(filtered=False) else missed)
     name = min(found, key=lambda source: (found[source], source))
-    place, asked = found[name], recipe.depth(name)
-    told = ", ".join(f"{where} by {source}" for source, where in sorted(found.items()))
-    reason = f"not among the first {asked}: it ranks {told}"
-    # Who is asked for more may rank in another way: then so much more that it is found.
-    place = place if place > asked else 2 * asked
-    sources = {**recipe.sources, name: replace(recipe.sources[name], k=place)}
-    return _Way("collect", reason, f"sources.{name}.k", place, replace(recipe, sources=sources))
+    rank, depth = found[name], recipe.depth(name)
+    ranked = ", ".join(f"{place} by {source}" for source, place in sorted(found.items()))
+    reason = f"not among the first {depth}: it ranks {ranked}"
+    # A source may rank differently when it is searched deeper: then twice as deep.
+    k = rank if rank > depth else 2 * depth
+    sources = {**recipe.sources, name: replace(recipe.sources[name], k=k)}
+    return _Obstacle("collect", reason, f"sources.{name}.k", k, replace(recipe, sources=sources))
 
 
-def _least(low: int, most: int, holds: Callable[[int], bool]) -> int | None:
-    """Find a value that holds where the one below does not: first further up, then halving."""
+def _smallest(low: int, high: int, holds: Callable[[int], bool]) -> int | None:
+    """Find a value that holds where the one below does not: by doubling, then by bisection."""
     reach = 64
-    while not holds(high := min(low + reach, most)):
-        if high >= most:
+    while not holds(tried := min(low + reach, high)):
+        if tried >= high:
             return None
-        low, reach = high, reach * 2
-    while low + 1 < high:
-        middle = (low + high) // 2
+        low, reach = tried, reach * 2
+    while low + 1 < tried:
+        middle = (low + tried) // 2
         if holds(middle):
-            high = middle
+            tried = middle
         else:
             low = middle
-    return high
+    return tried

@@ -96,17 +96,17 @@ def _value(text: str) -> str:
 
 def _assembly_metadata(frame: Frame, contexts: int) -> list[str]:
     lines = [f"- Contexts Loaded: {contexts}"]
-    if frame.ruled is not None:
-        applied = [outcome for outcome in frame.ruled.outcomes if outcome.applies]
-        lines.append(f"- Rules Applied: {len(applied)} of {len(frame.ruled.outcomes)}")
+    if frame.rules is not None:
+        applied = [outcome for outcome in frame.rules.outcomes if outcome.applies]
+        lines.append(f"- Rules Applied: {len(applied)} of {len(frame.rules.outcomes)}")
         lines += [
             f"- Not Judged: {escape_line(outcome.rule.name)} (on_error: {outcome.rule.on_error})"
-            for outcome in frame.ruled.outcomes
+            for outcome in frame.rules.outcomes
             if outcome.failed
         ]
         lines += [
             f"- Not Found: {escape_line(missing.reference)}, "
             f"injected by {escape_line(missing.rule)}"
-            for missing in frame.ruled.missing
+            for missing in frame.rules.missing
         ]
     return lines

@@ -127,7 +127,7 @@ class Frame:
     """What fits of the conversation so far, the oldest first."""
     system: str = ""
     situation: str = ""
-    ruled: RuleEvaluation | None = None
+    rules: RuleEvaluation | None = None
     """Which rules apply, and which contexts count, where that was asked."""
     warnings: tuple[str, ...] = ()
     """What its reader must know first: a source that did not answer."""

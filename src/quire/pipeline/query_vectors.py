@@ -1,0 +1,93 @@
+"""The vectors of queries: made once, cached, and computed while other sources are searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+
+from quire.core.lru import LRUCache
+from quire.core.protocols import Embedder
+from quire.core.types import Coverage, Recorded
+from quire.errors import EmbedError, QuireError
+
+CACHE_SIZE = 1024
+
+MakeVector = Callable[[], bytes]
+
+
+class QueryVectors:
+    """Makes the vectors of queries, and caches the latest."""
+
+    def __init__(
+        self, embedder: Callable[[], Embedder | None], *, wanted: Callable[[], bool]
+    ) -> None:
+        self._embedder = embedder
+        self._wanted = wanted
+        self._cache: LRUCache[tuple[str, str], bytes] = LRUCache(CACHE_SIZE)
+
+    def plan(self, query: str, coverage: Coverage) -> tuple[MakeVector | None, list[str]]:
+        """Return a function that makes a query's vector, or None if there is nothing to compare.
+
+        The notes say which chunks have no vectors.
+        """
+        if not coverage.vectors:
+            off = "semantic search is off: nothing is embedded yet (`quire index` embeds)"
+            return None, [off] if coverage.chunks and self._wanted() else []
+        missing = coverage.chunks - coverage.vectors
+        behind = (
+            f"{missing} of {coverage.chunks} chunks have no vector yet; "
+            "`quire index` goes on with them"
+        )
+        return lambda: self._vector(query, coverage.model), [behind] if missing else []
+
+    def _vector(self, query: str, model: str | None) -> bytes:
+        assert model is not None, "vectors without a model"
+        cached = self._cache.get((model, query))
+        if cached is not None:
+            return cached
+        embedder = self._embedder()
+        # The messages become the reasons of failures, which receipts record.
+        if embedder is None:
+            raise EmbedError("[embed] provider is none, but the store holds vectors")
+        if embedder.model != model:
+            raise EmbedError(
+                f"the store holds vectors of {model}, the configured model is {embedder.model}; "
+                "run `quire index --reembed`, or set [embed] back"
+            )
+        vector = embedder.embed_query(query)
+        self._cache.put((model, query), vector)
+        return vector
+
+
+def plan_vectors(
+    queries: Iterable[str], coverage: Coverage, recorded: Recorded, vectors: QueryVectors
+) -> tuple[dict[str, MakeVector], list[str]]:
+    """Return functions that give the vectors of queries, and begin with those to be made."""
+    known: dict[str, MakeVector] = {}
+    makers: dict[str, MakeVector] = {}
+    notes: list[str] = []
+    for query in dict.fromkeys(queries):
+        make, notes = vectors.plan(query, coverage)
+        if query in recorded.vectors and recorded.embedder == coverage.model:
+            known[query] = partial(bytes, recorded.vectors[query])
+        elif make is not None:
+            makers[query] = make
+    return {**known, **(_start(makers) if makers else {})}, notes
+
+
+def _start(makers: Mapping[str, MakeVector]) -> dict[str, MakeVector]:
+    """Let the model work in a thread while the words are searched."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quire-embed")
+    futures = {query: pool.submit(make) for query, make in makers.items()}
+    pool.shutdown(wait=False)
+    return {query: partial(_wait, future) for query, future in futures.items()}
+
+
+def _wait(future: Future[bytes]) -> bytes:
+    try:
+        return future.result()
+    except QuireError:
+        raise
+    except Exception as error:  # whatever an embedder raises, the words still answer
+        raise EmbedError(f"the embedder failed: {type(error).__name__}: {error}") from error

@@ -190,7 +190,7 @@ def test_a_wrong_value_is_named_as_it_was_given(
         ),
         (("memory", "import", "a.md"), "a.md, line 1: not valid JSON"),
         (("import", "blocks", "a.md"), "a.md, line 1: not valid JSON"),
-        (("block", "put", "x", "--type", "news"), "the block: there is no type 'news'"),
+        (("block", "put", "x", "--type", "news"), "type: unknown type 'news'"),
     ],
 )
 def test_other_options_are_named(indexed: Tree, arguments: tuple[str, ...], said: str) -> None:

@@ -242,8 +242,11 @@ def test_the_conversation_is_told_newest_first_and_whole(workspace: Quire) -> No
     ("budget", "said"),
     [
         (TokenBudget(total=0), "must be between 1 and"),
-        (TokenBudget(focus=-1), "must not be negative"),
-        (TokenBudget(1000, focus=1001), "too many"),
+        (TokenBudget(focus=-1), "token_budget.focus: must be between 0 and"),
+        (
+            TokenBudget(1000, focus=1001),
+            "token_budget.focus: must be between 0 and the total of 1000 tokens, not 1001",
+        ),
         (TokenBudget(4000, 0, 0, 0, 0, 0, 0), "no section has a share above 0"),
     ],
 )
@@ -265,7 +268,9 @@ def test_no_token_too_many_at_any_budget(workspace: Quire) -> None:
 
 
 def test_a_type_that_there_is_none_of(workspace: Quire) -> None:
-    with pytest.raises(InputError, match="no request type 'ask'; there are assist, chat"):
+    with pytest.raises(
+        InputError, match="type: unknown request type 'ask'; choose from assist, chat"
+    ):
         workspace.workspace.build(asked("x", type="ask"))
 
 
@@ -291,13 +296,13 @@ def test_validate_says_what_is_wrong(workspace: Quire) -> None:
     payload = workspace.workspace.build(asked("migration", focus=Focus("split-task")))
     longer = replace(payload, serialized=payload.serialized + " more words")
     assert any(
-        "tokens, and has" in one for one in workspace.workspace.validate(longer, "alice").problems
+        "tokens, but has" in one for one in workspace.workspace.validate(longer, "alice").problems
     )
     first = payload.sections[0]
     doubled = replace(first, items=(*first.items, first.items[0]))
     twice = replace(payload, sections=(doubled, *payload.sections[1:]))
     assert any(
-        "stands in it twice" in one for one in workspace.workspace.validate(twice, "alice").problems
+        "occurs twice" in one for one in workspace.workspace.validate(twice, "alice").problems
     )
     empty = [
         one for one in workspace.workspace.validate(payload, "alice").warnings if "is empty" in one

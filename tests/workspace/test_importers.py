@@ -10,7 +10,7 @@ import pytest
 
 from quire import Block, PageImportResult, Quire, QuireError
 from quire.core.types import OWNER
-from quire.workspace.importers.markdown import page_of
+from quire.workspace.importers.markdown import parse_page
 from quire.workspace.importers.outline import Page, Part
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def part(page: Page, type_: str, number: int = 0) -> Part:
 
 
 def test_a_page_has_parts_by_its_structure() -> None:
-    page = page_of("ropes.md", MIXED)
+    page = parse_page("ropes.md", MIXED)
     assert page.title == "Ropes"
     assert shown(page) == [
         ("paragraph", 'Intro with [a link](other.md "Other") and `[[no link]]`.', None),
@@ -105,26 +105,28 @@ def test_a_page_has_parts_by_its_structure() -> None:
         ("c.md",),
     ]
     assert page.parts[-1].anchor == "^the-end"
-    assert len({one.place for one in page.parts}) == len(page.parts)
+    assert len({one.key for one in page.parts}) == len(page.parts)
 
 
 def test_an_edit_leaves_the_places_of_other_sections() -> None:
-    before = {one.text: one.place for one in page_of("a.md", MIXED).parts}
+    before = {one.text: one.key for one in parse_page("a.md", MIXED).parts}
     edited = MIXED.replace("# Knots\n\n- one", "# Knots\n\nNew.\n\n- one", 1)
-    after = {one.text: one.place for one in page_of("a.md", edited).parts}
+    after = {one.text: one.key for one in parse_page("a.md", edited).parts}
     assert {text for text in before if after.get(text) != before[text]} == set()
 
 
 def test_a_first_heading_is_the_title() -> None:
-    assert page_of("x/a.md", "# The *title*\n\nText.\n").title == "The title"
-    assert page_of("x/plain.md", "Text.\n").title == "plain"
-    assert page_of("x/n.md", "# Heading\n", wiki=True).title == "n"
-    assert page_of("x/a.rst", "Title\n=====\n\nText.\n\nBelow\n-----\n\nMore.\n").title == "Title"
+    assert parse_page("x/a.md", "# The *title*\n\nText.\n").title == "The title"
+    assert parse_page("x/plain.md", "Text.\n").title == "plain"
+    assert parse_page("x/n.md", "# Heading\n", wiki=True).title == "n"
+    assert (
+        parse_page("x/a.rst", "Title\n=====\n\nText.\n\nBelow\n-----\n\nMore.\n").title == "Title"
+    )
 
 
 def test_what_is_too_long_for_a_block_is_cut() -> None:
     lines = "".join(f"line {number} of a long listing\n" for number in range(5_000))
-    page = page_of("a.md", f"```\n{lines}```\n")
+    page = parse_page("a.md", f"```\n{lines}```\n")
     assert len(page.parts) == 3
     assert "".join(one.text for one in page.parts) == lines.rstrip("\n")
 
@@ -280,7 +282,7 @@ def test_a_folder_that_cannot_be_taken_in(opened: Quire, plain: Tree, tmp_path: 
         opened.blocks.import_pages(tmp_path / "nothing", "markdown", at=1)
     with pytest.raises(QuireError, match="holds no pages"):
         opened.blocks.import_pages(tmp_path, "markdown", at=1)
-    with pytest.raises(QuireError, match="there is no form 'wiki': there are vault, notion"):
+    with pytest.raises(QuireError, match="unknown format 'wiki'; choose from vault, notion"):
         opened.blocks.import_pages(tmp_path, "wiki", at=1)
     written(tmp_path, {"a.md": "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n", "b.md": "B"})
     (tmp_path / "c.md").write_bytes(b"\x00\x01\x02")
@@ -433,7 +435,7 @@ def test_a_table_that_is_none_is_told(opened: Quire, plain: Tree) -> None:
     files = {f"A {A}.md": "# A\n", f"B {B}.csv": '"Name\nx,y\n', f"C {C}.csv": ""}
     result = opened.blocks.import_pages(written(plain.root / "Export", files), "notion", at=1)
     assert [one.path for one in result.skipped] == [f"B {B}.csv", f"C {C}.csv"]
-    assert all("no table that could be read" in one.reason for one in result.skipped)
+    assert all("not a readable table" in one.reason for one in result.skipped)
 
 
 def test_headers_of_proposals(opened: Quire, plain: Tree) -> None:

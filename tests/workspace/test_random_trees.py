@@ -58,7 +58,7 @@ def check(quire: Quire, known: Reference) -> None:
 def put(quire: Quire, known: Reference, blocks: list[Block]) -> None:
     after = Reference({**known.blocks, **{one.id: one for one in blocks}}, known.groups)
     if after.in_circle():
-        with pytest.raises(QuireError, match="would come to stand in itself"):
+        with pytest.raises(QuireError, match="would be inside itself"):
             quire.blocks.put(blocks, at=3, events=())
     else:
         quire.blocks.put(blocks, at=3, events=())

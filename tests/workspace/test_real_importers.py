@@ -33,10 +33,10 @@ def documents(task: str, folder: Path) -> list[dict[str, Any]]:
 
 
 def laid(folder: Path) -> ImportedTree:
-    pages, _ = discover.folder_of(
-        "all", "markdown", discover.texts_of(folder, "markdown", DEFAULTS)
+    pages, _ = discover.build_folder(
+        "all", "markdown", discover.read_texts(folder, "markdown", DEFAULTS)
     )
-    return build_tree.lay(pages, lambda key, place: f"{key}|{place}".rstrip("|"))
+    return build_tree.build_tree(pages, lambda key, place: f"{key}|{place}".rstrip("|"))
 
 
 def test_the_links_of_a_handbook(tmp_path: Path) -> None:

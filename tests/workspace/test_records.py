@@ -14,7 +14,7 @@ from quire.core.types.blocks import TYPES, Block
 from quire.errors import InputError
 from quire.workspace import jsonl, records, validate
 from quire.workspace import text as workspace_text
-from quire.workspace.inheritance import NOWHERE, InheritedAccess
+from quire.workspace.inheritance import NOTHING_INHERITED, InheritedAccess
 
 NAMES = st.text("abc XYZ_é", min_size=1, max_size=8).filter(str.strip)
 IDS = st.from_regex(r"[a-z][a-z0-9.-]{0,6}", fullmatch=True)
@@ -56,24 +56,27 @@ def halves(text: str) -> Sequence[str]:
 
 
 @given(
-    BLOCKS, st.sampled_from((NOWHERE, InheritedAccess(("user:ann",), "p", "Page", ("user:ann",))))
+    BLOCKS,
+    st.sampled_from(
+        (NOTHING_INHERITED, InheritedAccess(("user:ann",), "p", "Page", ("user:ann",)))
+    ),
 )
 def test_what_is_kept_is_read_back(block: Block, standing: InheritedAccess) -> None:
-    made = validate.checked(block)
+    made = validate.normalize(block)
     for cut in (whole, halves):
-        document = records.document(made, standing, cut)
-        assert records.block_of(document.record, document.chunks) == made
+        document = records.to_document(made, standing, cut)
+        assert records.from_record(document.record, document.chunks) == made
 
 
 @given(BLOCKS)
 def test_what_is_exported_is_read_back(block: Block) -> None:
-    made = validate.checked(block)
+    made = validate.normalize(block)
     line = json_line(made)
     assert jsonl.parse(f"\n{line}\n\n") == [made]
 
 
 def said(block: Block) -> str:
-    before, after = workspace_text.around(block)
+    before, after = workspace_text.affixes(block)
     return f"{before}{block.text}{after}"
 
 
@@ -97,7 +100,10 @@ def said(block: Block) -> str:
 )
 def test_what_a_block_says(block: Block, text: str) -> None:
     assert said(block) == text
-    assert "".join(one.text for one in records.document(block, NOWHERE, whole).chunks) == text
+    assert (
+        "".join(one.text for one in records.to_document(block, NOTHING_INHERITED, whole).chunks)
+        == text
+    )
 
 
 def test_where_it_is_kept() -> None:
@@ -113,8 +119,8 @@ def test_where_it_is_kept() -> None:
         edited=9,
         author="bob",
     )
-    standing = NOWHERE.within(Block("p", "page", "The\n plan", access=("user:ann",)))
-    document = records.document(block, standing, whole)
+    standing = NOTHING_INHERITED.inside(Block("p", "page", "The\n plan", access=("user:ann",)))
+    document = records.to_document(block, standing, whole)
     record = document.record
     assert (record.kind, record.path, record.title) == (
         "block.todo",
@@ -134,21 +140,21 @@ def test_where_it_is_kept() -> None:
 
 
 def test_no_title_goes_to_other_readers() -> None:
-    page = NOWHERE.within(Block("p", "page", "Lay-offs", access=("user:hana",)))
+    page = NOTHING_INHERITED.inside(Block("p", "page", "Lay-offs", access=("user:hana",)))
     open_to_all = Block("b", "paragraph", "Lunch is at noon", parent="p", access=("public",))
-    (chunk,) = records.document(open_to_all, page, whole).chunks
+    (chunk,) = records.to_document(open_to_all, page, whole).chunks
     assert chunk.title == ""
-    below = page.within(open_to_all)
-    (chunk,) = records.document(Block("c", "list", "Soup", parent="b"), below, whole).chunks
+    below = page.inside(open_to_all)
+    (chunk,) = records.to_document(Block("c", "list", "Soup", parent="b"), below, whole).chunks
     assert chunk.title == ""
     again = Block("d", "quote", "x", parent="b", access=("user:hana",))
-    (chunk,) = records.document(again, below, whole).chunks
+    (chunk,) = records.to_document(again, below, whole).chunks
     assert chunk.title == "Lay-offs"
 
 
 def test_where_rules_decide_the_title_follows_the_page() -> None:
-    standing = NOWHERE.within(Block("p", "page", "Plan"))
-    record = records.document(Block("b", "paragraph", "x", parent="p"), standing, whole).record
+    standing = NOTHING_INHERITED.inside(Block("p", "page", "Plan"))
+    record = records.to_document(Block("b", "paragraph", "x", parent="p"), standing, whole).record
     assert (record.acl, record.paths) == (None, (".quire/block/b", ".quire/block/p"))
 
 
@@ -157,12 +163,15 @@ def test_where_rules_decide_the_title_follows_the_page() -> None:
     [
         ("{", "line 2: not valid JSON"),
         ("[]", "line 2: a block is an object, not a list"),
-        ("{}", "line 2: the type is missing"),
-        ('{"type": "poem"}', "there is no type 'poem': there are page, paragraph"),
+        ("{}", "line 2: type: is missing"),
+        ('{"type": "poem"}', "type: unknown type 'poem'; choose from page, paragraph"),
         ('{"type": "page", "colour": 1}', "unknown field 'colour'"),
-        ('{"type": "page", "id": "a b"}', "id is 'a b': an id has up to 128"),
-        ('{"type": "page", "id": "0123456789abcdef0123456789abcdef"}', "files are named so"),
-        ('{"type": "page", "parent": "../x"}', "parent is '../x'"),
+        ('{"type": "page", "id": "a b"}', "id: 'a b' is not an id; use up to 128"),
+        (
+            '{"type": "page", "id": "0123456789abcdef0123456789abcdef"}',
+            "which are the ids of files",
+        ),
+        ('{"type": "page", "parent": "../x"}', "parent: '../x' is not an id"),
         ('{"type": "page", "position": 1.5}', "position: expected a whole number, not a number"),
         (
             '{"type": "page", "position": true}',
@@ -170,14 +179,17 @@ def test_where_rules_decide_the_title_follows_the_page() -> None:
         ),
         ('{"type": "page", "text": 3}', "text: expected a text, not a number"),
         ('{"type": "page", "properties": []}', "properties: expected an object, not a list"),
-        ('{"type": "page", "properties": {"a": {}}}', "the property 'a' is neither"),
-        ('{"type": "page", "properties": {"a": [1]}}', "the property 'a' is neither"),
-        ('{"type": "page", "properties": {"": 1}}', "properties: '' is no name"),
-        ('{"type": "page", "properties": {"a": NaN}}', "the property 'a' is nan"),
+        ('{"type": "page", "properties": {"a": {}}}', "property 'a': expected a text, a number"),
+        ('{"type": "page", "properties": {"a": [1]}}', "property 'a': expected a text, a number"),
+        ('{"type": "page", "properties": {"": 1}}', "properties: '' is not a name"),
+        (
+            '{"type": "page", "properties": {"a": NaN}}',
+            "property 'a': expected a finite number, not nan",
+        ),
         ('{"type": "page", "relations": {"a": "b"}}', "a: expected a list of ids, not a text"),
-        ('{"type": "page", "links": [""]}', "links: '' is no name"),
+        ('{"type": "page", "links": [""]}', "links: '' is not a name"),
         ('{"type": "page", "created": "soon"}', "created: expected a time such as"),
-        ('{"type": "page", "id": "first"}', "line 2: the id of line 1 once more"),
+        ('{"type": "page", "id": "first"}', "line 2: id: already used in line 1"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(line: str, told: str) -> None:
@@ -188,12 +200,12 @@ def test_what_is_wrong_is_told_with_its_line(line: str, told: str) -> None:
 
 
 def test_a_text_is_no_list_of_links() -> None:
-    with pytest.raises(InputError, match="links is 'rope': give a list, as in"):
-        validate.checked(Block("a", "page", links="rope"))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="links: expected a list, as in"):
+        validate.normalize(Block("a", "page", links="rope"))  # type: ignore[arg-type]
 
 
 def test_a_whole_book_is_no_block() -> None:
     with pytest.raises(InputError, match="at most 65536 characters, not 70000"):
-        validate.checked(Block("a", "paragraph", "x" * 70_000))
-    with pytest.raises(InputError, match="1001 links: at most 1000"):
-        validate.checked(Block("a", "paragraph", links=tuple(f"b{n}" for n in range(1001))))
+        validate.normalize(Block("a", "paragraph", "x" * 70_000))
+    with pytest.raises(InputError, match="links: at most 1000 for one block, not 1001"):
+        validate.normalize(Block("a", "paragraph", links=tuple(f"b{n}" for n in range(1001))))

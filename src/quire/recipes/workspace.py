@@ -22,24 +22,26 @@ from quire.core.types import (
     TokenBudget,
     Validation,
 )
-from quire.errors import BudgetError, InputError
+from quire.errors import BudgetError, unknown
 from quire.memory.authoring import OpenProject
+from quire.pipeline.validate import check_tokens
 from quire.recipes.protocol import Assemble
 from quire.retrieval import ancestors
 
 RECIPE = "workspace"
-ALIKE = 0.9
+MAX_OVERLAP = 0.9
+"""Two items whose texts overlap more than this are duplicates."""
 SUPERSEDES = "supersedes"
 RELATION = "relation:"
-BEST = 100_000
-"""The score of a candidate for which everything speaks."""
+MAX_SCORE = 100_000
+"""The score of a candidate with every signal at its best."""
 SPLITS: dict[str, TokenBudget] = {
     "assist": TokenBudget(),
     "chat": TokenBudget(4000, 500, 1500, 500, 300, 1000, 200),
     "search": TokenBudget(4000, 0, 3000, 500, 300, 0, 200),
     "automate": TokenBudget(4000, 2000, 800, 800, 200, 0, 200),
 }
-"""What the parts of a page may take, by the type of a request."""
+"""The shares of the sections, by the type of a request."""
 
 
 class WorkspaceContexts:
@@ -51,7 +53,7 @@ class WorkspaceContexts:
 
     def build(self, request: ContextRequest) -> ContextPayload:
         """Build the context for a user, what they are viewing and what they ask."""
-        budget = _budget(request)
+        budget = _budget_of(request)
         options: Options = {
             "recipe": RECIPE,
             "budget": budget.total,
@@ -81,23 +83,23 @@ class WorkspaceContexts:
         return tokens.open_counter(payload.metadata.model).count(payload.serialized)
 
     def validate(self, payload: ContextPayload, user: str) -> Validation:
-        """Check a payload: budget, access, duplicates, empty parts, what is superseded."""
+        """Check a payload: budget, access, duplicates, empty sections, superseded pages."""
         problems: list[str] = []
         counted = self.estimate_tokens(payload)
         if counted != payload.metadata.total_tokens:
-            problems.append(f"it says {payload.metadata.total_tokens} tokens, and has {counted}")
+            problems.append(f"it states {payload.metadata.total_tokens} tokens, but has {counted}")
         if counted > payload.metadata.budget:
-            problems.append(f"{counted} tokens pass the budget of {payload.metadata.budget}")
+            problems.append(f"{counted} tokens exceed the budget of {payload.metadata.budget}")
         items = [item for section in payload.sections for item in section.items]
         with self._project.view(user) as view:
             readable = {record.id for record in view.records([item.block_id for item in items])}
             problems += [
-                f"{item.block_id} may not be read by {user}, or is gone"
+                f"{item.block_id} may not be read by {user}, or does not exist"
                 for item in items
                 if item.block_id not in readable
             ]
-            stale = _superseded(view, [item for item in items if item.block_id in readable])
-        problems += _repeated(items)
+            stale = _find_superseded(view, [item for item in items if item.block_id in readable])
+        problems += _find_duplicates(items)
         problems += [f"{item.block_id} is empty" for item in items if not item.content.strip()]
         empty = [
             f"the section {section.type} is empty"
@@ -107,19 +109,18 @@ class WorkspaceContexts:
         return Validation(tuple(dict.fromkeys(problems)), (*stale, *empty))
 
 
-def _budget(request: ContextRequest) -> TokenBudget:
+def _budget_of(request: ContextRequest) -> TokenBudget:
     if request.type not in SPLITS:
-        raise InputError(
-            f"there is no request type {request.type!r}; there are {', '.join(SPLITS)}"
-        )
+        raise unknown("request type", request.type, SPLITS, field="type")
     budget = request.token_budget or SPLITS[request.type]
-    if budget.total <= 0:
-        raise BudgetError(f"the budget is {budget.total} tokens: it must be above zero")
-    for name, part in budget.shares.items():
-        if part < 0:
-            raise BudgetError(f"{part} tokens for {name}: it must not be negative")
-        if part > budget.total:
-            raise BudgetError(f"{part} tokens for {name} of {budget.total} in all: too many")
+    check_tokens("token_budget.total", budget.total)
+    for name, share in budget.shares.items():
+        if not 0 <= share <= budget.total:
+            raise BudgetError(
+                f"must be between 0 and the total of {budget.total} tokens, not {share}",
+                field=f"token_budget.{name}",
+                value=share,
+            )
     return budget
 
 
@@ -142,7 +143,7 @@ def _payload(request: ContextRequest, budget: TokenBudget, context: Context) -> 
                 block_id=item.record_id,
                 block_type=item.kind.removeprefix(BLOCK_PREFIX),
                 content=item.text,
-                relevance=min(1.0, item.score / BEST),
+                relevance=min(1.0, item.score / MAX_SCORE),
                 metadata=item.about,
             )
         )
@@ -169,11 +170,11 @@ def _payload(request: ContextRequest, budget: TokenBudget, context: Context) -> 
     )
 
 
-def _superseded(view: View, items: list[BlockItem]) -> list[str]:
-    """Say which pages are superseded that items stand on."""
+def _find_superseded(view: View, items: list[BlockItem]) -> list[str]:
+    """Describe which blocks, or pages above them, are superseded."""
     records = view.records(sorted({item.block_id for item in items}))
     above = ancestors(view, records)
-    pages = {each.id: each for record in records for each in (record, *above[record.id])}
+    pages = {page.id: page for record in records for page in (record, *above[record.id])}
     links = view.links(sorted(pages), back=True)
     return [
         f"{pages[link.target].title or link.target} is superseded by {link.source}"
@@ -182,14 +183,14 @@ def _superseded(view: View, items: list[BlockItem]) -> list[str]:
     ]
 
 
-def _repeated(items: list[BlockItem]) -> list[str]:
-    found = []
-    for place, item in enumerate(items):
-        for other in items[:place]:
+def _find_duplicates(items: list[BlockItem]) -> list[str]:
+    duplicates = []
+    for index, item in enumerate(items):
+        for other in items[:index]:
             if item.block_id == other.block_id and item.content == other.content:
-                found.append(f"{item.block_id} stands in it twice")
+                duplicates.append(f"{item.block_id} occurs twice")
             elif item.block_id != other.block_id and (
-                packing.overlap(item.content, other.content) > ALIKE
+                packing.overlap(item.content, other.content) > MAX_OVERLAP
             ):
-                found.append(f"{item.block_id} says again what {other.block_id} says")
-    return found
+                duplicates.append(f"{item.block_id} repeats {other.block_id}")
+    return duplicates

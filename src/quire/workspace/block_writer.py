@@ -59,13 +59,15 @@ class BlockWriter:
             after.inside(name)  # refuses circles before anything is written
         split = self._authoring.split
         documents = [
-            records.document(block, after.inside(block.parent), split)
+            records.to_document(block, after.inside(block.parent), split)
             for block in changed.values()
             if block is not None
         ]
         documents += [
-            records.document(records.block_of(record, whole.chunks_of(record.id)), inherited, split)
-            for record, inherited in tree.affected(whole, changed, after)
+            records.to_document(
+                records.from_record(record, whole.chunks_of(record.id)), inherited, split
+            )
+            for record, inherited in tree.find_affected(whole, changed, after)
         ]
         transaction.writer.remove(name for name, block in changed.items() if block is None)
         put_documents(transaction.writer, documents)

@@ -21,14 +21,14 @@ from quire.memory.authoring import Authoring, sign
 from quire.workspace import records
 from quire.workspace.block_writer import BlockWriter
 from quire.workspace.importers import build_tree, discover
-from quire.workspace.permissions import checked, dated, refuse_taken
+from quire.workspace.permissions import refuse_foreign_id, validate_block, with_times
 
 
 def import_pages(
     authoring: Authoring,
     blocks: BlockWriter,
     folder: str | os.PathLike[str],
-    form: str,
+    page_format: str,
     *,
     share: Sequence[str],
     viewer: Viewer | str | None,
@@ -38,56 +38,58 @@ def import_pages(
     """Import all pages of a folder; see `Blocks.import_pages`."""
     settings = authoring.project.config.ingest
     settings = replace(settings, secrets=settings.secrets or allow_secret)
-    place = Path(folder).resolve()
-    texts = discover.texts_of(place, form, settings)
-    pages, unread = discover.folder_of(place.name or form, form, texts)
+    root = Path(folder).resolve()
+    texts = discover.read_texts(root, page_format, settings)
+    pages, unreadable = discover.build_folder(root.name or page_format, page_format, texts)
     if not pages.pages:
-        raise InputError(f"{folder} holds no pages: name the folder that they lie in")
-    spoken_of = authoring.display_name(place)
+        raise InputError(
+            f"{folder} holds no pages", value=str(folder), hint="name the folder with the pages"
+        )
+    name = authoring.display_name(root)
     with blocks.transaction(viewer) as transaction:
         author, acl = sign(transaction.view.viewer, share)
-        source = hashing.identifier("import", form, spoken_of, author)[:16]
-        laid = build_tree.lay(
-            pages, lambda *place: f"b-{hashing.identifier('block', source, *place)}"
+        source = hashing.identifier("import", page_format, name, author)[:16]
+        tree = build_tree.build_tree(
+            pages, lambda *key: f"b-{hashing.identifier('block', source, *key)}"
         )
-        before = _held(transaction.whole, source, author)
+        before = _read_imported(transaction.whole, source, author)
         after = {
-            block.id: _taken_in(block, before.get(block.id), author, at)
-            for block in build_tree.sourced(laid, source)
+            block.id: _complete(block, before.get(block.id), author, at)
+            for block in build_tree.with_source(tree, source)
         }
-        if share or laid.root not in before:
-            after[laid.root] = replace(after[laid.root], access=acl)
-        changed = {name: one for name, one in after.items() if before.get(name) != one}
+        if share or tree.root not in before:
+            after[tree.root] = replace(after[tree.root], access=acl)
+        changed = {name: block for name, block in after.items() if before.get(name) != block}
         for name in changed.keys() - before.keys():
-            refuse_taken(transaction, name)
-        gone = dict.fromkeys(before.keys() - after.keys())
-        written = blocks.apply(transaction, {**changed, **gone})
+            refuse_foreign_id(transaction, name)
+        removed = dict.fromkeys(before.keys() - after.keys())
+        written = blocks.apply(transaction, {**changed, **removed})
     added = sum(name not in before for name in changed)
     return PageImportResult(
-        root=laid.root,
-        pages=laid.pages,
+        root=tree.root,
+        pages=tree.pages,
         blocks=len(after),
         added=added,
         changed=len(changed) - added,
         unchanged=len(after) - len(changed),
-        removed=len(gone),
-        resolved=laid.resolved,
-        dangling=tuple(laid.dangling),
-        skipped=(*texts.skipped, *unread),
+        removed=len(removed),
+        resolved=tree.resolved,
+        dangling=tuple(tree.dangling),
+        skipped=(*texts.skipped, *unreadable),
         notes=authoring.embed_written(viewer, written),
     )
 
 
-def _held(whole: View, source: str, author: str | None) -> dict[str, Block]:
-    """Give what an import brought before."""
+def _read_imported(whole: View, source: str, author: str | None) -> dict[str, Block]:
+    """Return the blocks of an earlier import from the same source."""
     return {
-        record.id: records.block_of(record, whole.chunks_of(record.id))
+        record.id: records.from_record(record, whole.chunks_of(record.id))
         for record in whole.listing(Filter(kinds=records.KINDS))
         if record.attrs.get("source") == source and record.author == author
     }
 
 
-def _taken_in(block: Block, old: Block | None, author: str | None, at: int) -> Block:
-    """Give a block its author and times; whom it was shared with since stays."""
+def _complete(block: Block, old: Block | None, author: str | None, at: int) -> Block:
+    """Return a block with its author and times; access that was set since stays."""
     access = None if old is None else old.access
-    return dated(replace(checked(block), author=author, access=access), old, at)
+    return with_times(replace(validate_block(block), author=author, access=access), old, at)

@@ -1,8 +1,8 @@
-"""What does a block take over from what it stands in?
+"""What a block inherits from its parents: access, and the title of its page.
 
-Who may read it, unless it says so itself, and the title of its page. Text that is embedded holds
-nothing of another access class: the title stands above a block only where whoever may read the
-block may read the page.
+A block without an access list of its own has that of its parent. Text that is embedded holds
+nothing of another access class: a block shows the title of its page only where both have the same
+access.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ Access = tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class InheritedAccess:
-    """What stands above a block."""
+    """What a block inherits from its parents."""
 
     access: Access = None
-    """Who may read what it stands in; None: the space's rules decide."""
+    """Who may read its parent; None: the space's rules decide."""
     page: str | None = None
     """The nearest page above it."""
     title: str = ""
     page_access: Access = None
 
     def access_of(self, block: Block) -> Access:
-        """Tell who may read a block that stands here: its own list goes first."""
+        """Return who may read a block in this place: its own list, or the inherited one."""
         return self.access if block.access is None else block.access
 
-    def heads(self, block: Block) -> bool:
-        """Tell whether the page's title may stand above a block that stands here."""
+    def shows_title(self, block: Block) -> bool:
+        """Return whether a block in this place may show the title of its page."""
         return self.page is not None and self.access_of(block) == self.page_access
 
-    def within(self, block: Block) -> InheritedAccess:
-        """Tell what stands above whatever stands in a block that stands here."""
+    def inside(self, block: Block) -> InheritedAccess:
+        """Return what the children of a block in this place inherit."""
         access = self.access_of(block)
         if block.type in PAGES:
-            return InheritedAccess(access, block.id, text.title(block), access)
+            return InheritedAccess(access, block.id, text.title_of(block), access)
         return InheritedAccess(access, self.page, self.title, self.page_access)
 
 
-NOWHERE = InheritedAccess()
-"""Where the root of a tree stands, and whatever stands in something that is not there."""
+NOTHING_INHERITED = InheritedAccess()
+"""What a root inherits, and a block whose parent does not exist."""

@@ -1,6 +1,6 @@
-"""What does a file of exported blocks say?
+"""Exported blocks as JSON lines, one block each, as `serialize.to_plain` returns them.
 
-JSON lines, one block each, as `serialize.to_plain` gives them. Only `type` must be there.
+Only `type` is required.
 """
 
 from __future__ import annotations
@@ -19,55 +19,60 @@ FIELDS = tuple(to_plain(Block("", "page")))
 
 
 def parse(text: str) -> list[Block]:
-    """Read all lines, or say what is wrong with which."""
-    met: dict[str, int] = {}
-    found: list[Block] = []
-    for number, block in _parsed(text):
-        if block.id and met.setdefault(block.id, number) != number:
-            raise InputError(f"line {number}: the id of line {met[block.id]} once more")
-        found.append(block)
-    return found
+    """Parse all lines; an error names its line."""
+    numbers: dict[str, int] = {}
+    blocks: list[Block] = []
+    for number, block in _parse_lines(text):
+        if block.id and numbers.setdefault(block.id, number) != number:
+            raise InputError(
+                f"already used in line {numbers[block.id]}",
+                field="id",
+                value=block.id,
+                place=f"line {number}",
+            )
+        blocks.append(block)
+    return blocks
 
 
-def _parsed(text: str) -> Iterator[tuple[int, Block]]:
-    for number, told in jsonl.read_objects(text, "block"):
+def _parse_lines(text: str) -> Iterator[tuple[int, Block]]:
+    for number, fields in jsonl.read_objects(text, "block"):
         try:
-            yield number, validate.checked(_block(told))
+            yield number, validate.normalize(_parse_block(fields))
         except InputError as error:
             raise error.within(f"line {number}") from error
 
 
-def _block(told: dict[str, Any]) -> Block:
-    jsonl.check_fields(told, FIELDS)
-    name = get_text(told, "type")
+def _parse_block(fields: dict[str, Any]) -> Block:
+    jsonl.check_fields(fields, FIELDS)
+    name = get_text(fields, "type")
     if name is None:
-        raise InputError("the type is missing")
-    position = told.get("position", 0)
+        raise InputError("is missing", field="type")
+    position = fields.get("position", 0)
     if not isinstance(position, int) or isinstance(position, bool):
         raise jsonl.unexpected("position", position, "a whole number")
     return Block(
-        id=get_text(told, "id") or "",
+        id=get_text(fields, "id") or "",
         type=name,
-        text=get_text(told, "text") or "",
-        parent=get_text(told, "parent"),
+        text=get_text(fields, "text") or "",
+        parent=get_text(fields, "parent"),
         position=position,
-        properties=_table(told, "properties"),
+        properties=_get_table(fields, "properties"),
         relations={
-            key: get_texts(_table(told, "relations"), key, "ids") or ()
-            for key in _table(told, "relations")
+            key: get_texts(_get_table(fields, "relations"), key, "ids") or ()
+            for key in _get_table(fields, "relations")
         },
-        links=get_texts(told, "links", "ids") or (),
-        mentions=get_texts(told, "mentions", "names") or (),
-        created=get_time(told, "created"),
-        edited=get_time(told, "edited"),
-        author=get_text(told, "author"),
-        access=get_texts(told, "access", "names"),
-        source=get_text(told, "source") or "",
+        links=get_texts(fields, "links", "ids") or (),
+        mentions=get_texts(fields, "mentions", "names") or (),
+        created=get_time(fields, "created"),
+        edited=get_time(fields, "edited"),
+        author=get_text(fields, "author"),
+        access=get_texts(fields, "access", "names"),
+        source=get_text(fields, "source") or "",
     )
 
 
-def _table(told: dict[str, Any], key: str) -> dict[str, Any]:
-    value = told.get(key)
+def _get_table(fields: dict[str, Any], key: str) -> dict[str, Any]:
+    value = fields.get(key)
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Who may write which block, and what is added to it when it is written?"""
+"""Who may write which block, and what is filled in when it is written."""
 
 from __future__ import annotations
 
@@ -19,96 +19,105 @@ from quire.workspace import records, validate
 
 @dataclass(frozen=True, slots=True)
 class BlockTransaction:
-    """A write transaction with what is there: all of it, and what the writer may read of it."""
+    """A write transaction with views of all blocks, and of those that the writer may read."""
 
     writer: Writer
     view: View
     whole: View
 
 
-def checked(block: Block) -> Block:
-    """Give a block in its one form, or say which one is wrong and how."""
+def validate_block(block: Block) -> Block:
+    """Return a block in its canonical form; an error names the block."""
     try:
-        made = validate.checked(block)
-        if made.author is not None:
-            _check_author(made.author)
-        return made if made.access is None else replace(made, access=access_list(made.access))
+        valid = validate.normalize(block)
+        if valid.author is not None:
+            _check_author(valid.author)
+        return valid if valid.access is None else replace(valid, access=access_list(valid.access))
     except InputError as error:
-        named = f"block {block.id!r}" if block.id else "the block"
-        raise InputError(f"{named}: {error}") from error
+        if not block.id:
+            raise
+        raise error.within(f"block {block.id!r}") from error
 
 
 def _check_author(name: str) -> None:
     if not is_name(name) or name == OWNER_NAME:
-        raise InputError(f"author is {name!r}: give a user's bare name, or none for the owner")
+        raise InputError(
+            f"{name!r} is not a user",
+            field="author",
+            value=name,
+            hint="give a user's name, or none for the owner",
+        )
 
 
-def taken_in(
-    shaping: BlockTransaction, given: Sequence[Block], at: int
+def prepare(
+    transaction: BlockTransaction, blocks: Sequence[Block], at: int
 ) -> list[tuple[Block, bool]]:
-    """Give blocks their ids, authors, times and access, and tell whether they are new or changed.
+    """Fill in ids, authors, times and access; return each block and whether it is new or changed.
 
-    Refused is what is not theirs to write.
+    Raises `InputError` for a block that is not the viewer's to write.
     """
-    viewer = shaping.view.viewer
+    viewer = transaction.view.viewer
     if not viewer.actor:
-        raise InputError("someone without a name cannot write: name a viewer")
-    taken: dict[str, tuple[Block, bool]] = {}
-    for number, block in enumerate(given):
-        one = block if block.id else replace(block, id=_named(block, viewer, at, number))
-        if one.id in taken:
-            raise InputError(f"block {one.id} is there twice: give each block once")
-        old = found(shaping.whole, one.id)
-        refuse_taken(shaping, one.id)
+        raise InputError("a viewer without a name cannot write", hint="name a {viewer}")
+    prepared: dict[str, tuple[Block, bool]] = {}
+    for number, block in enumerate(blocks):
+        new = block if block.id else replace(block, id=_make_id(block, viewer, at, number))
+        if new.id in prepared:
+            raise InputError(f"block {new.id} occurs twice", value=new.id)
+        old = find_block(transaction.whole, new.id)
+        refuse_foreign_id(transaction, new.id)
         if not viewer.owner:
-            one = replace(one, author=viewer.name)
-        one = dated(private(viewer, one), old, at)
-        taken[one.id] = one, one != old
+            new = replace(new, author=viewer.name)
+        new = with_times(with_access(viewer, new), old, at)
+        prepared[new.id] = new, new != old
     if not viewer.owner:
-        for one, changed in taken.values():
-            if changed and one.parent is not None and one.parent not in taken:
-                there(shaping.view, one.parent)
-    return [*taken.values()]
+        for new, changed in prepared.values():
+            if changed and new.parent is not None and new.parent not in prepared:
+                get_block(transaction.view, new.parent)
+    return [*prepared.values()]
 
 
-def _named(block: Block, viewer: Viewer, at: int, number: int) -> str:
-    """Name a block without an id by all that it says, and by whom and when it was said."""
-    said = (block.type, block.text, block.parent, block.position, repr(to_plain(block)))
-    return f"b-{hashing.identifier('block', *said, viewer.actor, at, number)}"
+def _make_id(block: Block, viewer: Viewer, at: int, number: int) -> str:
+    """Make the id of a block without one: the hash of its content, author and time."""
+    content = (block.type, block.text, block.parent, block.position, repr(to_plain(block)))
+    return f"b-{hashing.identifier('block', *content, viewer.actor, at, number)}"
 
 
-def refuse_taken(shaping: BlockTransaction, name: str) -> None:
-    """Refuse an id under which someone else's block is kept, or in which others' blocks stand.
+def refuse_foreign_id(transaction: BlockTransaction, name: str) -> None:
+    """Refuse the id of someone else's block, and of a missing parent of others' blocks.
 
-    Whoever comes to be what a block stands in decides who may read it: nobody may slip in there.
+    A parent decides who may read its children: nobody may become the parent of others' blocks.
     """
-    viewer = shaping.view.viewer
+    viewer = transaction.view.viewer
     if viewer.owner:
         return
-    taken = InputError(f"the id {name} cannot be used: choose another one")
-    known = shaping.whole.records([name])
+    refusal = InputError(f"the id {name} cannot be used", value=name, hint="choose another one")
+    known = transaction.whole.records([name])
     if not known:
-        orphans = shaping.whole.children([name])
-        if any(one.author != viewer.name and records.own_access(one) is None for one in orphans):
-            raise taken
-    elif not shaping.view.records([name]):
-        raise taken
+        orphans = transaction.whole.children([name])
+        if any(
+            orphan.author != viewer.name and records.own_access(orphan) is None
+            for orphan in orphans
+        ):
+            raise refusal
+    elif not transaction.view.records([name]):
+        raise refusal
     else:
         refuse_others(viewer, "block", name, known[0].author)
 
 
-def private(viewer: Viewer, block: Block) -> Block:
-    """Give a viewer's own block the access list that it is to have: they stay on it."""
+def with_access(viewer: Viewer, block: Block) -> Block:
+    """Return a viewer's block with its access list: they are always on it."""
     if block.access is not None:
-        mine = () if viewer.owner else (f"user:{viewer.name}",)
-        return replace(block, access=access_list((*block.access, *mine)))
+        own = () if viewer.owner else (f"user:{viewer.name}",)
+        return replace(block, access=access_list((*block.access, *own)))
     if viewer.owner or block.parent is not None:
         return block
     return replace(block, access=access_list((f"user:{viewer.name}",)))
 
 
-def dated(block: Block, old: Block | None, at: int) -> Block:
-    """Give a block its times; what says the same as before keeps them."""
+def with_times(block: Block, old: Block | None, at: int) -> Block:
+    """Return a block with its times; an unchanged block keeps them."""
     if block.created is None:
         block = replace(block, created=at if old is None else old.created)
     if block.edited is not None:
@@ -118,22 +127,22 @@ def dated(block: Block, old: Block | None, at: int) -> Block:
     return replace(block, edited=at)
 
 
-def found(view: View, name: str) -> Block | None:
-    """Give a block that may be there."""
+def find_block(view: View, name: str) -> Block | None:
+    """Return a block by its id; None if there is none that the viewer may read."""
     for record in view.records([name]):
         if records.is_block(record):
-            return records.block_of(record, view.chunks_of(name))
+            return records.from_record(record, view.chunks_of(name))
     return None
 
 
-def record_of(view: View, name: str) -> Record:
-    """Give the record of a block; what may not be read is not there."""
+def get_record(view: View, name: str) -> Record:
+    """Return the record of a block that the viewer may read."""
     for record in view.records([name]):
         if records.is_block(record):
             return record
-    raise InputError(f"there is no block {name}; see `quire block tree`")
+    raise InputError(f"block {name} does not exist", value=name, hint="see `quire block tree`")
 
 
-def there(view: View, name: str) -> Block:
-    """Give a block that must be there."""
-    return records.block_of(record_of(view, name), view.chunks_of(name))
+def get_block(view: View, name: str) -> Block:
+    """Return a block that the viewer may read."""
+    return records.from_record(get_record(view, name), view.chunks_of(name))

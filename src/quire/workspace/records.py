@@ -1,8 +1,8 @@
-"""How is a block kept as a record, and read back?
+"""Blocks as records, and back.
 
-The path names the block by its id alone, never by titles: where something stands must not tell what
-stands above it. The record's access is the effective one; the list of its own, its properties and
-all that it refers to are kept beside it, so that what comes back is what was put in.
+The path names the block by its id alone, never by titles: a path must not reveal the titles of
+parents. The record's access is the effective one; the block's own access list, its properties and
+its references are attributes, so that what is read back is what was put in.
 """
 
 from __future__ import annotations
@@ -23,70 +23,70 @@ LINK = "link"
 MENTION = "mention"
 RELATION = "relation:"
 SUPERSEDES = "supersedes"
-"""A relation that is a kind of link by itself, as between memories."""
+"""A relation that is a kind of link of its own, as between memories."""
 
 
-def path(name: str) -> str:
-    """Give the path of a block by its id."""
+def path_of(name: str) -> str:
+    """Return the path of a block by its id."""
     return f"{FOLDER}/{name}"
 
 
 def is_block(record: Record) -> bool:
-    """Tell whether a record is a block."""
+    """Return whether a record is a block."""
     return record.kind.startswith(BLOCK_PREFIX)
 
 
-def document(block: Block, standing: InheritedAccess, cut: chunking.Cut) -> Document:
-    """Give the record, chunks and links that a block is kept as where it stands."""
-    before, after = text.around(block)
-    access, headed = standing.access_of(block), standing.heads(block)
-    own = path(block.id)
+def to_document(block: Block, inherited: InheritedAccess, split: chunking.Cut) -> Document:
+    """Return the record, chunks and links that a block is stored as in its place."""
+    before, after = text.affixes(block)
+    access, has_title = inherited.access_of(block), inherited.shows_title(block)
+    path = path_of(block.id)
     # Where the rules decide, they may come to hide the page alone: then its title goes as well.
-    told = (own, path(standing.page or "")) if headed and access is None else ()
+    paths = (path, path_of(inherited.page or "")) if has_title and access is None else ()
     record = Record(
         id=block.id,
         kind=f"{BLOCK_PREFIX}{block.type}",
-        path=own,
-        title=text.title(block),
+        path=path,
+        title=text.title_of(block),
         parent=block.parent,
         position=block.position,
         modified=block.edited,
         author=block.author,
         acl=access,
-        attrs=_attrs(block, before, after),
-        paths=told,
+        attrs=_attributes(block, before, after),
+        paths=paths,
     )
-    whole = f"{before}{block.text}{after}"
-    title = standing.title if headed else ""
-    parts = [(record.kind, whole)] if whole else []
-    return Document(record, chunking.make_chunks(record, parts, cut, title), links(block))
+    content = f"{before}{block.text}{after}"
+    title = inherited.title if has_title else ""
+    parts = [(record.kind, content)] if content else []
+    return Document(record, chunking.make_chunks(record, parts, split, title), make_links(block))
 
 
-def links(block: Block) -> tuple[Link, ...]:
-    """Give all ties of a block, each once."""
-    found = {(target, LINK) for target in block.links}
-    found |= {(name, MENTION) for name in block.mentions}
+def make_links(block: Block) -> tuple[Link, ...]:
+    """Return all links of a block, each once."""
+    targets = {(target, LINK) for target in block.links}
+    targets |= {(name, MENTION) for name in block.mentions}
     for name, ids in block.relations.items():
         kind = name if name == SUPERSEDES else f"{RELATION}{name}"
-        found |= {(target, kind) for target in ids}
-    return tuple(Link(block.id, target, kind) for target, kind in sorted(found))
+        targets |= {(target, kind) for target in ids}
+    return tuple(Link(block.id, target, kind) for target, kind in sorted(targets))
 
 
-def block_of(record: Record, chunks: Iterable[Chunk]) -> Block:
-    """Read a block back from what it is kept as."""
+def from_record(record: Record, chunks: Iterable[Chunk]) -> Block:
+    """Return the block that a record and its chunks store."""
     attrs = record.attrs
-    whole = "".join(chunk.text for chunk in chunks)
-    end = len(whole) - int(attrs.get("after", 0))
+    content = "".join(chunk.text for chunk in chunks)
+    end = len(content) - int(attrs.get("after", 0))
     return Block(
         id=record.id,
         type=record.kind.removeprefix(BLOCK_PREFIX),
-        text=whole[int(attrs.get("before", 0)) : end],
+        text=content[int(attrs.get("before", 0)) : end],
         parent=record.parent,
         position=record.position,
-        properties=properties_of(record),
-        relations=_relations(record),
-        links=_listed(record, "links"),
-        mentions=_listed(record, "mentions"),
+        properties=read_properties(record),
+        relations=_read_relations(record),
+        links=_read_list(record, "links"),
+        mentions=_read_list(record, "mentions"),
         created=None if attrs.get("created") is None else int(attrs["created"]),
         edited=record.modified,
         author=record.author,
@@ -96,22 +96,22 @@ def block_of(record: Record, chunks: Iterable[Chunk]) -> Block:
 
 
 def own_access(record: Record) -> tuple[str, ...] | None:
-    """Read the access list that a block has of its own; None: it has none."""
-    held = record.attrs.get("own")
-    return None if held is None else tuple(json.loads(str(held)))
+    """Return the access list that a block has of its own; None: it has none."""
+    stored = record.attrs.get("own")
+    return None if stored is None else tuple(json.loads(str(stored)))
 
 
-def properties_of(record: Record) -> Mapping[str, Property]:
-    """Read the properties of a block from its record alone."""
-    held = record.attrs.get("properties")
-    if held is None:
+def read_properties(record: Record) -> Mapping[str, Property]:
+    """Return the properties of a block, from its record alone."""
+    stored = record.attrs.get("properties")
+    if stored is None:
         return NO_PROPERTIES
-    told = json.loads(str(held))
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in told.items()}
+    table = json.loads(str(stored))
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
-def _attrs(block: Block, before: str, after: str) -> dict[str, str | int]:
-    told: dict[str, Any] = {
+def _attributes(block: Block, before: str, after: str) -> dict[str, str | int]:
+    tables: dict[str, Any] = {
         "properties": dict(block.properties),
         "relations": dict(block.relations),
         "links": block.links,
@@ -119,7 +119,7 @@ def _attrs(block: Block, before: str, after: str) -> dict[str, str | int]:
     }
     attrs: dict[str, str | int] = {
         key: json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        for key, value in told.items()
+        for key, value in tables.items()
         if value
     }
     if block.access is not None:
@@ -135,13 +135,13 @@ def _attrs(block: Block, before: str, after: str) -> dict[str, str | int]:
     return attrs
 
 
-def _listed(record: Record, key: str) -> tuple[str, ...]:
-    held = record.attrs.get(key)
-    return () if held is None else tuple(json.loads(str(held)))
+def _read_list(record: Record, key: str) -> tuple[str, ...]:
+    stored = record.attrs.get(key)
+    return () if stored is None else tuple(json.loads(str(stored)))
 
 
-def _relations(record: Record) -> Mapping[str, tuple[str, ...]]:
-    held = record.attrs.get("relations")
-    if held is None:
+def _read_relations(record: Record) -> Mapping[str, tuple[str, ...]]:
+    stored = record.attrs.get("relations")
+    if stored is None:
         return NO_RELATIONS
-    return {name: tuple(ids) for name, ids in json.loads(str(held)).items()}
+    return {name: tuple(ids) for name, ids in json.loads(str(stored)).items()}

@@ -47,24 +47,26 @@ class Blocks:
         the blocks; without them the write itself is recorded.
         """
         at = moment(at)
-        given = [permissions.checked(block) for block in blocks]
+        valid = [permissions.validate_block(block) for block in blocks]
         refuse_secrets(
-            ((f"block {one.id}".rstrip(), _said(one)) for one in given), allow=allow_secret
+            ((f"block {block.id}".rstrip(), _all_text(block)) for block in valid),
+            allow=allow_secret,
         )
         with self._writer.transaction(viewer) as transaction:
-            taken = permissions.taken_in(transaction, given, at)
-            changed = {one.id: one for one, new in taken if new}
+            prepared = permissions.prepare(transaction, valid, at)
+            changed = {block.id: block for block, is_changed in prepared if is_changed}
             written = self._writer.apply(transaction, changed)
             author = transaction.view.viewer
-            done = (
-                [Event(one.author or author.actor, EDIT, one.id, at) for one in changed.values()]
-                if events is None
-                else _own(author, events, changed)
-            )
-            transaction.writer.put_events(done)
-        return Written(
-            tuple(one for one, _ in taken), self._authoring.embed_written(viewer, written)
-        )
+            if events is None:
+                recorded = [
+                    Event(block.author or author.actor, EDIT, block.id, at)
+                    for block in changed.values()
+                ]
+            else:
+                recorded = _restorable(author, events, changed)
+            transaction.writer.put_events(recorded)
+        stored = tuple(block for block, _ in prepared)
+        return Written(stored, self._authoring.embed_written(viewer, written))
 
     def edit(
         self,
@@ -81,26 +83,28 @@ class Blocks:
     ) -> Written[Block]:
         """Change a block; properties and relations that are not named stay (None, (): removed)."""
         at = moment(at)
-        if all(one is None for one in (text, properties, relations, links, mentions)):
-            raise InputError("nothing to edit: give a text, properties, relations, links, mentions")
+        if all(value is None for value in (text, properties, relations, links, mentions)):
+            raise InputError(
+                "nothing to edit", hint="set a text, properties, relations, links or mentions"
+            )
         with self._writer.transaction(viewer) as transaction:
-            old = _changeable(transaction.view, block_id)
-            named = {**old.properties, **(properties or {})}
-            related = {**old.relations, **{k: tuple(v) for k, v in (relations or {}).items()}}
-            made = replace(
+            old = _find_changeable(transaction.view, block_id)
+            merged = {**old.properties, **(properties or {})}
+            targets = {name: tuple(ids) for name, ids in (relations or {}).items()}
+            new = replace(
                 old,
                 text=old.text if text is None else text,
-                properties={key: value for key, value in named.items() if value is not None},
-                relations=related,
+                properties={key: value for key, value in merged.items() if value is not None},
+                relations={**old.relations, **targets},
                 links=old.links if links is None else tuple(links),
                 mentions=old.mentions if mentions is None else tuple(mentions),
             )
-            made = permissions.checked(made)
-            if made != old:
-                refuse_secrets([(f"block {block_id}", _said(made))], allow=allow_secret)
-                made = replace(made, edited=max(at, old.created or at))
-            written = self._writer.replace(transaction, old, made, at)
-        return Written(made, self._authoring.embed_written(viewer, written))
+            new = permissions.validate_block(new)
+            if new != old:
+                refuse_secrets([(f"block {block_id}", _all_text(new))], allow=allow_secret)
+                new = replace(new, edited=max(at, old.created or at))
+            written = self._writer.replace(transaction, old, new, at)
+        return Written(new, self._authoring.embed_written(viewer, written))
 
     def move(
         self,
@@ -114,15 +118,15 @@ class Blocks:
         """Move a block and its children under another block (None: to the root)."""
         at = moment(at)
         with self._writer.transaction(viewer) as transaction:
-            old = _changeable(transaction.view, block_id)
+            old = _find_changeable(transaction.view, block_id)
             if parent is not None and parent != old.parent:
-                permissions.there(transaction.view, parent)
+                permissions.get_block(transaction.view, parent)
             if position is None:
                 position = old.position
-            made = replace(old, parent=parent, position=position)
-            made = permissions.private(transaction.view.viewer, made)
-            written = self._writer.replace(transaction, old, made, at)
-        return Written(made, self._authoring.embed_written(viewer, written))
+            new = replace(old, parent=parent, position=position)
+            new = permissions.with_access(transaction.view.viewer, new)
+            written = self._writer.replace(transaction, old, new, at)
+        return Written(new, self._authoring.embed_written(viewer, written))
 
     def share(
         self,
@@ -135,11 +139,11 @@ class Blocks:
         """Set who may read a block and its children (None: inherited from its parent)."""
         at = moment(at)
         with self._writer.transaction(viewer) as transaction:
-            old = _changeable(transaction.view, block_id)
-            made = replace(old, access=None if access is None else access_list(access))
-            made = permissions.private(transaction.view.viewer, made)
-            written = self._writer.replace(transaction, old, made, at)
-        return Written(made, self._authoring.embed_written(viewer, written))
+            old = _find_changeable(transaction.view, block_id)
+            new = replace(old, access=None if access is None else access_list(access))
+            new = permissions.with_access(transaction.view.viewer, new)
+            written = self._writer.replace(transaction, old, new, at)
+        return Written(new, self._authoring.embed_written(viewer, written))
 
     def delete(self, block_id: str, *, viewer: Viewer | str | None = None) -> RemovedBlocks:
         """Delete a block with those children that the viewer may read; return what was deleted.
@@ -149,21 +153,24 @@ class Blocks:
         """
         with self._writer.transaction(viewer) as transaction:
             view = transaction.view
-            first = _changeable(view, block_id)
-            found = tree.below(view, [block_id])
-            for record in found:
-                refuse_others(view.viewer, "what stands in it, block", record.id, record.author)
-            blocks = (first, *(records.block_of(one, view.chunks_of(one.id)) for one in found))
-            gone = {block.id: None for block in blocks}
-            events = tuple(event for event in view.events() if event.record_id in gone)
-            written = self._writer.apply(transaction, gone)
+            top = _find_changeable(view, block_id)
+            descendants = tree.find_descendants(view, [block_id])
+            for record in descendants:
+                refuse_others(view.viewer, "its child, block", record.id, record.author)
+            children = (
+                records.from_record(record, view.chunks_of(record.id)) for record in descendants
+            )
+            blocks = (top, *children)
+            removed = {block.id: None for block in blocks}
+            events = tuple(event for event in view.events() if event.record_id in removed)
+            written = self._writer.apply(transaction, removed)
         self._authoring.embed_written(viewer, written)
         return RemovedBlocks(blocks, events)
 
     def get(self, block_id: str, *, viewer: Viewer | str | None = None) -> Block:
         """Return one block by its id."""
         with self._project.view(viewer) as view:
-            return _shown(view.viewer, permissions.there(view, block_id))
+            return _visible(view.viewer, permissions.get_block(view, block_id))
 
     def view(
         self, block_id: str, *, viewer: Viewer | str | None = None, at: int | None = None
@@ -171,10 +178,11 @@ class Blocks:
         """Return one block by its id, and record the view (if the viewer has a name)."""
         at = moment(at)
         with self._writer.transaction(viewer) as transaction:
-            found, asked = permissions.there(transaction.view, block_id), transaction.view.viewer
-            if asked.actor:
-                transaction.writer.put_events([Event(asked.actor, VIEW, block_id, at)])
-        return _shown(asked, found)
+            block = permissions.get_block(transaction.view, block_id)
+            reader = transaction.view.viewer
+            if reader.actor:
+                transaction.writer.put_events([Event(reader.actor, VIEW, block_id, at)])
+        return _visible(reader, block)
 
     def tree(
         self,
@@ -188,23 +196,26 @@ class Blocks:
         A block whose parent the viewer may not read is listed at the root.
         """
         if levels is not None and levels < 1:
-            raise InputError(f"{levels} levels cannot be shown: give 1 or more")
+            raise InputError(f"must be at least 1, not {levels}", field="levels", value=levels)
         with self._project.view(viewer) as view:
-            roots = _roots(view) if under is None else [permissions.record_of(view, under)]
+            roots = _roots(view) if under is None else [permissions.get_record(view, under)]
             return [
-                (depth, _shown(view.viewer, records.block_of(one, view.chunks_of(one.id))))
-                for depth, one in tree.walked(view, roots, levels)
+                (
+                    depth,
+                    _visible(view.viewer, records.from_record(record, view.chunks_of(record.id))),
+                )
+                for depth, record in tree.walk_blocks(view, roots, levels)
             ]
 
     def export(
         self, under: str | None = None, *, viewer: Viewer | str | None = None
     ) -> list[Block]:
         """Return blocks, each after its parent, as `import_lines` takes them."""
-        found = [block for _, block in self.tree(under, viewer=viewer)]
+        blocks = [block for _, block in self.tree(under, viewer=viewer)]
         if self._project.resolve_viewer(viewer).owner:
-            return found
-        there = {block.id for block in found}
-        return [one if one.parent in there else replace(one, parent=None) for one in found]
+            return blocks
+        ids = {block.id for block in blocks}
+        return [block if block.parent in ids else replace(block, parent=None) for block in blocks]
 
     def import_lines(
         self,
@@ -219,26 +230,30 @@ class Blocks:
         For the owner, authors and access stay as they are; anyone else becomes the author.
         """
         at = moment(at)
-        found = jsonl.parse(text)
+        blocks = jsonl.parse(text)
         with self._project.view(viewer) as view:
-            before = {one.id: permissions.found(view, one.id) for one in found if one.id}
-        taken = self.put(found, at=at, viewer=viewer, allow_secret=allow_secret)
-        added = sum(before.get(one.id) is None for one in taken.value)
-        same = sum(before.get(one.id) == one for one in taken.value)
-        return ImportResult(added, len(found) - added - same, same, (), taken.notes)
+            before = {
+                block.id: permissions.find_block(view, block.id) for block in blocks if block.id
+            }
+        written = self.put(blocks, at=at, viewer=viewer, allow_secret=allow_secret)
+        added = sum(before.get(block.id) is None for block in written.value)
+        unchanged = sum(before.get(block.id) == block for block in written.value)
+        changed = len(blocks) - added - unchanged
+        return ImportResult(added, changed, unchanged, (), written.notes)
 
     def import_pages(
         self,
         folder: str | os.PathLike[str],
-        form: str,
+        page_format: str,
         *,
         share: Sequence[str] = (),
         viewer: Viewer | str | None = None,
         allow_secret: bool = False,
         at: int | None = None,
     ) -> PageImportResult:
-        """Import all pages of a folder: a `vault`, a `notion` export or plain `markdown`.
+        """Import all pages of a folder.
 
+        `page_format` is `vault` (Obsidian), `notion` (an export) or `markdown` (plain files).
         Run it again at will: unchanged blocks are left alone, changed ones are written again, those
         that are gone are removed. Access that was set by `share` since stays.
         """
@@ -246,7 +261,7 @@ class Blocks:
             self._authoring,
             self._writer,
             folder,
-            form,
+            page_format,
             share=share,
             viewer=viewer,
             allow_secret=allow_secret,
@@ -254,38 +269,42 @@ class Blocks:
         )
 
 
-def _said(block: Block) -> str:
-    """Give all texts in a block, to be looked through."""
-    values = (one if isinstance(one, tuple) else (one,) for one in block.properties.values())
-    return "\n".join((block.text, *(str(one) for each in values for one in each)))
+def _all_text(block: Block) -> str:
+    """Return all text of a block, properties included, to be searched for secrets."""
+    properties = block.properties.values()
+    values = (value if isinstance(value, tuple) else (value,) for value in properties)
+    return "\n".join((block.text, *(str(item) for items in values for item in items)))
 
 
-def _own(viewer: Viewer, events: Iterable[Event], blocks: Mapping[str, object]) -> list[Event]:
-    """Take back only what was done to these blocks, by whoever may say so."""
+def _restorable(
+    viewer: Viewer, events: Iterable[Event], blocks: Mapping[str, object]
+) -> list[Event]:
+    """Return events to restore; refuse those on other blocks, and those of others."""
     restored = list(events)
     for event in restored:
         if event.record_id not in blocks or not (viewer.owner or event.actor == viewer.name):
             raise InputError(
-                f"an event of {event.actor} on block {event.record_id} cannot be put back: give "
-                "those that `delete_block` gave, with its blocks"
+                f"an event of {event.actor} on block {event.record_id} cannot be restored",
+                field="events",
+                hint="pass the events that `delete` returned, with its blocks",
             )
     return restored
 
 
-def _shown(viewer: Viewer, block: Block) -> Block:
-    """Leave out who else may read a block: its author and the owner know."""
+def _visible(viewer: Viewer, block: Block) -> Block:
+    """Return a block without its access list, which only its author and the owner see."""
     return block if viewer.owner or viewer.name == block.author else replace(block, access=None)
 
 
-def _changeable(view: View, name: str) -> Block:
-    found = permissions.there(view, name)
-    refuse_others(view.viewer, "block", name, found.author)
-    return found
+def _find_changeable(view: View, name: str) -> Block:
+    block = permissions.get_block(view, name)
+    refuse_others(view.viewer, "block", name, block.author)
+    return block
 
 
 def _roots(view: View) -> list[Record]:
-    """Give the blocks that stand in nothing that may be read, by position, then id."""
-    found = list(view.listing(Filter(kinds=records.KINDS)))
-    there = {record.id for record in found}
-    roots = [record for record in found if record.parent not in there]
-    return sorted(roots, key=lambda one: (one.position, one.id))
+    """Return the blocks without a parent that may be read, by position, then id."""
+    blocks = list(view.listing(Filter(kinds=records.KINDS)))
+    ids = {record.id for record in blocks}
+    roots = [record for record in blocks if record.parent not in ids]
+    return sorted(roots, key=lambda record: (record.position, record.id))

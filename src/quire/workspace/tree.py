@@ -1,7 +1,6 @@
-"""What stands above a block, and for what else does that change when some blocks change?
+"""Trees of blocks: what blocks inherit, and for which others that changes with some blocks.
 
-Trees may be deep and wide: everything here goes step by step, never by calling itself, and looks at
-each block once.
+Trees may be deep and wide: nothing here is recursive, and each block is looked at once.
 """
 
 from __future__ import annotations
@@ -14,109 +13,115 @@ from quire.core.types import Record
 from quire.core.types.blocks import PAGES, Block
 from quire.errors import InputError
 from quire.workspace import records
-from quire.workspace.inheritance import NOWHERE, InheritedAccess
+from quire.workspace.inheritance import NOTHING_INHERITED, InheritedAccess
 
-SHOWN = 6
-"""So many blocks of a circle are named."""
+MAX_SHOWN = 6
+"""How many blocks of a circle an error names."""
 
 Changed = Mapping[str, Block | None]
-"""Blocks as they are to be, by id; None: it goes."""
+"""Blocks as they will be, by id; None: removed."""
 
 
 class Tree:
-    """The blocks of a space as they are, with those that are to change."""
+    """The blocks of a space, with some of them changed."""
 
     def __init__(self, whole: View, changed: Changed) -> None:
         self._whole = whole
         self._changed = changed
-        self._met: dict[str, Block | None] = {}
+        self._known: dict[str, Block | None] = {}
         self._inside: dict[str, InheritedAccess] = {}
 
-    def meet(self, record: Record) -> None:
-        """Take a record as known: it is not asked for again."""
-        self._met[record.id] = _bare(record)
+    def add_known(self, record: Record) -> None:
+        """Add a record that was read already."""
+        self._known[record.id] = _without_content(record)
 
     def inside(self, name: str | None) -> InheritedAccess:
-        """Tell what stands above whatever stands in a block; refuses circles."""
+        """Return what the children of a block inherit; raise `InputError` for a circle."""
         chain: list[Block] = []
-        met: set[str] = set()
+        seen: set[str] = set()
         while name is not None and name not in self._inside:
-            block = self._block(name)
+            block = self._find(name)
             if block is None:
                 break
-            if name in met:
-                _refuse_circle([one.id for one in chain], name)
-            met.add(name)
+            if name in seen:
+                _refuse_circle([link.id for link in chain], name)
+            seen.add(name)
             chain.append(block)
             name = block.parent
-        standing = NOWHERE if name is None else self._inside.get(name, NOWHERE)
+        inherited = NOTHING_INHERITED if name is None else self._inside.get(name, NOTHING_INHERITED)
         for block in reversed(chain):
-            standing = standing.within(block)
-            self._inside[block.id] = standing
-        return standing
+            inherited = inherited.inside(block)
+            self._inside[block.id] = inherited
+        return inherited
 
-    def _block(self, name: str) -> Block | None:
+    def _find(self, name: str) -> Block | None:
         if name in self._changed:
             return self._changed[name]
-        if name not in self._met:
-            found = self._whole.records([name])
-            self._met[name] = _bare(found[0]) if found and records.is_block(found[0]) else None
-        return self._met[name]
+        if name not in self._known:
+            blocks = [record for record in self._whole.records([name]) if records.is_block(record)]
+            self._known[name] = _without_content(blocks[0]) if blocks else None
+        return self._known[name]
 
 
-def affected(
+def find_affected(
     whole: View, changed: Changed, after: Tree
 ) -> Iterator[tuple[Record, InheritedAccess]]:
-    """Give the blocks below changed ones for which something else stands above than before."""
+    """Yield the blocks below changed ones that inherit otherwise than before, and what."""
     before = Tree(whole, {})
     names: Sequence[str] = [name for name in changed if before.inside(name) != after.inside(name)]
     while names:
-        found = [one for one in whole.children(names) if records.is_block(one)]
+        children = _child_blocks(whole, names)
         names = []
-        for record in found:
+        for record in children:
             if record.id in changed:
                 continue
-            before.meet(record)
-            after.meet(record)
+            before.add_known(record)
+            after.add_known(record)
             yield record, after.inside(record.parent)
             if before.inside(record.id) != after.inside(record.id):
                 names.append(record.id)
 
 
-def below(view: View, roots: Sequence[str]) -> list[Record]:
-    """Give all blocks below some, as far as the view goes, each after the one that it stands in."""
-    found: list[Record] = []
+def find_descendants(view: View, roots: Sequence[str]) -> list[Record]:
+    """Return all readable blocks below some, each after its parent."""
+    descendants: list[Record] = []
     names = roots
     while names:
-        level = [one for one in view.children(names) if records.is_block(one)]
-        found += level
-        names = [one.id for one in level]
-    return found
+        level = _child_blocks(view, names)
+        descendants += level
+        names = [record.id for record in level]
+    return descendants
 
 
-def walked(
+def walk_blocks(
     view: View, roots: Sequence[Record], levels: int | None = None
 ) -> Iterator[tuple[int, Record]]:
-    """Go through trees as one reads them, each block with how deep it stands."""
-    waiting = [(0, record) for record in reversed(roots)]
-    while waiting:
-        depth, record = waiting.pop()
+    """Yield the blocks of trees in reading order, each with its depth."""
+    stack = [(0, record) for record in reversed(roots)]
+    while stack:
+        depth, record = stack.pop()
         yield depth, record
         if levels is None or depth + 1 < levels:
-            children = [one for one in view.children([record.id]) if records.is_block(one)]
-            waiting += [(depth + 1, one) for one in reversed(children)]
+            children = _child_blocks(view, [record.id])
+            stack += [(depth + 1, child) for child in reversed(children)]
 
 
-def _bare(record: Record) -> Block:
-    """Make of a record what others take over from it; only a page's text is needed for that."""
-    block = records.block_of(record, ())
+def _child_blocks(view: View, names: Sequence[str]) -> list[Record]:
+    return [record for record in view.children(names) if records.is_block(record)]
+
+
+def _without_content(record: Record) -> Block:
+    """Return a block with what others inherit from it: of its text only a page's title."""
+    block = records.from_record(record, ())
     return replace(block, text=record.title) if block.type in PAGES else block
 
 
 def _refuse_circle(chain: Sequence[str], name: str) -> None:
     circle = [*chain[chain.index(name) :], name]
-    if len(circle) > SHOWN:
-        circle = [*circle[: SHOWN // 2], "…", *circle[-SHOWN // 2 :]]
+    if len(circle) > MAX_SHOWN:
+        circle = [*circle[: MAX_SHOWN // 2], "…", *circle[-MAX_SHOWN // 2 :]]
     raise InputError(
-        f"block {name} would come to stand in itself ({' in '.join(circle)}): move it elsewhere"
+        f"block {name} would be inside itself ({' in '.join(circle)})",
+        value=name,
+        hint="move it elsewhere",
     )

@@ -1,1 +1,1 @@
-"""Which blocks does a folder of pages hold?"""
+"""Importers: folders of pages (Obsidian, Notion, Markdown) as trees of blocks."""

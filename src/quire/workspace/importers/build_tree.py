@@ -1,8 +1,8 @@
-"""How do the pages of a folder become blocks?
+"""The pages of a folder as one tree of blocks.
 
-Each page is a block that holds its parts; each folder is a page, too: the one that stands for it
-(`index.md`, `README.md`, a note of the folder's name), else one with its name. So all of it is one
-tree, and sharing its root shares everything.
+Each page is a block with its parts as children. Each folder is a page, too: its home page
+(`index.md`, `README.md`, a note with the folder's name), else a page with its name. So all of it is
+one tree, and sharing its root shares everything.
 """
 
 from __future__ import annotations
@@ -14,41 +14,41 @@ from dataclasses import dataclass, field, replace
 from quire.core.types import Skipped
 from quire.core.types.blocks import Block
 from quire.ingest.front_matter import MODIFIED_KEYS, parse_timestamp
-from quire.workspace.importers.links import ELSEWHERE, Meanings, Target
+from quire.workspace.importers.links import EXTERNAL, LinkResolver, Target
 from quire.workspace.importers.markdown import stem_of
-from quire.workspace.importers.outline import Page, Part, properties_of, slug_of
+from quire.workspace.importers.outline import Page, Part, page_properties, slugify
 from quire.workspace.records import SUPERSEDES
 
-LETTERS = 7
-"""So many bytes of a name make the place of a page among its siblings: a new one moves no other."""
-NEWER = ("superseded_by", "replaced_by")
-OLDER = ("supersedes", "replaces")
-MOST_LINKS = 1000
+NAME_BYTES = 7
+"""How many bytes of a name make a page's position: a new page moves no other."""
+NEWER_KEYS = ("superseded_by", "replaced_by")
+OLDER_KEYS = ("supersedes", "replaces")
+MAX_LINKS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The pages of a folder, each with the key that its id is made of."""
+    """The pages of a folder, and what its format says about them."""
 
     title: str
     pages: Sequence[Page]
     homes: Mapping[str, str]
-    """By the path of a folder the path of the page that stands for it."""
+    """The path of the home page of each folder that has one."""
     files: Sequence[str] = ()
     """All files, pages or not."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """By the path of a page the key of its id, if it is not the path itself."""
+    """What the id of a page is made from, by path, if not the path itself."""
     relations: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """By the path of a page, by the name of a relation, addresses."""
+    """Addresses by the path of a page and the name of a relation."""
     parents: Mapping[str, str] = field(default_factory=dict)
-    """By the path of a page the path of the page that it stands in, if not its folder's."""
-    places: Mapping[str, int] = field(default_factory=dict)
-    """By the path of a page its place among its siblings, if not by its name."""
+    """The path of a page's parent, by path, if not its folder's page."""
+    positions: Mapping[str, int] = field(default_factory=dict)
+    """The position of a page among its siblings, by path, if not by its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedTree:
-    """The blocks of a folder, each after the one that it stands in, and how its links fared."""
+    """The blocks of a folder, each after its parent, and which links were resolved."""
 
     root: str
     blocks: list[Block]
@@ -57,49 +57,49 @@ class ImportedTree:
     dangling: list[Skipped]
 
 
-def lay(folder: Folder, name: Callable[[str, str], str]) -> ImportedTree:
-    """Make the blocks of a folder; `name` gives the id for a page's key and a part's place."""
-    return _Laying(folder, name).laid()
+def build_tree(folder: Folder, make_id: Callable[[str, str], str]) -> ImportedTree:
+    """Build the blocks of a folder; `make_id` returns the id for a page's key and a part's key."""
+    return _TreeBuilder(folder, make_id).build()
 
 
-class _Laying:
-    def __init__(self, folder: Folder, name: Callable[[str, str], str]) -> None:
+class _TreeBuilder:
+    def __init__(self, folder: Folder, make_id: Callable[[str, str], str]) -> None:
         self._folder = folder
-        self._name = name
+        self._make_id = make_id
         self._pages = {page.path: page for page in folder.pages}
         self._home_of = {home: path for path, home in folder.homes.items()}
-        self._meanings = Meanings(folder.pages, folder.homes, folder.files)
+        self._resolver = LinkResolver(folder.pages, folder.homes, folder.files)
         self._anchors = {
-            page.path: {part.anchor: part.place for part in reversed(page.parts) if part.anchor}
+            page.path: {part.anchor: part.key for part in reversed(page.parts) if part.anchor}
             for page in folder.pages
         }
-        self._newer = self._superseding()
+        self._superseded = self._find_superseded()
         self._resolved = 0
         self._dangling: list[Skipped] = []
 
-    def laid(self) -> ImportedTree:
-        blocks = [block for path in self._folders() for block in self._bare(path)]
+    def build(self) -> ImportedTree:
+        blocks = [block for path in self._find_folders() for block in self._folder_page(path)]
         for page in self._folder.pages:
-            blocks += self._blocks(page)
-        order = _in_order(blocks)
+            blocks += self._page_blocks(page)
+        ordered = _parents_first(blocks)
         return ImportedTree(
-            order[0].id, order, len(self._folder.pages), self._resolved, self._dangling
+            ordered[0].id, ordered, len(self._folder.pages), self._resolved, self._dangling
         )
 
     # --- pages and folders ---------------------------------------------------------------------
 
-    def _folders(self) -> list[str]:
-        """Name all folders that hold a page, the outermost first."""
-        found = {""}
+    def _find_folders(self) -> list[str]:
+        """Return all folders that hold a page, the outermost first."""
+        folders = {""}
         for path in self._pages:
-            above = posixpath.dirname(path)
-            while above not in found:
-                found.add(above)
-                above = posixpath.dirname(above)
-        return sorted(found)
+            folder = posixpath.dirname(path)
+            while folder not in folders:
+                folders.add(folder)
+                folder = posixpath.dirname(folder)
+        return sorted(folders)
 
-    def _bare(self, path: str) -> Iterator[Block]:
-        """Make the page of a folder that no page stands for."""
+    def _folder_page(self, path: str) -> Iterator[Block]:
+        """Yield the page of a folder without a home page."""
         if path not in self._folder.homes:
             title = posixpath.basename(path) or self._folder.title
             yield Block(
@@ -107,49 +107,51 @@ class _Laying:
                 "page",
                 title,
                 parent=self._folder_id(posixpath.dirname(path)) if path else None,
-                position=_by_name(path),
+                position=_position_by_name(path),
             )
 
     def _folder_id(self, path: str) -> str:
         home = self._folder.homes.get(path)
-        return self._name(f"{path}/", "") if home is None else self._page_id(home)
+        return self._make_id(f"{path}/", "") if home is None else self._page_id(home)
 
-    def _page_id(self, path: str, place: str = "") -> str:
-        return self._name(self._folder.keys.get(path, path), place)
+    def _page_id(self, path: str, part_key: str = "") -> str:
+        return self._make_id(self._folder.keys.get(path, path), part_key)
 
     def _parent(self, page: Page) -> str | None:
         if page.path in self._folder.parents:
             return self._page_id(self._folder.parents[page.path])
-        # Who stands for a folder may lie in it or beside it; either way it stands in the one above.
-        place = self._home_of.get(page.path, page.path)
-        return self._folder_id(posixpath.dirname(place)) if place else None
+        # A home page may lie in its folder or beside it; its parent is the folder above either way.
+        path = self._home_of.get(page.path, page.path)
+        return self._folder_id(posixpath.dirname(path)) if path else None
 
-    def _blocks(self, page: Page) -> Iterator[Block]:
+    def _page_blocks(self, page: Page) -> Iterator[Block]:
         path = page.path
-        own = self._page_id(path)
+        page_id = self._page_id(path)
         fields = page.fields
-        moments = (parse_timestamp(one) for key in MODIFIED_KEYS for one in fields.get(key, ()))
-        created = (parse_timestamp(one) for one in fields.get("created", ()))
+        edited = (parse_timestamp(text) for key in MODIFIED_KEYS for text in fields.get(key, ()))
+        created = (parse_timestamp(text) for text in fields.get("created", ()))
         yield Block(
-            own,
+            page_id,
             page.type,
             page.title,
             parent=self._parent(page),
-            position=self._folder.places.get(path, _by_name(self._home_of.get(path, path))),
-            properties=properties_of(page),
+            position=self._folder.positions.get(
+                path, _position_by_name(self._home_of.get(path, path))
+            ),
+            properties=page_properties(page),
             relations=self._relations(page),
-            edited=next((one for one in moments if one is not None), None),
-            created=next((one for one in created if one is not None), None),
+            edited=next((time for time in edited if time is not None), None),
+            created=next((time for time in created if time is not None), None),
         )
         for position, part in enumerate(page.parts):
-            within = (
-                own if part.parent is None else self._page_id(path, page.parts[part.parent].place)
+            parent = (
+                page_id if part.parent is None else self._page_id(path, page.parts[part.parent].key)
             )
             yield Block(
-                self._page_id(path, part.place),
+                self._page_id(path, part.key),
                 part.type,
                 part.text,
-                parent=within,
+                parent=parent,
                 position=position,
                 properties=part.properties,
                 links=self._links(page, part),
@@ -158,99 +160,94 @@ class _Laying:
     # --- links ---------------------------------------------------------------------------------
 
     def _links(self, page: Page, part: Part) -> tuple[str, ...]:
-        meant = [(one, self._meanings.address(page.path, one)) for one in part.addresses]
-        meant += [(f"[[{one}]]", self._meanings.name(page.path, one)) for one in part.names]
-        return tuple(dict.fromkeys(self._targets(page.path, meant)))[:MOST_LINKS]
+        resolver, path = self._resolver, page.path
+        links = [(text, resolver.resolve_address(path, text)) for text in part.addresses]
+        links += [(f"[[{name}]]", resolver.resolve_name(path, name)) for name in part.names]
+        return tuple(dict.fromkeys(self._target_ids(path, links)))[:MAX_LINKS]
 
-    def _targets(self, source: str, meant: Iterable[tuple[str, Target | None]]) -> Iterator[str]:
-        """Give the ids of what is meant: the page, and the part of it that is named."""
-        for written, target in meant:
+    def _target_ids(self, source: str, links: Iterable[tuple[str, Target | None]]) -> Iterator[str]:
+        """Yield the ids that links lead to: the page, and the part of it that is named."""
+        for text, target in links:
             if target is None:
-                self._dangling.append(Skipped(source, written))
-            elif target != ELSEWHERE:
+                self._dangling.append(Skipped(source, text))
+            elif target != EXTERNAL:
                 if target.path != source:
                     self._resolved += 1
                     yield self._page_id(target.path)
-                place = self._place(target)
-                if place is not None:
-                    yield self._page_id(target.path, place)
+                part_key = self._find_part(target)
+                if part_key is not None:
+                    yield self._page_id(target.path, part_key)
 
-    def _place(self, target: Target) -> str | None:
+    def _find_part(self, target: Target) -> str | None:
         anchors = self._anchors.get(target.path, {})
-        return anchors.get(target.anchor, anchors.get(slug_of(target.anchor)))
+        return anchors.get(target.anchor, anchors.get(slugify(target.anchor)))
 
     def _relations(self, page: Page) -> dict[str, tuple[str, ...]]:
-        found = {
-            name: tuple(
-                dict.fromkeys(
-                    self._targets(
-                        page.path,
-                        [(one, self._meanings.address(page.path, one)) for one in addresses],
-                    )
-                )
-            )
-            for name, addresses in self._folder.relations.get(page.path, {}).items()
-        }
-        older = self._newer.get(page.path)
-        if older:
-            found[SUPERSEDES] = tuple(self._page_id(path) for path in sorted(older))
-        return {name: ids for name, ids in found.items() if ids}
+        path, resolve = page.path, self._resolver.resolve_address
+        relations: dict[str, tuple[str, ...]] = {}
+        for name, addresses in self._folder.relations.get(path, {}).items():
+            links = [(address, resolve(path, address)) for address in addresses]
+            relations[name] = tuple(dict.fromkeys(self._target_ids(path, links)))
+        superseded = self._superseded.get(path)
+        if superseded:
+            relations[SUPERSEDES] = tuple(self._page_id(older) for older in sorted(superseded))
+        return {name: ids for name, ids in relations.items() if ids}
 
-    def _superseding(self) -> dict[str, set[str]]:
-        """Tell of each page which ones it supersedes, by what either of both says."""
-        found: dict[str, set[str]] = {}
+    def _find_superseded(self) -> dict[str, set[str]]:
+        """Return the pages that each page supersedes, by the fields of either."""
+        superseded: dict[str, set[str]] = {}
         for page in self._folder.pages:
-            for key in (*NEWER, *OLDER):
+            for key in (*NEWER_KEYS, *OLDER_KEYS):
                 for text in page.fields.get(key, ()):
-                    for _, target in self._meanings.said(page.path, text):
-                        if target is None or target == ELSEWHERE or target.path == page.path:
+                    for target in self._resolver.resolve_field(page.path, text):
+                        if target is None or target == EXTERNAL or target.path == page.path:
                             continue
                         newer, older = page.path, target.path
-                        if key in NEWER:
+                        if key in NEWER_KEYS:
                             newer, older = older, newer
-                        found.setdefault(newer, set()).add(older)
-        return found
+                        superseded.setdefault(newer, set()).add(older)
+        return superseded
 
 
-def _by_name(path: str) -> int:
-    """Give a place that goes by a page's name."""
-    name = stem_of(path).casefold().encode()[:LETTERS]
-    return int.from_bytes(name.ljust(LETTERS, b"\0"), "big")
+def _position_by_name(path: str) -> int:
+    """Return a position that sorts pages by name."""
+    name = stem_of(path).casefold().encode()[:NAME_BYTES]
+    return int.from_bytes(name.ljust(NAME_BYTES, b"\0"), "big")
 
 
-def _in_order(blocks: Sequence[Block]) -> list[Block]:
-    """Put each block behind the one that it stands in; whoever stands in itself, at the root."""
+def _parents_first(blocks: Sequence[Block]) -> list[Block]:
+    """Order blocks such that each comes after its parent; blocks in a circle are left out."""
     children: dict[str | None, list[Block]] = {}
     for block in blocks:
         children.setdefault(block.parent, []).append(block)
     ordered: list[Block] = []
-    waiting = list(reversed(children.get(None, [])))
-    while waiting:
-        block = waiting.pop()
+    stack = list(reversed(children.get(None, [])))
+    while stack:
+        block = stack.pop()
         ordered.append(block)
-        waiting += reversed(children.get(block.id, []))
+        stack += reversed(children.get(block.id, []))
     return ordered
 
 
-def plain_folder(title: str, pages: Sequence[Page], files: Sequence[str]) -> Folder:
-    """Take a tree of Markdown: `index` or `README` stands for its folder."""
-    return Folder(title, pages, dict(_indexes(pages)), files)
+def markdown_folder(title: str, pages: Sequence[Page], files: Sequence[str]) -> Folder:
+    """Return a tree of Markdown, where `index` or `README` is the home page of its folder."""
+    return Folder(title, pages, dict(_find_index_pages(pages)), files)
 
 
-def _indexes(pages: Iterable[Page]) -> Iterator[tuple[str, str]]:
+def _find_index_pages(pages: Iterable[Page]) -> Iterator[tuple[str, str]]:
     rank = {"index": 0, "readme": 1}
-    known: dict[str, tuple[int, str]] = {}
+    best: dict[str, tuple[int, str]] = {}
     for page in pages:
-        place = rank.get(stem_of(page.path).lower())
-        if place is not None:
+        own = rank.get(stem_of(page.path).lower())
+        if own is not None:
             folder = posixpath.dirname(page.path)
-            known[folder] = min(known.get(folder, (9, "")), (place, page.path))
-    for folder, (_, path) in known.items():
+            best[folder] = min(best.get(folder, (9, "")), (own, page.path))
+    for folder, (_, path) in best.items():
         yield folder, path
 
 
-def vault(title: str, pages: Sequence[Page], files: Sequence[str]) -> Folder:
-    """Take an Obsidian vault: a note of a folder's own name stands for it."""
+def vault_folder(title: str, pages: Sequence[Page], files: Sequence[str]) -> Folder:
+    """Return an Obsidian vault, where a note with a folder's name is its home page."""
     homes = {
         folder: page.path
         for page in pages
@@ -260,6 +257,6 @@ def vault(title: str, pages: Sequence[Page], files: Sequence[str]) -> Folder:
     return Folder(title, pages, homes, files)
 
 
-def sourced(laid: ImportedTree, source: str) -> list[Block]:
-    """Mark blocks by the import that they come with."""
-    return [replace(block, source=source) for block in laid.blocks]
+def with_source(tree: ImportedTree, source: str) -> list[Block]:
+    """Return the blocks of a tree, marked with the import that they come from."""
+    return [replace(block, source=source) for block in tree.blocks]

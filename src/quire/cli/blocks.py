@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -89,11 +90,8 @@ def put_block(
     position: int | None,
     replace: bool,
     share: tuple[str, ...],
-    properties: tuple[str, ...],
-    relations: tuple[str, ...],
-    links: tuple[str, ...],
-    mentions: tuple[str, ...],
     allow_secret: bool,
+    **content: tuple[str, ...],
 ) -> None:
     """Add a block with TEXT.
 
@@ -115,11 +113,8 @@ def put_block(
             read_argument(text),
             parent,
             _next_position(quire, parent, viewer) if position is None else position,
-            _parse_properties(properties),
-            _parse_relations(relations),
-            links,
-            mentions,
             access=share or None,
+            **_parse_content(content),
         )
         written = quire.blocks.put([new], at=now(), viewer=viewer, allow_secret=allow_secret)
     result = Written(written.value[0], written.notes)
@@ -172,32 +167,24 @@ def edit(
     name: str,
     text: str | None,
     unset: tuple[str, ...],
-    properties: tuple[str, ...],
-    relations: tuple[str, ...],
-    links: tuple[str, ...],
-    mentions: tuple[str, ...],
     allow_secret: bool,
+    **content: tuple[str, ...],
 ) -> None:
     """Change the text, properties or links of a block.
 
     TEXT `-` reads standard input. Properties and relations that are not named stay; links and
     mentions are replaced.
     """
-    changes: dict[str, Property | None] = {
-        **_parse_properties(properties),
-        **dict.fromkeys(unset),
-    }
+    changes = _parse_content(content)
+    changes["properties"] |= dict.fromkeys(unset)
     with options.open() as quire:
         written = quire.blocks.edit(
             name,
             at=now(),
             text=None if text is None else read_argument(text),
-            properties=changes or None,
-            relations=_parse_relations(relations) or None,
-            links=links or None,
-            mentions=mentions or None,
             viewer=options.viewer,
             allow_secret=allow_secret,
+            **{key: value or None for key, value in changes.items()},
         )
     output.print_written(written, "edited", as_json=options.as_json)
 
@@ -289,17 +276,15 @@ def _next_position(quire: Quire, parent: str | None, viewer: str | None) -> int:
     return max((item.position + 1 for _, item in blocks if item.parent == parent), default=0)
 
 
-def _parse_properties(texts: tuple[str, ...]) -> dict[str, Property]:
-    booleans = {"true": True, "false": False}
-    pairs = (_parse_pair("properties", text) for text in texts)
-    return {name: booleans.get(value, value) for name, value in pairs}
-
-
-def _parse_relations(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _parse_content(typed: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Parse what `content_options` adds; `true` and `false` are booleans."""
+    properties: dict[str, Property | None] = {}
+    for name, value in (_parse_pair("properties", text) for text in typed["properties"]):
+        properties[name] = {"true": True, "false": False}.get(value, value)
     relations: dict[str, tuple[str, ...]] = {}
-    for name, target in (_parse_pair("relations", text) for text in texts):
+    for name, target in (_parse_pair("relations", text) for text in typed["relations"]):
         relations[name] = (*relations.get(name, ()), target)
-    return relations
+    return {**typed, "properties": properties, "relations": relations}
 
 
 def _parse_pair(field: str, text: str) -> tuple[str, str]:

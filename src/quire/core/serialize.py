@@ -27,6 +27,17 @@ from quire.core.types.blocks import Block
 
 # Characters that steer a terminal, break a line or reverse the order of letters.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# The members of those types that are not simply their fields, in order.
+_MEMORY = (
+    "id", "content", "category", "importance", "created", "edited", "author", "share",
+    "supersedes", "superseded_by",
+)  # fmt: skip
+_EXPERIENCE = (
+    "id", "domain", "strategy", "goal", "hypothesis", "action", "prediction", "outcome", "result",
+    "surprise", "root_cause", "lesson", "tier", "iterations", "started", "updated", "resolved",
+    "source", "author", "share",
+)  # fmt: skip
+_FEEDBACK = ("id", "useful", "useless", "receipt", "at", "author", "share")
 
 
 def json_text(value: Any) -> str:
@@ -56,12 +67,16 @@ def pick(data: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def to_plain(value: Any) -> Any:
     """Return a value as plain data: dictionaries, lists, texts, numbers, booleans and None."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return _members(value)
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [to_plain(item) for item in value]
     return value
+
+
+def _members(value: Any) -> dict[str, Any]:
+    return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
 
 
 @to_plain.register
@@ -80,15 +95,12 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
 
 @to_plain.register
 def _status(status: Status) -> dict[str, Any]:
+    members = _members(status)
+    del members["roots"]
     return {
         "state_root": status.roots.state,
         "content_root": status.roots.content,
-        "records": status.records,
-        "chunks": status.chunks,
-        "vectors": status.vectors,
-        "missing_vectors": status.missing_vectors,
-        "model": status.model,
-        "bytes": status.bytes,
+        **members,
     }
 
 
@@ -99,88 +111,49 @@ def _written(written: Written[Any]) -> dict[str, Any]:
 
 @to_plain.register
 def _memory(memory: Memory) -> dict[str, Any]:
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "category": memory.category,
+    data = {
+        **_members(memory),
         "importance": memory.importance / 1000,
         "created": format_time(memory.created),
         "edited": format_time(memory.edited),
-        "author": memory.author,
         "share": to_plain(memory.acl),
-        "supersedes": memory.supersedes,
-        "superseded_by": memory.superseded_by,
     }
+    return pick(data, *_MEMORY)
 
 
 @to_plain.register
 def _experience(experience: Experience) -> dict[str, Any]:
-    return {
-        "id": experience.id,
-        "domain": experience.domain,
-        "strategy": experience.strategy,
-        "goal": experience.goal,
-        "hypothesis": experience.hypothesis,
-        "action": experience.action,
-        "prediction": experience.prediction,
-        "outcome": experience.outcome,
-        "result": experience.result,
-        "surprise": experience.surprise,
-        "root_cause": experience.root_cause,
-        "lesson": experience.lesson,
-        "tier": experience.tier,
-        "iterations": experience.iterations,
+    data = {
+        **_members(experience),
         "started": format_time(experience.started),
         "updated": format_time(experience.updated),
         "resolved": format_time(experience.resolved),
-        "source": experience.source,
-        "author": experience.author,
         "share": to_plain(experience.acl),
     }
+    return pick(data, *_EXPERIENCE)
 
 
 @to_plain.register
 def _principle(principle: Principle) -> dict[str, Any]:
-    return {
-        "id": principle.id,
-        "text": principle.text,
-        "axis": principle.axis,
-        "cluster_id": principle.cluster_id,
-        "size": principle.size,
-        "similarity": principle.similarity / 1000,
-        "members": list(principle.members),
-        "worded_by": principle.worded_by,
-    }
+    return {**_members(principle), "similarity": principle.similarity / 1000}
 
 
 @to_plain.register
 def _feedback(feedback: Feedback) -> dict[str, Any]:
-    return {
-        "id": feedback.id,
-        "useful": list(feedback.useful),
-        "useless": list(feedback.useless),
-        "receipt": feedback.receipt,
+    data = {
+        **_members(feedback),
         "at": format_time(feedback.at),
-        "author": feedback.author,
-        "share": list(feedback.acl) if feedback.shared else None,
+        "share": to_plain(feedback.acl) if feedback.shared else None,
     }
+    return pick(data, *_FEEDBACK)
 
 
 @to_plain.register
 def _block(block: Block) -> dict[str, Any]:
     return {
-        "id": block.id,
-        "type": block.type,
-        "text": block.text,
-        "parent": block.parent,
-        "position": block.position,
+        **_members(block),
         "properties": to_plain(dict(sorted(block.properties.items()))),
         "relations": to_plain(dict(sorted(block.relations.items()))),
-        "links": list(block.links),
-        "mentions": list(block.mentions),
         "created": format_time(block.created),
         "edited": format_time(block.edited),
-        "author": block.author,
-        "access": to_plain(block.access),
-        "source": block.source,
     }

@@ -13,7 +13,18 @@ from quire.store.sqlite import derive, store, vector_blocks
 from .reference import Limits
 
 # The suite stands outside the test files; its assertions explain themselves all the same.
-for part in ("records", "spaces", "access", "search", "vectors", "proofs", "upkeep", "refusals"):
+for part in (
+    "access",
+    "lifetime",
+    "outlines",
+    "proofs",
+    "records",
+    "refusals",
+    "search",
+    "spaces",
+    "upkeep",
+    "vectors",
+):
     pytest.register_assert_rewrite(f"{__package__}.contract_{part}")
 
 MEMORY = Path("/dev/shm")

@@ -1,11 +1,17 @@
-"""What must every engine do? The conformance suite, in one list.
+"""The conformance suite that every engine must pass, in one list.
 
-Every test is given `engine`, which opens one and the same place as often as it is asked to, and
-`store`, which is that place, open. The reference keeps the contract, too: it is run first among
-equals.
+Every test has the fixtures `engine`, which opens one place as often as it is called, and `store`,
+which is that place, open. The reference implementation is an engine like any other.
 """
 
 from .contract_access import TestAccess, TestEvents
+from .contract_lifetime import (
+    TestClosedStores,
+    TestClosedViews,
+    TestSnapshots,
+    TestThreads,
+    TestWriters,
+)
 from .contract_outlines import TestNewest, TestOutlines, TestPaths
 from .contract_proofs import TestProofs
 from .contract_records import TestChildren, TestLinks, TestRecords, TestTransactions
@@ -18,6 +24,8 @@ from .contract_vectors import TestVectors
 __all__ = [
     "TestAccess",
     "TestChildren",
+    "TestClosedStores",
+    "TestClosedViews",
     "TestEvents",
     "TestHolding",
     "TestLexical",
@@ -30,10 +38,13 @@ __all__ = [
     "TestRecords",
     "TestRefusals",
     "TestSemantic",
+    "TestSnapshots",
     "TestSpaces",
     "TestStamps",
     "TestStatus",
+    "TestThreads",
     "TestTransactions",
     "TestUpkeep",
     "TestVectors",
+    "TestWriters",
 ]

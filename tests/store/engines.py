@@ -1,31 +1,38 @@
-"""Which engines must keep the contract? A new one joins by one row in `ENGINES`."""
+"""The engines that must pass the contract: a new one joins by one row in `ENGINES`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from quire.core.protocols import Store
 from quire.store import open_store
 
-from .reference import ReferenceStore
+from .reference import Place, ReferenceStore
+
+
+class Open(Protocol):
+    """Opens a store; a writer of it waits for others as many seconds as `wait` says."""
+
+    def __call__(self, wait: float = 30.0) -> Store: ...
 
 
 @dataclass(frozen=True)
 class Engine:
     """A place where a store is kept; each call of `open` opens it as another process would."""
 
-    open: Callable[[], Store]
+    open: Open
 
 
 def sqlite(folder: Path) -> Engine:
-    return Engine(lambda: open_store(folder / "store.db"))
+    return Engine(lambda wait=30.0: open_store(folder / "store.db", wait=wait))
 
 
 def reference(_folder: Path) -> Engine:
-    only = ReferenceStore()
-    return Engine(lambda: only)
+    place = Place()
+    return Engine(lambda wait=30.0: ReferenceStore(place=place, wait=wait))
 
 
 ENGINES: dict[str, Callable[[Path], Engine]] = {"sqlite": sqlite, "reference": reference}

@@ -8,10 +8,11 @@ the hashes, the leaves of the trees and the words of a text.
 
 from __future__ import annotations
 
-from collections import Counter
+import threading
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from quire.core import hashing, merkle
@@ -37,9 +38,10 @@ from quire.core.types import (
     Status,
     Viewer,
 )
-from quire.errors import InputError, StoreError
+from quire.errors import InputError, StoreBusyError, StoreError
 from quire.store.index import analyzer
 
+from .closable import Closable
 from .definitions import (
     ORIGINS,
     Acl,
@@ -77,7 +79,7 @@ class Limits:
     per_hit: int = 100
 
 
-class ReferenceView:
+class ReferenceView(Closable):
     """A snapshot of a space as one viewer may read it."""
 
     def __init__(self, space: Space, viewer: Viewer, limits: Limits) -> None:
@@ -385,7 +387,7 @@ class ReferenceView:
 # --- writing -----------------------------------------------------------------------------------
 
 
-class ReferenceWriter:
+class ReferenceWriter(Closable):
     """One transaction on a copy of a space."""
 
     def __init__(self, space: Space) -> None:
@@ -496,16 +498,34 @@ class ReferenceWriter:
 # --- the store ---------------------------------------------------------------------------------
 
 
+@dataclass
+class Place:
+    """What a file is to an engine: stores that are opened on one place share its spaces."""
+
+    spaces: dict[str, Space] = field(default_factory=dict)
+    turns: defaultdict[str, threading.Lock] = field(
+        default_factory=lambda: defaultdict(threading.Lock)
+    )
+    writing: set[tuple[str, int]] = field(default_factory=set)
+    """Spaces with the threads that write to them."""
+
+
 class ReferenceStore:
     """Keeps spaces in dictionaries."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._spaces: dict[str, Space] = {}
+    def __init__(
+        self, limits: Limits | None = None, place: Place | None = None, wait: float = 30.0
+    ) -> None:
         self.limits = limits or Limits()
+        self._place = place or Place()
+        self._wait = wait
+        self._closed = False
 
     def space(self, name: str = MAIN) -> Space:
-        """Look at everything in a space."""
-        return self._spaces.get(name) or Space()
+        """Return everything in a space."""
+        if self._closed:
+            raise InputError("the store is closed")
+        return self._place.spaces.get(name) or Space()
 
     @contextmanager
     def view(self, viewer: Viewer, space: str = MAIN) -> Iterator[ReferenceView]:
@@ -517,15 +537,38 @@ class ReferenceStore:
             if viewer.name in users
         }
         groups = tuple(sorted({*viewer.groups, *known}))
-        yield ReferenceView(held, replace(viewer, groups=groups), self.limits)
+        view = ReferenceView(held, replace(viewer, groups=groups), self.limits)
+        try:
+            yield view
+        finally:
+            view.close()
 
     @contextmanager
     def write(self, space: str = MAIN) -> Iterator[ReferenceWriter]:
         if not space or len(space) > 200 or not space.isprintable():
             raise InputError(f"{space!r} is not a name for a space")
-        draft = self.space(space).copy()
-        yield ReferenceWriter(draft)
-        self._spaces[space] = draft
+        with self._turn(space):
+            writer = ReferenceWriter(self.space(space).copy())
+            try:
+                yield writer
+            finally:
+                writer.close()
+            self._place.spaces[space] = writer._space
+
+    @contextmanager
+    def _turn(self, space: str) -> Iterator[None]:
+        """Wait until nobody else writes to a space."""
+        me = (space, threading.get_ident())
+        if me in self._place.writing:
+            raise StoreBusyError("this thread is already writing to this space")
+        if not self._place.turns[space].acquire(timeout=self._wait):
+            raise StoreBusyError("another thread is writing to this space")
+        self._place.writing.add(me)
+        try:
+            yield
+        finally:
+            self._place.writing.remove(me)
+            self._place.turns[space].release()
 
     def model(self, space: str = MAIN) -> str | None:
         return self.space(space).model
@@ -558,14 +601,15 @@ class ReferenceStore:
         return self.space(space).notes.get(key)
 
     def merge(self, space: str = MAIN) -> None:
-        """Forget vectors that nothing uses; with the last one goes the model."""
-        held = self.space(space).copy()
-        used = held.wanted()
-        kept = {key: vector for key, vector in held.vectors.items() if key in used}
-        if len(kept) < len(held.vectors):
-            held.vectors = kept
-            held.model, held.dims = (held.model, held.dims) if kept else (None, 0)
-        self._spaces[space] = held
+        """Delete vectors that nothing uses; with the last one goes the model."""
+        with self._turn(space):
+            held = self.space(space).copy()
+            used = held.wanted()
+            living = {key: vector for key, vector in held.vectors.items() if key in used}
+            if len(living) < len(held.vectors):
+                held.vectors = living
+                held.model, held.dims = (held.model, held.dims) if living else (None, 0)
+            self._place.spaces[space] = held
 
     def purge(self, ids: Sequence[str], space: str = MAIN) -> int:
         with self.write(space) as writer:
@@ -578,7 +622,11 @@ class ReferenceStore:
         return removed
 
     def check(self, *, repair: bool = False) -> list[Problem]:  # noqa: ARG002 - nothing to repair
+        self.space()  # refuses a closed store
+        with ExitStack() as turns:
+            for space in sorted(self._place.spaces):
+                turns.enter_context(self._turn(space))
         return []
 
     def close(self) -> None:
-        pass
+        self._closed = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -55,7 +55,7 @@ VIEW_CALLS: dict[str, Sequence[Callable[[View], object]]] = {
     "lexical": [lambda view: view.lexical("alpha", 1), lambda view: view.lexical("", 1)],
     "match_all": [lambda view: view.match_all(["alpha"], 9), lambda view: view.match_all([], 9)],
     "semantic": [lambda view: view.semantic(bytes(8), 1)],
-    "chunks": [lambda view: view.chunks([CHUNK]), lambda view: view.chunks([])],
+    "chunks": [lambda view: view.chunks(QUESTIONS.chunks), lambda view: view.chunks([])],
     "single_chunks": [lambda view: view.single_chunks([CHUNK]), lambda v: v.single_chunks([])],
     "records": [lambda view: view.records(["d0"]), lambda view: view.records([])],
     "listing": [lambda view: list(view.listing())],
@@ -267,28 +267,38 @@ class TestThreads:
         write(0)
         run_all([read, read, read, write_all])
 
-    def test_a_call_that_outlives_its_view_tells_its_state_or_fails(self, store: Store) -> None:
+    def test_a_call_that_outlives_its_view_tells_its_state_or_fails(self, engine: Engine) -> None:
         """The end of a view waits for nobody, and nobody reads what others opened after it."""
-        fill(store, *DOCUMENTS, embed=True)
-        calls = [call for each in VIEW_CALLS.values() for call in each]
+        all_calls = [call for each in VIEW_CALLS.values() for call in each]
+        few_calls = [VIEW_CALLS[name][0] for name in ("chunks_of", "events", "links")]
         answered = 0
-        for number in range(12):
-            opened = store.view(OWNER)
+        for number in range(24):
+            store = engine.open()
+            fill(store, *DOCUMENTS, embed=True)
+            with store.view(ALICE) as view:
+                expected = {call: call(view) for call in all_calls}
+            if number % 2:
+                store.close()
+                store = engine.open()  # nothing is cached: the threads load it while the view ends
+            opened = store.view(ALICE)
             view = opened.__enter__()
-            expected = [call(view) for call in calls]
 
-            def ask(view: View = view, expected: list[object] = expected) -> int:
+            def ask(
+                calls: Sequence[Callable[[View], object]],
+                view: View = view,
+                expected: Mapping[Callable[[View], object], object] = expected,
+            ) -> int:
                 for turn in range(100_000):
-                    index = turn % len(calls)
+                    call = calls[turn % len(calls)]
                     try:
-                        answer = calls[index](view)
+                        answer = call(view)
                     except InputError:
                         return turn
-                    assert answer == expected[index]
+                    assert answer == expected[call]
                 raise AssertionError("the view never ended")
 
-            def end(opened: Any = opened, number: int = number) -> int:
-                time.sleep(0.002 * (number % 4))
+            def end(opened: Any = opened, store: Store = store, number: int = number) -> int:
+                time.sleep(0.001 * (number % 8))
                 opened.__exit__(None, None, None)
                 for turn in range(3):  # whoever reads on must not meet any of this
                     fill(store, document("d0", f"{number} {turn}"), embed=True)
@@ -296,11 +306,12 @@ class TestThreads:
                         told(other)
                 return 0
 
+            asked = (all_calls, all_calls[::-1], few_calls, few_calls)
             with eager_switching():
-                answered += sum(run_all([ask, ask, ask, end]))
-            fill(store, *DOCUMENTS, embed=True)
+                answered += sum(run_all([*(partial(ask, calls) for calls in asked), end]))
+            assert store.check() == []
+            store.close()
         assert answered
-        assert store.check() == []
 
 
 class TestClosedViews:
@@ -399,6 +410,7 @@ class TestWriters:
             for _ in range(8):
                 with store.write() as writer, store.view(OWNER) as view:
                     known = [record.position for record in view.records(["counter"])]
+                    time.sleep(0.001)  # another one would read the same now, if it were let
                     put(writer, document("counter", "x", position=sum(known) + 1))
 
         with eager_switching():
@@ -487,14 +499,13 @@ class TestClosedStores:
                 expected = told(view)
 
             def read(store: Store = store, expected: str = expected) -> int:
-                answered = 0
-                while True:
+                for turn in range(2_000):
                     try:
                         with store.view(OWNER) as view:
                             assert told(view) == expected
                     except InputError:
-                        return answered
-                    answered += 1
+                        return turn
+                raise AssertionError("the store was never closed")
 
             def close(store: Store = store, number: int = number) -> int:
                 time.sleep(0.01 * number)

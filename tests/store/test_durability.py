@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from quire.core.protocols import Store
-from quire.core.types import OWNER, AccessRule, Event, Stamp
-from quire.errors import InputError, StoreError, StoreFullError
+from quire.core.types import OWNER
+from quire.errors import StoreError, StoreFullError
 from quire.store import open_store
 
 from .asking import Questions, seen
@@ -82,61 +81,6 @@ def test_a_store_whose_process_died_may_be_copied_with_its_log(tmp_path: Path) -
     store = open_store(elsewhere / "store.db", create=False)
     with store.view(OWNER) as view:
         assert view.status().records >= said + 1
-    store.close()
-
-
-# --- too late ------------------------------------------------------------------------------------
-
-
-def test_a_writer_that_is_kept_beyond_its_block_writes_nothing(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store.db")
-    with store.write() as writer:
-        writer.put(document("a", "alpha").record, document("a", "alpha").chunks)
-    asked = Questions(records=("a", "b"))
-    before = seen(store, asked)
-    late: list[Callable[[], object]] = [
-        lambda: writer.put(document("b", "beta").record, ()),
-        lambda: writer.remove(["a"]),
-        lambda: writer.put_vectors("m", {"0" * 32: b"x"}),
-        writer.drop_vectors,
-        lambda: writer.put_events([Event("alice", "view", "a", 1)]),
-        lambda: writer.set_rules("config", [AccessRule("*", ("bob",))]),
-        lambda: writer.set_groups("config", {"dev": ["bob"]}),
-        lambda: writer.set_default(("bob",)),
-        lambda: writer.stamp([Stamp("a", 1, 1, "", "a")]),
-        lambda: writer.unstamp(["a"]),
-        lambda: writer.set_note("key", "value"),
-    ]
-    for attempt in late:
-        with pytest.raises(InputError, match="is closed"):
-            attempt()
-    assert seen(store, asked) == before
-    assert store.stamps() == {}
-    assert store.note("key") is None
-    store.close()
-
-
-def test_a_view_that_is_kept_beyond_its_block_tells_nothing(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store.db")
-    fill(store, document("a", "alpha"), embed=True)
-    with store.view(OWNER) as view:
-        listing = view.listing()
-    late: list[Callable[[], object]] = [
-        lambda: view.lexical("alpha", 1),
-        lambda: view.semantic(bytes(8), 1),
-        lambda: view.chunks(["0" * 32]),
-        lambda: view.records(["a"]),
-        lambda: next(listing),
-        lambda: view.chunks_of("a"),
-        lambda: view.links(["a"]),
-        view.events,
-        view.roots,
-        view.status,
-        lambda: view.prove("0" * 32),
-    ]
-    for attempt in late:
-        with pytest.raises(InputError, match="is closed"):
-            attempt()
     store.close()
 
 

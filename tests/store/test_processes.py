@@ -54,39 +54,6 @@ def test_readers_see_whole_states_while_another_process_writes(path: Path) -> No
     store.close()
 
 
-def test_threads_of_one_process_see_whole_states_while_another_writes(store: Store) -> None:
-    failures: list[BaseException] = []
-    views: list[int] = []
-    stop = threading.Event()
-
-    def read() -> None:
-        try:
-            while not stop.is_set():
-                with store.view(OWNER) as view:
-                    check_in_step(view)
-                    views.append(1)
-        except BaseException as error:  # noqa: BLE001 - told below, in the main thread
-            failures.append(error)
-
-    def write(number: int) -> None:
-        pair = [document(name, f"alpha step{number}", f"{name} tail") for name in ("left", "right")]
-        fill(store, *pair, document(f"x{number % 3}", f"alpha other{number}"), embed=True)
-
-    write(0)
-    threads = [threading.Thread(target=read) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for number in range(1, 40):
-        write(number)
-        if number % 9 == 0:
-            store.merge()
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert len(views) > 10
-
-
 def test_another_process_sees_a_commit_at_its_next_view(path: Path, store: Store) -> None:
     fill(store, document("d0", "alpha"), embed=True)
     with working("look", path) as onlooker:

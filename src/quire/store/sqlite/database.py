@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -29,6 +29,11 @@ class Connection(apsw.Connection):
                 return self.execute(sql, tuple(bindings)).fetchall()
         except UnicodeError as error:
             raise _translate(error) from error
+
+    def stream(self, sql: str, bindings: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query one by one, for results too large to hold at once."""
+        with self.lock:
+            yield from self.execute(sql, tuple(bindings))
 
     def row(self, sql: str, bindings: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None if there is none."""

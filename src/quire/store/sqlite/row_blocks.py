@@ -41,14 +41,13 @@ def save(connection: Connection, space: int, draft: ColumnsDraft, generation: in
 
 
 def _read_blocks(connection: Connection, space: int, table: Table, after: int) -> None:
-    with connection.lock:
-        for block, data in connection.execute(
-            "SELECT block, data FROM row_block WHERE space = ? AND generation > ? ORDER BY block",
-            (space, after),
-        ):
-            start = block * columns.BLOCK
-            try:
-                part = np.frombuffer(data, "<i4").reshape(FIELDS, -1)
-                table[:, start : start + part.shape[1]] = part
-            except ValueError as error:
-                raise damaged(f"the rows from {start} on are damaged") from error
+    for block, data in connection.stream(
+        "SELECT block, data FROM row_block WHERE space = ? AND generation > ? ORDER BY block",
+        (space, after),
+    ):
+        start = block * columns.BLOCK
+        try:
+            part = np.frombuffer(data, "<i4").reshape(FIELDS, -1)
+            table[:, start : start + part.shape[1]] = part
+        except ValueError as error:
+            raise damaged(f"the rows from {start} on are damaged") from error

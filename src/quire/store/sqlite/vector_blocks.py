@@ -130,13 +130,12 @@ def read_blocks(
     connection: Connection, space: int, slot: int
 ) -> Iterator[tuple[int, bytes, bytes]]:
     """Yield the blocks from a slot on: the first slot of a block, its vectors, its codes."""
-    with connection.lock:
-        for block, vector_data, code_data in connection.execute(
-            "SELECT block, vectors, codes FROM vector_block "
-            "WHERE space = ? AND block >= ? ORDER BY block",
-            (space, slot // BLOCK),
-        ):
-            yield block * BLOCK, vector_data, code_data
+    for block, vector_data, code_data in connection.stream(
+        "SELECT block, vectors, codes FROM vector_block "
+        "WHERE space = ? AND block >= ? ORDER BY block",
+        (space, slot // BLOCK),
+    ):
+        yield block * BLOCK, vector_data, code_data
 
 
 def read_all(connection: Connection, space: Space) -> tuple[Matrix, Codes]:

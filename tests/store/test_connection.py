@@ -1,0 +1,113 @@
+"""What the SQLite engine must do beside the contract, so that threads can share a connection."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from quire.core.types import OWNER
+from quire.errors import InputError, StoreDamagedError, StoreError
+from quire.store import open_store
+from quire.store.sqlite.database import Connection
+
+from .samples import document, fill
+
+
+def in_a_thread(job: Any) -> Any:
+    """Return what a job returns or raises in another thread."""
+    results: list[Any] = []
+
+    def run() -> None:
+        try:
+            results.append(job())
+        except BaseException as error:  # noqa: BLE001 - it is the result
+            results.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(60)
+    return results[0]
+
+
+def open_files(path: Path) -> list[str]:
+    """Return which files of a store this process has open."""
+    files = (os.path.realpath(link) for link in Path("/proc/self/fd").iterdir())
+    return sorted(file for file in files if file.startswith(str(path)))
+
+
+def test_rows_are_streamed_by_one_thread_at_a_time() -> None:
+    connection = Connection(":memory:")
+
+    def is_free() -> bool:
+        free = connection.lock.acquire(blocking=False)
+        if free:
+            connection.lock.release()
+        return free
+
+    rows = connection.stream("VALUES (1), (2)")
+    assert in_a_thread(is_free)
+    assert next(rows) == (1,)
+    assert not in_a_thread(is_free)
+    assert list(rows) == [(2,)]
+    assert in_a_thread(is_free)
+    rows = connection.stream("VALUES (1), (2)")
+    next(rows)
+    del rows
+    assert in_a_thread(is_free), "also if nobody reads on"
+    connection.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
+def test_a_closed_store_leaves_no_file_open(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = open_store(path)
+    fill(store, document("a", "alpha"), embed=True)
+    with store.view(OWNER) as view, store.view(OWNER), store.write():
+        assert view.status().records == 1
+        assert open_files(path)
+        store.close()
+        assert open_files(path), "what is open still reads"
+    assert open_files(path) == []
+    assert list(tmp_path.iterdir()) == [path], "the log was folded in"
+
+
+def test_an_error_of_sqlite_is_translated_in_every_thread(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = open_store(path)
+    fill(store, document("a", "alpha"))
+    store.close()
+    connection = apsw.Connection(str(path))
+    ((page,),) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'record'")
+    size = int(connection.pragma("page_size"))
+    connection.close()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * size : page * size] = b"\xff" * size
+    path.write_bytes(data)
+    store = open_store(path)
+    with store.view(OWNER) as view:
+        for call in (lambda: view.chunks_of("a"), lambda: list(view.listing())):
+            error = in_a_thread(call)
+            assert isinstance(error, StoreDamagedError), error
+            assert error.place == str(path)
+            assert "quire doctor" in str(error)
+    store.close()
+
+
+def test_a_call_that_fails_because_its_view_has_ended_says_so(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.db")
+
+    def fail(view: Any, *, ends: bool) -> None:
+        with view._use():
+            if ends:
+                view.close()
+            raise apsw.ConnectionClosedError("closed by another thread")
+
+    with store.view(OWNER) as view:
+        assert type(in_a_thread(lambda: fail(view, ends=False))) is StoreError
+        assert type(in_a_thread(lambda: fail(view, ends=True))) is InputError
+    store.close()

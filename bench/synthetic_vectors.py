@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from quire.embed import quantise
+from quire.embed import quantize
 
 SEED = 20_240_602
 DIMS = 384
@@ -58,14 +58,14 @@ class World:
             random = np.random.default_rng((SEED, 1, part))
             chosen = random.choice(CENTRES, PART, p=self._sizes)
             drawn = self._around(random, chosen, self._tightness[chosen], MEAN)
-            yield from map(quantise, drawn[: count - part * PART])
+            yield from map(quantize, drawn[: count - part * PART])
 
     def questions(self, count: int) -> list[bytes]:
         """Draw the vectors of so many questions."""
         random = np.random.default_rng((SEED, 2))
         chosen = random.choice(CENTRES, count, p=self._sizes)
         tightness = np.full(count, TIGHTNESS_OF_QUESTIONS, np.float32)
-        return [quantise(row) for row in self._around(random, chosen, tightness, MEAN_OF_QUESTIONS)]
+        return [quantize(row) for row in self._around(random, chosen, tightness, MEAN_OF_QUESTIONS)]
 
     def _around(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quire.core.types import EmbedSettings
-from quire.embed import open_embedder, quantise
+from quire.embed import open_embedder, quantize
 from quire.embed.http import HttpEmbedder
 from quire.errors import ConfigError, EmbedError, EndpointError
 from tests.serving import KEY, VARIABLE, Endpoint, Reply, Step, served
@@ -63,7 +63,7 @@ def client(endpoint: Endpoint) -> Iterator[Client]:
 
 def test_texts_become_vectors(endpoint: Endpoint, client: Client) -> None:
     texts = ["abc", "face", "xyz"]
-    assert client.embedder.embed(texts) == [quantise(numbers(text)) for text in texts]
+    assert client.embedder.embed(texts) == [quantize(numbers(text)) for text in texts]
     assert endpoint.questions == [
         {"model": "test-model", "input": texts, "encoding_format": "float"}
     ]
@@ -89,7 +89,7 @@ def test_the_name_asks_once_for_the_dimensions(endpoint: Endpoint, client: Clien
 def test_many_texts_go_in_batches(endpoint: Endpoint) -> None:
     client = Client(endpoint, batch=3)
     texts = ["a" * n for n in range(1, 9)]
-    assert client.embedder.embed(texts) == [quantise(numbers(text)) for text in texts]
+    assert client.embedder.embed(texts) == [quantize(numbers(text)) for text in texts]
     assert [question["input"] for question in endpoint.questions] == [
         texts[:3],
         texts[3:6],
@@ -102,8 +102,8 @@ def test_questions_have_a_prefix_only_if_the_settings_give_one(
     endpoint: Endpoint, client: Client
 ) -> None:
     prefixed = Client(endpoint, query_prefix="query: ")
-    assert prefixed.embedder.embed_query("abc") == quantise(numbers("query: abc"))
-    assert client.embedder.embed_query("abc") == quantise(numbers("abc"))
+    assert prefixed.embedder.embed_query("abc") == quantize(numbers("query: abc"))
+    assert client.embedder.embed_query("abc") == quantize(numbers("abc"))
     prefixed.embedder.close()
 
 
@@ -142,13 +142,13 @@ def test_vectors_are_put_into_the_order_of_the_texts(endpoint: Endpoint, client:
 
     endpoint.steps = [shuffled]
     texts = ["abc", "face", "xyz"]
-    assert client.embedder.embed(texts) == [quantise(numbers(text)) for text in texts]
+    assert client.embedder.embed(texts) == [quantize(numbers(text)) for text in texts]
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 def test_what_may_pass_is_tried_again(endpoint: Endpoint, client: Client, status: int) -> None:
     endpoint.steps = [Reply("busy", status), Reply("busy", status), Reply("busy", status)]
-    assert client.embedder.embed(["abc"]) == [quantise(numbers("abc"))]
+    assert client.embedder.embed(["abc"]) == [quantize(numbers("abc"))]
     assert client.pauses == [0.5, 1.0, 2.0]
 
 
@@ -184,7 +184,7 @@ def test_the_endpoint_may_ask_for_a_pause(
     endpoint: Endpoint, client: Client, headers: dict[str, str], pause: float
 ) -> None:
     endpoint.steps = [Reply("slow down", 429, headers)]
-    assert client.embedder.embed(["abc"]) == [quantise(numbers("abc"))]
+    assert client.embedder.embed(["abc"]) == [quantize(numbers("abc"))]
     assert client.pauses == [pause]
 
 
@@ -225,7 +225,7 @@ def test_no_answer_in_time(endpoint: Endpoint) -> None:
     with pytest.raises(EndpointError, match="gave up after 2 tries; the last one: timed out"):
         client.embedder.embed(["abc"])
     assert client.pauses == [0.5]
-    assert client.embedder.embed(["abc"]) == [quantise(numbers("abc"))], "the next call may succeed"
+    assert client.embedder.embed(["abc"]) == [quantize(numbers("abc"))], "the next call may succeed"
     client.embedder.close()
 
 
@@ -249,7 +249,7 @@ def test_a_host_that_cannot_be_looked_up(endpoint: Endpoint, host: str) -> None:
 
 def test_a_connection_that_breaks_is_tried_again(endpoint: Endpoint, client: Client) -> None:
     endpoint.steps = [Reply(b"{}", headers={"Content-Length": "5000", "Connection": "close"})]
-    assert client.embedder.embed(["abc"]) == [quantise(numbers("abc"))]
+    assert client.embedder.embed(["abc"]) == [quantize(numbers("abc"))]
     assert client.pauses == [0.5]
 
 
@@ -400,6 +400,6 @@ def test_an_address_with_a_password_is_refused_without_showing_it(endpoint: Endp
 def test_a_slash_at_the_end_of_the_address_does_not_matter(endpoint: Endpoint) -> None:
     embedder = open_embedder(EmbedSettings(provider="http", url=endpoint.url + "/", model="m"))
     assert embedder is not None
-    assert embedder.embed(["abc"]) == [quantise(numbers("abc"))]
+    assert embedder.embed(["abc"]) == [quantize(numbers("abc"))]
     assert endpoint.paths == ["/v1/embeddings"]
     embedder.close()

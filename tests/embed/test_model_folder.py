@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from quire.core.types import EmbedSettings
-from quire.embed import quantise
+from quire.embed import quantize
 from quire.embed.local import LocalEmbedder
 from quire.errors import EmbedError, ModelError
 
@@ -167,21 +167,21 @@ def rows(*words: str) -> NDArray[np.float64]:
 
 
 def test_the_first_token_speaks_for_the_text(folder: Folder) -> None:
-    assert folder.vector("red green") == quantise(rows("[CLS]")[0])
+    assert folder.vector("red green") == quantize(rows("[CLS]")[0])
     folder.put(
         "1_Pooling/config.json", {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
     )
-    assert folder.vector("red green") == quantise(rows("[CLS]")[0])
+    assert folder.vector("red green") == quantize(rows("[CLS]")[0])
 
 
 def test_the_mean_speaks_for_the_text_if_the_folder_says_so(folder: Folder) -> None:
     folder.put("1_Pooling/config.json", MEAN)
     expected = rows("[CLS]", "red", "red", "blue", "[UNK]", "[SEP]").mean(axis=0)
-    assert folder.vector("Red red BLUE violet") == quantise(expected)
+    assert folder.vector("Red red BLUE violet") == quantize(expected)
 
 
 def test_an_output_for_the_whole_text_is_taken_as_it_is(folder: Folder) -> None:
-    expected = quantise(rows("[CLS]", "green", "[SEP]").max(axis=0))
+    expected = quantize(rows("[CLS]", "green", "[SEP]").max(axis=0))
     nodes = (lookup(), highest("sentence_embedding", 1))
     folder.put("model.onnx", Graph(nodes, outputs=(("sentence_embedding", "bd"),)))
     assert folder.vector("green") == expected
@@ -195,7 +195,7 @@ def test_an_output_for_the_whole_text_is_taken_as_it_is(folder: Folder) -> None:
 def test_a_pooler_of_another_task_is_left_alone(folder: Folder) -> None:
     outputs = (("last_hidden_state", "bsd"), ("pooler_output", "bd"))
     folder.put("model.onnx", Graph((lookup(), highest("pooler_output", 1)), outputs=outputs))
-    assert folder.vector("green") == quantise(rows("[CLS]")[0])
+    assert folder.vector("green") == quantize(rows("[CLS]")[0])
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_the_model_is_given_the_inputs_that_it_asks_for(
 ) -> None:
     # This model looks its rows up by another input: the mask is all ones, the types all zeros.
     folder.put("model.onnx", Graph((lookup(ids=input_name),), inputs=("input_ids", input_name)))
-    assert folder.vector("red") == quantise(rows(token)[0])
+    assert folder.vector("red") == quantize(rows(token)[0])
 
 
 def test_an_unknown_input_is_named(folder: Folder) -> None:
@@ -222,10 +222,10 @@ def test_the_limit_of_the_folder_cuts_texts_and_keeps_the_end(folder: Folder) ->
     folder.put("1_Pooling/config.json", MEAN)
     folder.put("sentence_bert_config.json", {"max_seq_length": 8, "do_lower_case": False})
     expected = rows("[CLS]", *["red"] * 6, "[SEP]").mean(axis=0)
-    assert folder.vector("red " * 6 + "green blue") == quantise(expected)
+    assert folder.vector("red " * 6 + "green blue") == quantize(expected)
     folder.put("sentence_bert_config.json", {"max_seq_length": None})
     expected = rows("[CLS]", *["red"] * 510, "[SEP]").mean(axis=0)
-    assert folder.vector("red " * 510 + "green blue " * 90) == quantise(expected)
+    assert folder.vector("red " * 510 + "green blue " * 90) == quantize(expected)
 
 
 def test_a_tokenizer_that_closes_nothing_is_cut_at_the_end(folder: Folder) -> None:
@@ -233,12 +233,12 @@ def test_a_tokenizer_that_closes_nothing_is_cut_at_the_end(folder: Folder) -> No
     folder.put("1_Pooling/config.json", MEAN)
     folder.put("sentence_bert_config.json", {"max_seq_length": 8})
     expected = rows("[CLS]", *["red"] * 6, "green").mean(axis=0)
-    assert folder.vector("red " * 6 + "green blue") == quantise(expected)
+    assert folder.vector("red " * 6 + "green blue") == quantize(expected)
 
 
 def test_a_text_of_no_tokens_at_all_is_refused(folder: Folder) -> None:
     folder.put("tokenizer.json", tokenizer(opening=False, closing=False))
-    assert folder.vector("red") == quantise(rows("red")[0])
+    assert folder.vector("red") == quantize(rows("red")[0])
     with pytest.raises(EmbedError, match="without any token"):
         folder.vector(" ")
 

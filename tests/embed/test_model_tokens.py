@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quire.embed import model_files
-from quire.embed.tokenise import Tokeniser
+from quire.embed.tokenize import Tokenizer
 
 pytestmark = pytest.mark.model
 
@@ -17,12 +17,12 @@ NO_LIMIT = 10**9
 
 
 @cache
-def tokeniser(limit: int) -> Tokeniser:
-    return Tokeniser(model_files.load_shipped().tokenizer, limit)
+def tokenizer(limit: int) -> Tokenizer:
+    return Tokenizer(model_files.load_shipped().tokenizer, limit)
 
 
 def tokens_of(text: str) -> list[int]:
-    return tokeniser(512).encode(text)
+    return tokenizer(512).encode(text)
 
 
 @cache
@@ -192,7 +192,7 @@ awkward = st.lists(
 @given(awkward, st.sampled_from([4, 9, 24]))
 def test_a_cut_text_has_the_tokens_of_the_whole_text(parts: list[str], limit: int) -> None:
     text = "".join(parts)
-    assert tokeniser(limit).encode(text) == truncate(tokeniser(NO_LIMIT).encode(text), limit)
+    assert tokenizer(limit).encode(text) == truncate(tokenizer(NO_LIMIT).encode(text), limit)
 
 
 @pytest.mark.parametrize(
@@ -209,12 +209,12 @@ def test_a_cut_text_has_the_tokens_of_the_whole_text(parts: list[str], limit: in
     ],
 )
 def test_long_texts_of_all_kinds_have_the_tokens_of_the_whole_text(text: str) -> None:
-    assert tokens_of(text) == truncate(tokeniser(NO_LIMIT).encode(text), 512)
+    assert tokens_of(text) == truncate(tokenizer(NO_LIMIT).encode(text), 512)
 
 
 def test_a_megabyte_is_not_tokenised_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths: list[int] = []
-    limited = tokeniser(512)
+    limited = tokenizer(512)
     encode = limited._encode
 
     def counting_encode(text: str) -> list[int]:

@@ -14,8 +14,8 @@ from quire.errors import ConfigError, MissingExtraError, ModelError
 
 
 def test_the_public_names() -> None:
-    assert quire.embed.__all__ == ["open_embedder", "quantise", "scale", "similarity"]
-    assert callable(quire.embed.quantise)
+    assert quire.embed.__all__ == ["open_embedder", "quantize", "scale", "similarity"]
+    assert callable(quire.embed.quantize)
 
 
 def test_importing_the_room_loads_nothing_heavy() -> None:
@@ -56,7 +56,7 @@ def test_the_default_is_the_shipped_model() -> None:
 def test_a_missing_extra_is_named(
     provider: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("local", "tokenise", "http"):
+    for name in ("local", "tokenize", "http"):
         monkeypatch.delitem(sys.modules, f"quire.embed.{name}", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError) as caught:

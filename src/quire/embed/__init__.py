@@ -12,10 +12,10 @@ from __future__ import annotations
 from quire.core.protocols import Embedder
 from quire.core.types import EmbedSettings
 from quire.embed.calibrate import similarity
-from quire.embed.quantise import quantise, scale
+from quire.embed.quantize import quantize, scale
 from quire.errors import ConfigError, MissingExtraError
 
-__all__ = ["open_embedder", "quantise", "scale", "similarity"]
+__all__ = ["open_embedder", "quantize", "scale", "similarity"]
 
 PROVIDERS = ("local", "http", "none")
 

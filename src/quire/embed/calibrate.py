@@ -7,7 +7,7 @@ position of the cosine between these two.
 
 from __future__ import annotations
 
-from quire.embed.quantise import scale
+from quire.embed.quantize import scale
 
 MAX_SIMILARITY = 1000
 COSINE_RANGES: tuple[tuple[str, int, int], ...] = (("bge-small-en-v1.5", 450, 850),)

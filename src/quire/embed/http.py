@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import httpx
 
 from quire.core.types import EmbedSettings
-from quire.embed.quantise import quantise
+from quire.embed.quantize import quantize
 from quire.embed.wellformed import well_formed
 from quire.errors import ConfigError, EmbedError
 from quire.llm.http import Endpoint, bearer_header
@@ -105,7 +105,7 @@ class HttpEmbedder:
         if not isinstance(numbers, list) or any(type(n) not in {int, float} for n in numbers):
             raise self._endpoint.failure("an entry's `embedding` is not a list of numbers")
         try:
-            return quantise(numbers)
+            return quantize(numbers)
         except EmbedError as error:
             raise self._endpoint.failure(str(error)) from error
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from quire.core.types import EmbedSettings
 from quire.embed import model_files
-from quire.embed.quantise import quantise
-from quire.embed.tokenise import Tokeniser
+from quire.embed.quantize import quantize
+from quire.embed.tokenize import Tokenizer
 from quire.errors import ConfigError, EmbedError, ModelError
 
 _POOLED_OUTPUT = "sentence_embedding"
@@ -49,7 +49,7 @@ class LocalEmbedder:
         prefix = settings.query_prefix
         self._query_prefix = files.query_prefix if prefix is None else prefix
         self._threads = settings.threads or os.cpu_count() or 1
-        self._tokeniser = Tokeniser(files.tokenizer, files.max_tokens)
+        self._tokenizer = Tokenizer(files.tokenizer, files.max_tokens)
         self._model: _Model | None = _Model(files)
         self._dims = len(self._embed_text(_PROBE))
         self._name = files.full_name(self._dims)
@@ -84,10 +84,10 @@ class LocalEmbedder:
         model = self._model
         if model is None:
             raise EmbedError("the embedder is closed", hint="open another one")
-        tokens = self._tokeniser.encode(text)
+        tokens = self._tokenizer.encode(text)
         if not tokens:
             raise EmbedError("a text without any token cannot be embedded by this model")
-        return quantise(model.run(tokens))
+        return quantize(model.run(tokens))
 
 
 class _Model:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from quire.core import hashing
-from quire.embed.quantise import VERSION
+from quire.embed.quantize import VERSION
 from quire.errors import MissingExtraError, ModelError
 
 CLS = "cls"

@@ -16,7 +16,7 @@ from quire.core.protocols import Counter
 from quire.errors import InputError
 from quire.tokens import models
 from quire.tokens.estimates import LENGTH_COUNTERS, MarginCounter
-from quire.tokens.extractive import EXTRACTIVE, KEEP_START, STRATEGIES, SUMMARIZE, shorten
+from quire.tokens.shorten import EXTRACTIVE, KEEP_START, STRATEGIES, SUMMARIZE, shorten
 from quire.tokens.truncate import truncate_text
 from quire.tokens.vocabularies import VOCABULARIES
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from quire.ingest.grammar import extract
-from quire.ingest.grammar.test_targets import infer_file_target, infer_targets
+from quire.ingest.grammar.tested_names import infer_file_target, infer_targets
 from quire.ingest.types import MAX_TITLE_LENGTH, EntitySpan, NameReference
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ _CHARACTERS_PER_TOKEN = 16
 """Taken for the first prefix: English has four to five, source code fewer."""
 
 
-class Tokeniser:
+class Tokenizer:
     """A tokenizer that returns at most `max_tokens` token ids, with the control tokens."""
 
     def __init__(self, file: ModelFile, max_tokens: int) -> None:

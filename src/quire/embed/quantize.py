@@ -1,11 +1,11 @@
-"""Quantise vectors to int8, so that they compare the same on every machine.
+"""Quantize vectors to int8, so that they compare the same on every machine.
 
 A vector is normalized to length 1, multiplied by a scale that depends on its dimensions alone, and
 rounded to int8. Because the scale is fixed, the dot product of two such vectors divided by the
 scale squared is their cosine. The scale leaves room for a component of eleven times the average
 size, so that almost nothing is clipped.
 
-Invariant: the squares of a quantised vector sum to less than 2**24. By Cauchy-Schwarz the absolute
+Invariant: the squares of a quantized vector sum to less than 2**24. By Cauchy-Schwarz the absolute
 products of two such vectors then sum to less than 2**24 too, so that every partial sum of their dot
 product is an integer that float32 represents exactly. The result is the same whatever the order of
 summation, the number of threads or the library. (Rounding moves a component by half a step at most,
@@ -36,7 +36,7 @@ def scale(dims: int) -> float:
     return _MAX_STEP * math.sqrt(dims) / _HEADROOM
 
 
-def quantise(vector: Sequence[float] | NDArray[Any]) -> bytes:
+def quantize(vector: Sequence[float] | NDArray[Any]) -> bytes:
     """Return the int8 bytes of a vector, one for each dimension; its length must not be zero."""
     import numpy as np
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from quire.embed import quantise, scale
+from quire.embed import quantize, scale
 from quire.embed.local import LocalEmbedder
 from quire.errors import EmbedError
 
@@ -46,10 +46,10 @@ def test_scale_is_the_documented_one() -> None:
 
 
 def test_known_vectors() -> None:
-    assert quantise([3.0, 4.0]) == bytes([10, 13])
-    assert quantise([-3.0, 4.0]) == bytes([256 - 10, 13])
-    assert quantise((0, 0, 5)) == bytes([0, 0, 20])
-    assert quantise(np.array([1.0], dtype=np.float32)) == bytes([12])
+    assert quantize([3.0, 4.0]) == bytes([10, 13])
+    assert quantize([-3.0, 4.0]) == bytes([256 - 10, 13])
+    assert quantize((0, 0, 5)) == bytes([0, 0, 20])
+    assert quantize(np.array([1.0], dtype=np.float32)) == bytes([12])
 
 
 def test_halves_are_rounded_to_even() -> None:
@@ -57,8 +57,8 @@ def test_halves_are_rounded_to_even() -> None:
     numbers = [128, 128, 128, 122, 18, 6, 6, 1, 3, 5, 7]
     assert sum(n * n for n in numbers) == 254**2
     expected = [64, 64, 64, 61, 9, 3, 3, 0, 2, 2, 4]
-    assert steps(quantise([*numbers, *[0] * 110])).tolist()[:11] == expected
-    assert steps(quantise([*[-n for n in numbers], *[0] * 110])).tolist()[:11] == [
+    assert steps(quantize([*numbers, *[0] * 110])).tolist()[:11] == expected
+    assert steps(quantize([*[-n for n in numbers], *[0] * 110])).tolist()[:11] == [
         -n for n in expected
     ]
 
@@ -66,16 +66,16 @@ def test_halves_are_rounded_to_even() -> None:
 def test_outliers_are_clipped_on_both_sides() -> None:
     sharp = np.zeros(384)
     sharp[0], sharp[1] = 1.0, -1.0
-    assert steps(quantise(sharp)).tolist()[:3] == [127, -127, 0]
+    assert steps(quantize(sharp)).tolist()[:3] == [127, -127, 0]
 
 
 @pytest.mark.parametrize("dims", DIMS)
 def test_dot_products_are_exact_in_float32_in_any_order(dims: int) -> None:
     random = np.random.default_rng(7)
-    quantised = [steps(quantise(vector)) for vector in hard_cases(dims)]
-    for left in quantised:
+    quantized = [steps(quantize(vector)) for vector in hard_cases(dims)]
+    for left in quantized:
         assert int(left @ left) <= dims * (127 / 11 + 0.5) ** 2 < FLOAT32_EXACT
-        for right in quantised:
+        for right in quantized:
             exact = int(left @ right)
             assert int(np.abs(left * right).sum()) < FLOAT32_EXACT
             products = (left * right).astype(np.float32)
@@ -86,14 +86,14 @@ def test_dot_products_are_exact_in_float32_in_any_order(dims: int) -> None:
 
 
 def test_a_vector_too_long_to_be_compared_exactly_is_refused() -> None:
-    assert len(quantise(np.ones(110_000))) == 110_000
+    assert len(quantize(np.ones(110_000))) == 110_000
     with pytest.raises(EmbedError, match="120000 dimensions is too long"):
-        quantise(np.ones(120_000))
+        quantize(np.ones(120_000))
 
 
 @given(vectors)
 def test_any_finite_vector_has_a_direction(vector: list[float]) -> None:
-    result = steps(quantise(vector))
+    result = steps(quantize(vector))
     assert len(result) == len(vector)
     assert np.abs(result).max() >= 1
     assert np.abs(result).max() <= 127
@@ -102,7 +102,7 @@ def test_any_finite_vector_has_a_direction(vector: list[float]) -> None:
 
 @given(vectors)
 def test_turning_a_vector_round_turns_its_bytes_round(vector: list[float]) -> None:
-    assert (steps(quantise([-number for number in vector])) == -steps(quantise(vector))).all()
+    assert (steps(quantize([-number for number in vector])) == -steps(quantize(vector))).all()
 
 
 @given(
@@ -111,12 +111,12 @@ def test_turning_a_vector_round_turns_its_bytes_round(vector: list[float]) -> No
 )
 def test_length_does_not_matter(vector: list[float], exponent: int) -> None:
     wide = [math.ldexp(number, 100) for number in vector]
-    assert quantise(wide) == quantise([math.ldexp(number, 100 + exponent) for number in vector])
+    assert quantize(wide) == quantize([math.ldexp(number, 100 + exponent) for number in vector])
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-160, 1e160, 1e300])
 def test_very_small_and_very_large_numbers_keep_their_direction(factor: float) -> None:
-    assert quantise([3.0 * factor, 4.0 * factor]) == quantise([3.0, 4.0])
+    assert quantize([3.0 * factor, 4.0 * factor]) == quantize([3.0, 4.0])
 
 
 @pytest.mark.parametrize("dims", [64, 384, 1024, 4096])
@@ -126,7 +126,7 @@ def test_the_dot_product_is_the_cosine(dims: int) -> None:
         left = random.normal(size=dims)
         right = closeness * left + (1 - closeness) * random.normal(size=dims)
         cosine = float(left @ right) / math.sqrt(float(left @ left) * float(right @ right))
-        result = int(steps(quantise(left)) @ steps(quantise(right))) / scale(dims) ** 2
+        result = int(steps(quantize(left)) @ steps(quantize(right))) / scale(dims) ** 2
         # Each component is off by half a step at most, and these add up like a random walk.
         assert abs(result - cosine) < 2.5 / scale(dims)
 
@@ -141,11 +141,11 @@ def test_the_dot_product_is_the_cosine_of_real_vectors(shipped: LocalEmbedder) -
     ]
     model = shipped._model
     assert model is not None
-    floats = [model.run(shipped._tokeniser.encode(text)).astype(np.float64) for text in texts]
-    quantised = [steps(vector) for vector in shipped.embed(texts)]
-    for left, left_steps in zip(floats, quantised, strict=True):
+    floats = [model.run(shipped._tokenizer.encode(text)).astype(np.float64) for text in texts]
+    quantized = [steps(vector) for vector in shipped.embed(texts)]
+    for left, left_steps in zip(floats, quantized, strict=True):
         assert np.abs(left_steps).max() < 127, "nothing of a real vector is clipped"
-        for right, right_steps in zip(floats, quantised, strict=True):
+        for right, right_steps in zip(floats, quantized, strict=True):
             cosine = float(left @ right) / math.sqrt(float(left @ left) * float(right @ right))
             assert abs(int(left_steps @ right_steps) / scale(384) ** 2 - cosine) < 0.005
 
@@ -168,4 +168,4 @@ def test_the_dot_product_is_the_cosine_of_real_vectors(shipped: LocalEmbedder) -
 )
 def test_what_is_no_vector_is_refused(vector: Any, words: str) -> None:
     with pytest.raises(EmbedError, match=words):
-        quantise(vector)
+        quantize(vector)

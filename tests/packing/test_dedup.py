@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from quire import packing
 from quire.core.types import Candidate
 from tests.packing.all_pairs import dedup_all_pairs, overlap
-from tests.pipeline.making import chunk
+from tests.pipeline.builders import chunk
 
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

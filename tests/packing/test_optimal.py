@@ -12,7 +12,7 @@ from quire import packing
 from quire.core.types import Piece
 from quire.packing import optimal as solver
 from quire.packing.pack import Packed
-from tests.pipeline.making import chunk, piece
+from tests.pipeline.builders import chunk, piece
 
 MARKERS = {"0.md": 10, "1.md": 3, "2.md": 25, "3.md": 0}
 

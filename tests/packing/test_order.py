@@ -10,7 +10,7 @@ from quire import packing
 from quire.core.types import Passage, Piece
 from quire.errors import InputError
 from quire.packing import with_cut_text
-from tests.pipeline.making import chunk, document, ids, piece
+from tests.pipeline.builders import chunk, document, ids, piece
 
 STRATEGY = "greedy"
 

@@ -12,7 +12,7 @@ from quire import packing
 from quire.core.types import Piece
 from quire.errors import InputError
 from quire.packing.pack import STRATEGIES, Packed, group_by_heading
-from tests.pipeline.making import chunk, ids, piece
+from tests.pipeline.builders import chunk, ids, piece
 
 OVERHEAD = 10
 

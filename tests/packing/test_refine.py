@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from quire import packing
 from quire.core.types import Piece
-from tests.pipeline.making import chunk, ids, piece
+from tests.pipeline.builders import chunk, ids, piece
 
 
 def costs(pieces: Sequence[Piece], joint: int = 0, marker: int = 3) -> int:
@@ -104,7 +104,7 @@ def test_stop_goes_on_where_the_estimate_was_too_careful() -> None:
 def test_cut_fills_the_budget_to_the_last_token() -> None:
     pieces = [long(10, 0), long(50, 1), long(2, 2)]
     kept, left = refined(pieces, 30, overflow="cut")
-    assert [p.whole for p in kept] == [True, False]
+    assert [p.is_full for p in kept] == [True, False]
     assert costs(kept) == 30
     assert pieces[1].text.startswith(kept[1].text)
     assert ids(left) == ids(pieces[2:])
@@ -176,18 +176,18 @@ def test_any_choice_is_settled(  # noqa: PLR0917 - drawn by name
         return
     assert total <= available or not kept
     if overflow == "skip":
-        assert all(p.whole for p in kept)
+        assert all(p.is_full for p in kept)
         for p in left:
             assert costs([*kept, p], joint) > available
     elif overflow == "stop":
-        assert all(p.whole for p in kept)
+        assert all(p.is_full for p in kept)
         assert ids(kept) == ids(pieces)[: len(kept)]
         if left:
             assert costs([*kept, left[0]], joint) > available
     else:
-        assert [p.whole for p in kept[:-1]] == [True] * (len(kept) - 1)
+        assert [p.is_full for p in kept[:-1]] == [True] * (len(kept) - 1)
         assert ids(kept) == ids(pieces)[: len(kept)]
-        if kept and not kept[-1].whole:
+        if kept and not kept[-1].is_full:
             assert available - total <= max(1, available // 100)
         elif left:
             assert costs([*kept, *([part] if (part := cut(left[0], 1)) else [])], joint) > available

@@ -1,4 +1,4 @@
-"""What do tests of contexts share? A library that is indexed once, with small vectors."""
+"""Fixtures: a library that is indexed once, with small vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import quire
 from quire import Quire
 from tests.conftest import Tree
-from tests.pipeline.making import Meaning
+from tests.pipeline.builders import Meaning
 
 SUBJECTS = (
     "validator",

@@ -1,4 +1,4 @@
-"""What does a process find in the library? Prints one hash over many contexts, receipts included."""
+"""Print one hash over many contexts of the library, receipts included."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import asdict
 import quire
 from quire import Quire
 from quire.core.types import Context, Filter, Options
-from tests.pipeline.making import Meaning
+from tests.pipeline.builders import Meaning
 
 QUERIES = ("how does a quorum vote for its leader", "crash of a validator", "epoch ledger stake")
 ASKED: tuple[Options, ...] = (

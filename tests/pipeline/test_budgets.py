@@ -1,4 +1,4 @@
-"""Is every budget kept, or refused by name with what to do?"""
+"""Every budget is kept, or refused by name with what to do."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from quire.errors import BudgetError, BudgetTooSmallError, CallerError, InputErr
 from quire.pipeline.steps import assemble
 from quire.pipeline.validate import MAX_BUDGET
 from tests.conftest import Tree
-from tests.pipeline.holding import count
-from tests.pipeline.making import chunk, draft, recipe
+from tests.pipeline.builders import chunk, draft, recipe
+from tests.pipeline.invariants import count
 
 QUERY = "quorum vote"
 

@@ -1,4 +1,4 @@
-"""Is a repeated question answered from what was kept, and never with what is not its answer?"""
+"""A repeated request is answered from the cache, and never with the answer to another."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from quire import AccessRule, Quire
 from quire.core.types import Event, Filter, Options, Viewer
 from quire.errors import BudgetTooSmallError
 from tests.conftest import Tree
+from tests.pipeline.builders import Broken, Meaning
 from tests.pipeline.conftest import opened
-from tests.pipeline.making import Broken, Meaning
 
 QUERY = "quorum vote"
 FILES = {

@@ -1,4 +1,4 @@
-"""Does a map show what the code leans on, within its budget, of what may be read?"""
+"""A code map shows the most used definitions, within its budget, of what may be read."""
 
 from __future__ import annotations
 

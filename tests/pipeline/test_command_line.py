@@ -1,4 +1,4 @@
-"""Can everything be asked on the command line, by people and by programs?"""
+"""Contexts on the command line, for people and for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from quire import Quire
 from tests.conftest import Tree
 from tests.pipeline.conftest import shelves
-from tests.pipeline.holding import count
+from tests.pipeline.invariants import count
 
 QUERY = "quorum vote leader"
 KEYS = {

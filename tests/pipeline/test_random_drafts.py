@@ -1,4 +1,4 @@
-"""Does every promise hold for whatever was found, and whatever is asked?"""
+"""Every promise holds for random hits and random recipes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from quire.core.types import Context, Recipe
 from quire.errors import BudgetTooSmallError
 from quire.pipeline.draft import Draft
 from quire.pipeline.steps import assemble
-from tests.pipeline.holding import holds, passes_over
-from tests.pipeline.making import chunk, draft
-from tests.pipeline.worlds import CASES, World, models, recipes, worlds
+from tests.pipeline.builders import chunk, draft
+from tests.pipeline.invariants import holds, passes_over
+from tests.pipeline.strategies import CASES, World, models, recipes, worlds
 
 often = settings(max_examples=CASES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 rarer = settings(

@@ -1,4 +1,4 @@
-"""Does every promise hold for real stores of random files, and for every viewer?"""
+"""Every promise holds for real stores of random files, and for every viewer."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from quire import AccessRule, Quire
 from quire.core.types import Chunk, Context, Options, Viewer
 from quire.pipeline import recipe as recipes
 from tests.conftest import Tree
+from tests.pipeline.builders import Meaning
 from tests.pipeline.conftest import opened
 from tests.pipeline.digest import plain
-from tests.pipeline.holding import holds
-from tests.pipeline.making import Meaning
-from tests.pipeline.worlds import CASES, COMMON, ODD
-from tests.pipeline.worlds import plain as sentences
+from tests.pipeline.invariants import holds
+from tests.pipeline.strategies import CASES, COMMON, ODD
+from tests.pipeline.strategies import plain as sentences
 
 names = st.sampled_from(["a.md", "b.txt", "dir/c.md", "größe.md", "d.py", "e.md", "漢.md"])
 bodies = st.lists(

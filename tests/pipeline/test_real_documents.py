@@ -1,4 +1,4 @@
-"""How much score does each way of packing hold of real documents, and is `optimal` the best of them?
+"""How much score each packing strategy keeps of real documents; `optimal` must be the best.
 
 The figures are printed (`pytest -s`); what must hold is asserted.
 """

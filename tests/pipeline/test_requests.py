@@ -1,4 +1,4 @@
-"""Is what cannot be refused by name, before anything is looked up?"""
+"""Impossible requests are refused by name, before anything is looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a context the same in every byte, whoever computes it, however often and beside whom?"""
+"""A context is the same in every byte, in every process, thread and repetition."""
 
 from __future__ import annotations
 

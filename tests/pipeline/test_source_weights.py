@@ -1,4 +1,4 @@
-"""Do weights follow the piece and the question, and is that told, recorded and audited?"""
+"""Weights of sources depend on the piece and the query, and are explained, recorded and audited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it told why a piece is not in, and does what is named really let it in?"""
+"""Why-not names what keeps a piece out, and settings that really let it in."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from quire.errors import InputError
 from quire.pipeline.why_not import Relaxation, WhyNot
 from quire.retrieval import COLLECTORS
 from tests.conftest import Tree
+from tests.pipeline.builders import Broken
 from tests.pipeline.conftest import opened, shelves
-from tests.pipeline.making import Broken
-from tests.pipeline.worlds import CASES
+from tests.pipeline.strategies import CASES
 
 QUERY = "quorum vote leader"
 

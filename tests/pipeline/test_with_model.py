@@ -1,4 +1,4 @@
-"""Does it all hold with the model that comes with Quire?"""
+"""The same promises with the model that comes with Quire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do tests of receipts share? A small project of several access classes, and its receipts."""
+"""Fixtures: a small project of several access classes, and its receipts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In how many ways can a receipt be altered in one place?"""
+"""Every way to alter a receipt in one place."""
 
 from __future__ import annotations
 

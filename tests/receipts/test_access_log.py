@@ -1,4 +1,4 @@
-"""Is it written down who was given what?"""
+"""The access log records who was handed which context."""
 
 from __future__ import annotations
 

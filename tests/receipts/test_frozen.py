@@ -1,4 +1,4 @@
-"""Can a caller alter what the next caller is given?"""
+"""No caller can change what the next one gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a request that is run again give the same bytes, and is said exactly what differs if not?"""
+"""A replay gives the same bytes, or says exactly what differs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from quire.core.types import Options
 from quire.errors import InputError
 from quire.indexing.audit import diff_receipts
 from tests.conftest import Tree
+from tests.pipeline.builders import Broken, Meaning
 from tests.pipeline.conftest import opened
 from tests.pipeline.digest import requests
-from tests.pipeline.making import Broken, Meaning
 from tests.receipts.conftest import QUERY, as_read
 
 

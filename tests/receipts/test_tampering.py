@@ -1,4 +1,4 @@
-"""Is every alteration caught: of a receipt, of a context, of a chunk in the store?"""
+"""Every alteration is caught: of a receipt, of a context, of a chunk in the store."""
 
 from __future__ import annotations
 

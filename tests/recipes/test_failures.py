@@ -15,7 +15,7 @@ from quire.core.types import Failure
 from quire.errors import InputError
 from quire.recipes.agent import fill_recipe
 from tests.conftest import Tree
-from tests.pipeline.holding import count
+from tests.pipeline.invariants import count
 from tests.recipes.misbehaving import (
     SOON,
     Answer,

@@ -24,7 +24,7 @@ from quire.core.types import (
 from quire.rendering import FORMATS
 from quire.rendering.escape import escape_paragraph
 from tests.conftest import Tree
-from tests.pipeline.holding import count
+from tests.pipeline.invariants import count
 from tests.recipes.parsed import seen
 from tests.recipes.world import commit
 

@@ -17,7 +17,7 @@ from quire import Quire
 from quire.core.types import Context
 from tests.conftest import Tree
 from tests.pipeline.conftest import opened
-from tests.pipeline.holding import count
+from tests.pipeline.invariants import count
 from tests.recipes.parsed import seen
 
 HERE = Path(__file__).parent

@@ -21,7 +21,7 @@ from quire.core.types import Context
 from quire.embed.local import LocalEmbedder
 from quire.retrieval import concurrent
 from tests.conftest import TIME_LIMIT, Tree
-from tests.pipeline.holding import count
+from tests.pipeline.invariants import count
 from tests.receipts.conftest import as_read
 from tests.receipts.mutations import alterations
 from tests.receipts.test_tampering import forged, noticed

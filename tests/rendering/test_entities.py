@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from quire import packing
 from quire.core.types import FULL, OUTLINE, SIGNATURE, Candidate, Entity, Piece, RenderSpec
 from quire.rendering import heading_text, item_text, render
-from tests.pipeline.making import chunk
+from tests.pipeline.builders import chunk
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -18,7 +18,7 @@ from quire.core.types import Piece, RenderSpec
 from quire.errors import InputError
 from quire.rendering import FORMATS, marker_line, render
 from quire.rendering.formats import Format
-from tests.pipeline.making import chunk, document, piece
+from tests.pipeline.builders import chunk, document, piece
 
 GOLDEN = Path(__file__).parent / "golden"
 MARKERS = RenderSpec()

@@ -1,4 +1,4 @@
-"""Does every test vector and every desired property of specification 0 hold?
+"""Every test vector and every desired property of specification 0.
 
 Where the specification contradicts itself, the design decides: overflow is named, tokens are
 reported for the content and for the whole, a blank line stands before a second document.
@@ -21,8 +21,8 @@ from quire.core.types import OWNER, Budget, Chunk, Context, Recipe
 from quire.pipeline import recipe as recipes
 from quire.pipeline.steps import assemble
 from tests.conftest import Tree
-from tests.pipeline.holding import count, holds
-from tests.pipeline.making import Words, chunk, document, draft, recipe
+from tests.pipeline.builders import Words, chunk, document, draft, recipe
+from tests.pipeline.invariants import count, holds
 
 QUERIES = (
     "how does a quorum vote for its leader",

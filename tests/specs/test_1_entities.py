@@ -1,4 +1,4 @@
-"""Does specification 1 hold: entities by type, with sources, in as much detail as fits?"""
+"""Specification 1: entities by type, with sources, in as much detail as fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import quire
 from quire.engine import Quire
 from quire.errors import BudgetTooSmallError, InputError
-from tests.pipeline.holding import count
+from tests.pipeline.invariants import count
 
 FILES = {
     "shop/cart.py": '''"""Carts and what is in them."""

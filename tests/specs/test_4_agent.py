@@ -17,7 +17,7 @@ from quire.memory.feedback_service import FeedbackLog
 from quire.pipeline.recipe import load
 from quire.recipes.agent import AGENT, AgentContexts, fill_recipe
 from tests.conftest import Tree
-from tests.pipeline.holding import count
+from tests.pipeline.invariants import count
 from tests.recipes.parsed import seen
 from tests.recipes.world import ATTEMPTS, MEMORIES, NOW, attempt
 

@@ -51,7 +51,7 @@ def pack_optimal(
         variants: list[npt.NDArray[np.int8]] = []
         for piece in group:
             without, variant = opened, np.zeros(budget + 1, np.int8)
-            for number, option in enumerate((piece, *piece.instead), start=1):
+            for number, option in enumerate((piece, *piece.variants), start=1):
                 with_option = _shift(without, -(-option.tokens // scale), level_score(option))
                 better = with_option > opened
                 variant[better] = number
@@ -89,7 +89,7 @@ def _trace(
             continue
         for piece, variant in zip(reversed(group), reversed(variants), strict=True):
             if variant[at]:
-                chosen.append((piece, *piece.instead)[variant[at] - 1])
+                chosen.append((piece, *piece.variants)[variant[at] - 1])
                 at -= -(-chosen[-1].tokens // scale)
         at -= cost
     return chosen

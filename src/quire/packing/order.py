@@ -102,7 +102,12 @@ def _join_overlapping(ordered: Sequence[Piece]) -> list[Piece]:
         ordered, key=lambda piece: (piece.candidate.chunk.record_id, *_offset(piece))
     ):
         chunk = piece.candidate.chunk
-        if overlapping and chunk.record_id == record and chunk.start < end and not piece.described:
+        if (
+            overlapping
+            and chunk.record_id == record
+            and chunk.start < end
+            and not piece.is_described
+        ):
             overlapping[-1].append(piece)
             end = max(end, _end(piece))
         else:
@@ -123,7 +128,7 @@ def _passage(pieces: Sequence[Piece]) -> Passage:
     first = end = 0
     for piece in pieces:
         start = piece.candidate.chunk.start
-        apart = piece.described or (bool(runs) and runs[-1][-1].described)
+        apart = piece.is_described or (bool(runs) and runs[-1][-1].is_described)
         if runs and not apart and first <= start <= end:
             runs[-1].append(piece)
             end = max(end, _end(piece))
@@ -150,7 +155,7 @@ def _run(pieces: Sequence[Piece]) -> Run:
 def _lines(piece: Piece) -> tuple[int, int]:
     """Return the first and last line of a piece that are shown."""
     first, last = piece.candidate.chunk.lines
-    if not first or piece.described or piece.text == piece.candidate.chunk.text:
+    if not first or piece.is_described or piece.text == piece.candidate.chunk.text:
         return first, last
     return first, first + piece.text.count("\n")
 
@@ -163,6 +168,6 @@ def _offset(piece: Piece) -> tuple[int, int, str]:
 def _end(piece: Piece) -> int:
     """Return the offset in the document at which the shown text of a piece ends."""
     chunk = piece.candidate.chunk
-    if piece.text is chunk.text or piece.described or piece.text == chunk.text:
+    if piece.text is chunk.text or piece.is_described or piece.text == chunk.text:
         return chunk.end
     return chunk.start + len(piece.text.encode())

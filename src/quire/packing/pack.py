@@ -150,7 +150,7 @@ def pack_shares(
 
 def variants(piece: Piece) -> tuple[Piece, ...]:
     """Return a piece at all its levels of detail, the most detail first."""
-    return (piece, *piece.instead)
+    return (piece, *piece.variants)
 
 
 def limit_per_document(pieces: Sequence[Piece], limit: int) -> tuple[list[Piece], list[Piece]]:
@@ -169,4 +169,4 @@ def limit_per_document(pieces: Sequence[Piece], limit: int) -> tuple[list[Piece]
 
 def with_cut_text(piece: Piece, text: str, tokens: int) -> Piece:
     """Return a piece that shows less of its text."""
-    return replace(piece, text=text, tokens=tokens, level=CUT, instead=())
+    return replace(piece, text=text, tokens=tokens, level=CUT, variants=())

@@ -156,7 +156,7 @@ class _Selection:
 
     def _restore_detail(self) -> None:
         """Show pieces of little detail with more of it, where there is room."""
-        for shown in [piece for piece in self.chosen if piece.described]:
+        for shown in [piece for piece in self.chosen if piece.is_described]:
             for fuller in variants(self.pieces[self._place(shown)]):
                 if fuller is shown or fuller.level == shown.level:
                     break

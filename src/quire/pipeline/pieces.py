@@ -79,14 +79,14 @@ def make_piece(draft: Draft, candidate: Candidate) -> Piece:
             cost = count(shorter)
             if cost < (variants[-1] if variants else full).tokens:
                 variants.append(Piece(candidate, cost, shorter, level=level, group=group))
-    return replace(full, instead=tuple(variants))
+    return replace(full, variants=tuple(variants))
 
 
 def is_shown_once(draft: Draft, piece: Piece) -> bool:
     """Tell whether another piece of the same entity would only repeat this one."""
     if rendering.get_format(draft.recipe.render).shortener is not None:
         return True
-    return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.described)
+    return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.is_described)
 
 
 # --- cost ---------------------------------------------------------------------------------------

@@ -102,8 +102,8 @@ def retrieve(
         for part, answer in zip(parts, collected, strict=True)
     ]
     hits, section_names = sections.merge(parts, collected)
-    found = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
-    chunks = {name: chunk for name, chunk in chunks.items() if name in found}
+    hit_ids = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
+    chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
     record_ids = sorted({chunk.record_id for chunk in chunks.values()})
     records = (
         {record.id: record for record in view.records(record_ids)}

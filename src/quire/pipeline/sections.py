@@ -77,9 +77,9 @@ def check_hits(part: Part, collected: Collected, chunks: Mapping[str, Chunk]) ->
     """Return the hits of a section, or a failure if they do not exist or are of another kind."""
     if part.section is None:
         return collected
-    found = [chunks.get(hit.id) for hits in collected.hits.values() for hit in hits.hits]
+    hit_chunks = [chunks.get(hit.id) for hits in collected.hits.values() for hit in hits.hits]
     kinds = part.where.kinds
-    if all(chunk is not None and (not kinds or chunk.kind in kinds) for chunk in found):
+    if all(chunk is not None and (not kinds or chunk.kind in kinds) for chunk in hit_chunks):
         return collected
     return retrieval.failed(part.section.name, "it answered with what it was not asked for")
 

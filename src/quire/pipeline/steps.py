@@ -156,7 +156,7 @@ def measure(draft: Draft) -> Draft:
         if has_heading and is_shown_once(draft, piece):
             repeated.append(piece)
         else:
-            pieces.append(replace(piece, instead=()) if has_heading else piece)
+            pieces.append(replace(piece, variants=()) if has_heading else piece)
             headings.add(piece.heading)
     limit = draft.recipe.fit.per_document
     pieces, surplus = packing.limit_per_document(pieces, limit)
@@ -216,7 +216,7 @@ def refine(draft: Draft) -> Draft:
         draft,
         pieces=tuple(pieces),
         left_out=tuple(left_out),
-        truncated=(not skips and bool(left_out)) or not all(piece.whole for piece in pieces),
+        truncated=(not skips and bool(left_out)) or not all(piece.is_full for piece in pieces),
         gap=max(0, draft.gap + lost) if draft.recipe.fit.pack == "optimal" else 0,
     )
 
@@ -232,7 +232,7 @@ def render(draft: Draft) -> Draft:
         _decide(
             piece.candidate,
             "fit",
-            "kept" if piece.whole else "cut",
+            "kept" if piece.is_full else "cut",
             LEVEL_REASONS[piece.level].format(full_costs.get(piece.candidate.chunk.id)),
             piece.tokens,
         )

@@ -203,7 +203,7 @@ def _relax(
             tried = act(tried)
         if step == "pack":
             return all(piece.candidate.chunk.id != chunk_id for piece in tried.left_out)
-        return all(made.chunk_id != chunk_id or made.step != step for made in tried.decisions)
+        return all(item.chunk_id != chunk_id or item.step != step for item in tried.decisions)
 
     def gets_past_after_rerun(value: int) -> bool:
         """Retrieve again: sources are searched deeper with a larger budget."""
@@ -245,7 +245,7 @@ def _allow_same_path(reached: Draft, decision: Decision) -> _Obstacle:
     """Keep both a commit and the code that it changes, if that is what keeps the piece out."""
     recipe = reached.recipe
     relaxed = replace(recipe, fit=replace(recipe.fit, same_path=KEEP))
-    dropped = {made.chunk_id for made in dedup(replace(reached, recipe=relaxed)).decisions}
+    dropped = {item.chunk_id for item in dedup(replace(reached, recipe=relaxed)).decisions}
     if decision.chunk_id in dropped:
         return _Obstacle("dedup", decision.reason)
     return _Obstacle("dedup", decision.reason, "fit.same_path", KEEP, relaxed)
@@ -261,17 +261,17 @@ def _with_k(name: str, recipe: Recipe, value: int) -> Recipe:
 
 def _search_deeper(recipe: Recipe, ranks: SourceRanks) -> _Obstacle:
     """Raise the depth of the source that ranks the piece best until it is found."""
-    found = ranks(filtered=True)
-    if not found:
+    source_places = ranks(filtered=True)
+    if not source_places:
         # What a collector finds from leads depends on what the others find.
         names = sorted(recipe.sources)
         searched = [name for name in names if not COLLECTORS[name].needs_leads] or names
         why = ", and ".join(COLLECTORS[source].miss for source in searched)
         missed = f"not found by {' or '.join(searched)}: {why}"
         return _Obstacle("collect", "the filter leaves it out" if ranks(filtered=False) else missed)
-    name = min(found, key=lambda source: (found[source], source))
-    rank, depth = found[name], recipe.depth(name)
-    ranked = ", ".join(f"{place} by {source}" for source, place in sorted(found.items()))
+    name = min(source_places, key=lambda source: (source_places[source], source))
+    rank, depth = source_places[name], recipe.depth(name)
+    ranked = ", ".join(f"{place} by {source}" for source, place in sorted(source_places.items()))
     reason = f"not among the first {depth}: it ranks {ranked}"
     # A source may rank differently when it is searched deeper: then twice as deep.
     k = rank if rank > depth else 2 * depth

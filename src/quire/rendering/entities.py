@@ -261,4 +261,4 @@ def _text(passage: Passage) -> str:
 def _is_shortened(passage: Passage) -> bool:
     """Tell whether the last text is cut off."""
     piece = passage.runs[-1].pieces[-1]
-    return not piece.described and len(piece.text) < len(piece.candidate.chunk.text)
+    return not piece.is_described and len(piece.text) < len(piece.candidate.chunk.text)

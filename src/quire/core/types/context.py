@@ -1,4 +1,4 @@
-"""What is a context, and why is it as it is?"""
+"""Contexts: what they contain, what they cost, and why each candidate is in or out."""
 
 from __future__ import annotations
 
@@ -34,39 +34,39 @@ OUTLINE = "outline"
 CAPPED = "capped"
 SUMMARIZED = "summarized"
 LEVELS = (FULL, SIGNATURE, OUTLINE)
-"""How much of an entity is shown: its text; how it is declared and what it says of itself; that it
-is there. What is cut, or capped as one item among many, shows a part of its text; what is
-summarized, what a language model wrote of it."""
+"""The levels of detail: the whole text; the signature and summary of an entity; its name alone. A
+piece that is cut, or capped as one item among many, shows a part of its text; one that is
+summarized shows what a language model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A candidate with what it costs, on its way into the budget."""
+    """A candidate as it would be shown, with its cost in tokens."""
 
     candidate: Candidate
     tokens: int
     text: str
-    """What would be shown: the chunk's text, or less."""
+    """The text that would be shown: the chunk's, or less."""
     level: str = FULL
-    instead: tuple[Piece, ...] = ()
+    variants: tuple[Piece, ...] = ()
     """The same candidate with less detail, for when this is too long; the most detail first."""
     group: str = ""
-    """The document or entity under whose heading it stands; empty: its document."""
+    """The document or entity under whose heading it is shown; empty: its document."""
 
     @property
-    def whole(self) -> bool:
-        """Whether it is shown as its recipe wants it, and not for want of room with less."""
+    def is_full(self) -> bool:
+        """Whether it is shown in full, and not shortened for lack of room."""
         return self.level == FULL
 
     @property
-    def described(self) -> bool:
-        """Whether words about it stand in for its text."""
-        told = self.level in {SIGNATURE, OUTLINE}
-        return told or not self.candidate.chunk.text.startswith(self.text)
+    def is_described(self) -> bool:
+        """Whether it shows a description in place of its text."""
+        described = self.level in {SIGNATURE, OUTLINE}
+        return described or not self.candidate.chunk.text.startswith(self.text)
 
     @property
     def heading(self) -> str:
-        """The name of the group that it stands in."""
+        """The name of the group that it is shown in."""
         return self.group or self.candidate.chunk.record_id
 
     @property
@@ -77,7 +77,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring pieces of a document, joined to one text."""
+    """Adjacent pieces of a document, joined to one text."""
 
     pieces: tuple[Piece, ...]
     text: str
@@ -86,7 +86,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A heading (a document's, or an entity's) with what stands below it."""
+    """A heading, of a document or an entity, with the text below it."""
 
     record_id: str
     path: str
@@ -94,7 +94,7 @@ class Passage:
 
     @property
     def first(self) -> Piece:
-        """The piece that stands first in it."""
+        """The first piece in it."""
         return self.runs[0].pieces[0]
 
 
@@ -110,32 +110,32 @@ class Source:
     score: int
     tokens: int
     name: str = ""
-    """The entity that it is a part of, where that was looked up."""
+    """The entity that it is a part of, if outlines were read."""
     kind: str = ""
-    """What that entity is."""
+    """The kind of that entity."""
     section: str = ""
-    """The part of the page that it stands in, if the page has parts."""
+    """The section that it is in, if the recipe has sections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a page is made of beside its pieces."""
+    """What a page contains beside its pieces."""
 
     sections: tuple[Section, ...] = ()
     query: str = ""
     history: tuple[tuple[str, str], ...] = ()
-    """What fits of the conversation so far, the oldest first."""
+    """The messages of the conversation that fit, oldest first."""
     system: str = ""
     situation: str = ""
     rules: RuleEvaluation | None = None
-    """Which rules apply, and which contexts count, where that was asked."""
+    """Which rules and contexts apply, if the recipe evaluates rules."""
     warnings: tuple[str, ...] = ()
-    """What its reader must know first: a source that did not answer."""
+    """What its reader must know first, such as a source that failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing on a page, as it is said there."""
+    """One item of a page."""
 
     section: str
     kind: str
@@ -146,12 +146,12 @@ class Item:
     score: int
     tokens: int
     about: Mapping[str, object]
-    """What its kind says of it: a memory's category, a commit's author."""
+    """Metadata of its kind, such as a memory's category or a commit's author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One context: the text, where it comes from, what it costs, and its receipt."""
+    """One context: its text, sources, cost and receipt."""
 
     text: str
     sources: tuple[Source, ...]
@@ -164,12 +164,12 @@ class Context:
     omitted: int
     """How many candidates did not fit."""
     limit_exceeded: int
-    """By how many tokens a soft budget was passed."""
+    """By how many tokens a soft budget was exceeded."""
     decisions: tuple[Decision, ...]
     failed: tuple[Failure, ...]
     notes: tuple[str, ...]
     items: tuple[Item, ...] = ()
-    """What stands on a page that has parts."""
+    """The items of a page, if the recipe has sections."""
     receipt: Mapping[str, object] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Item]:
@@ -178,27 +178,27 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What an earlier run met, so that it can be run again without it: as a receipt says."""
+    """What an earlier run recorded, so that it can be run again without models: as in a receipt."""
 
     vectors: Mapping[str, bytes]
-    """The vectors of questions."""
+    """The vectors of queries."""
     embedder: str | None
-    """Whose vector it is; it is no use among vectors of another model."""
+    """The model of the vectors, which cannot be compared with those of another."""
     failed: tuple[Failure, ...] = ()
     """The sources that failed; they fail again."""
     judge: str = ""
-    """Who judged the conditions of rules."""
+    """The name of the judge of rules."""
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    """What was judged, by its key."""
+    """The verdicts of the judge, by key."""
     writer: str = ""
-    """Who wrote summaries."""
+    """The name of the writer of summaries."""
     summaries: Mapping[str, str] = field(default_factory=dict)
-    """What was written of texts that had to be cut, by their names."""
+    """The summaries of texts that had to be cut, by key."""
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """What tells this from other runs."""
-        judged = tuple((key, self.verdicts[key]) for key in sorted(self.verdicts))
+        """What distinguishes this run from others."""
+        verdicts = tuple((key, self.verdicts[key]) for key in sorted(self.verdicts))
         vectors = tuple(sorted(self.vectors.items()))
-        written = tuple(sorted(self.summaries.items()))
-        return (vectors, self.embedder, self.failed, self.judge, judged, self.writer, written)
+        summaries = tuple(sorted(self.summaries.items()))
+        return (vectors, self.embedder, self.failed, self.judge, verdicts, self.writer, summaries)

@@ -1,4 +1,4 @@
-"""What is a caller told in the end?"""
+"""Results of commands: of a search, of indexing, of a check."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from quire.core.types.documents import Skipped
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search gives: the candidates, best first, and all that must be known of them."""
+    """The candidates that a search found, best first."""
 
     results: tuple[Candidate, ...]
     state_root: str
     failed: tuple[Failure, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the asker should know though nothing failed: vectors are missing, say."""
+    """What the caller should know although nothing failed, such as missing vectors."""
     exact: bool = True
     """Whether every readable vector was compared."""
 
@@ -38,7 +38,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class IndexResult:
-    """What became of the files of a directory."""
+    """How many files were indexed, skipped and removed."""
 
     indexed: int
     unchanged: int
@@ -55,19 +55,19 @@ class IndexResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a long piece of work has come."""
+    """The progress of a long task."""
 
     stage: str
     """`history`, `read`, `embed` or `check`."""
     done: int
     total: int | None = None
     paths: tuple[str, ...] = ()
-    """The files that have just been written for good."""
+    """The files that were just committed to the store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a store holds, as far as one viewer may know."""
+    """What a store contains, as far as one viewer may know."""
 
     roots: Roots
     records: int
@@ -76,12 +76,12 @@ class Status:
     missing_vectors: int
     model: str | None
     bytes: int
-    """The owner: the size of the files on disk. Anyone else: the text that they may read."""
+    """For the owner the size of the files on disk, for others of the text that they may read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that a check of the store found, and whether it was repaired."""
+    """A problem that a check of the store found, and whether it was repaired."""
 
     check: str
     detail: str

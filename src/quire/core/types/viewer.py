@@ -1,4 +1,4 @@
-"""Who asks, and for what?"""
+"""Viewers, and the filters of what they ask for."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from quire.core.types.records import PUBLIC
 
 LINK = "link:"
 OWNER_NAME = "owner"
-"""What the owner does is recorded under this name; no other viewer may have it."""
+"""Events of the owner are recorded under this name; no other viewer may have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who asks. The owner reads everything; others what their name, groups and links allow."""
+    """Who reads: the owner everything, others what their name, groups and links allow."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -23,15 +23,15 @@ class Viewer:
 
     @property
     def principals(self) -> frozenset[str]:
-        """All names under which access may have been given to this viewer."""
-        named = {f"user:{self.name}"} if self.name else set()
-        held = {f"group:{group}" for group in self.groups}
-        shown = {f"{LINK}{token.removeprefix(LINK)}" for token in self.links}
-        return frozenset({PUBLIC, *named, *held, *shown})
+        """All principals that access may have been granted to."""
+        user = {f"user:{self.name}"} if self.name else set()
+        groups = {f"group:{group}" for group in self.groups}
+        links = {f"{LINK}{token.removeprefix(LINK)}" for token in self.links}
+        return frozenset({PUBLIC, *user, *groups, *links})
 
     @property
     def actor(self) -> str:
-        """The name under which what they do is recorded; empty: they have none."""
+        """The name that their events are recorded under; empty if they have none."""
         return OWNER_NAME if self.owner else self.name
 
     def may_read(self, acl: tuple[str, ...]) -> bool:
@@ -44,7 +44,7 @@ OWNER = Viewer(name="", owner=True)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which chunks may answer at all. Filters never change how the others are scored."""
+    """Which chunks may be found at all; the scores of the others stay the same."""
 
     kinds: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Does a context keep every promise? Each is checked from the outside, by its own means."""
+"""The promises of a context, each checked from the outside, by its own means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which random documents, findings and recipes are there?"""
+"""Hypothesis strategies: random documents, hits and recipes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from quire.core.types import Chunk, Recipe
-from tests.pipeline.making import document, recipe
+from tests.pipeline.builders import document, recipe
 
 CASES = int(os.environ.get("QUIRE_CASES", "400"))
 """So many random cases are tried; of those that need a store on disk, fewer."""

@@ -1,4 +1,4 @@
-"""What are tests of contexts made of? Chunks, pieces and drafts by hand, and counters that show."""
+"""Chunks, pieces and drafts by hand, and counters that show what they count."""
 
 from __future__ import annotations
 

@@ -174,14 +174,14 @@ def _filter(arguments: Arguments) -> Filter:
 
 _STRING = {"type": "string"}
 _INTEGER = {"type": "integer"}
-_URI = {"type": "string", "description": "The resource that holds its text."}
+_URI = {"type": "string", "description": "URI of the resource with its text."}
 _SIGNALS: schemas.Schema = {"type": "object", "additionalProperties": {"type": "integer"}}
 _CONTEXT = answer(
     {
         "text": text("The context."),
         "tokens": _INTEGER,
-        "available": {"type": "integer", "description": "What it could have had."},
-        "omitted": {"type": "integer", "description": "How many pieces did not fit."},
+        "available": {"type": "integer", "description": "Tokens that were available."},
+        "omitted": {"type": "integer", "description": "Number of pieces that did not fit."},
         "sources": objects(
             {
                 "path": _STRING,
@@ -191,9 +191,9 @@ _CONTEXT = answer(
                 "uri": _URI,
             }
         ),
-        "receipt": text("The hash of its receipt, for `verify`."),
-        "receipt_uri": text("The resource that is the receipt."),
-        "context_uri": text("The resource that is the context."),
+        "receipt": text("Hash of its receipt, for `verify`."),
+        "receipt_uri": text("URI of the receipt."),
+        "context_uri": text("URI of the context."),
         **NOTES,
     }
 )
@@ -235,7 +235,7 @@ TOOLS = (
         lambda: record(
             {
                 "query": text("What to look for.", minLength=1),
-                "k": number("How many results (default: 10).", 1, 100),
+                "k": number("Number of results (default: 10).", 1, 100),
                 **schemas.FILTER_ARGUMENTS,
             },
             "query",
@@ -253,8 +253,8 @@ TOOLS = (
                         "uri": _URI,
                     }
                 ),
-                "state_root": text("The hash over all that the viewer may read."),
-                "exact": {"type": "boolean", "description": "Every vector was compared."},
+                "state_root": text("Hash over everything that the viewer can read."),
+                "exact": {"type": "boolean", "description": "Whether every vector was compared."},
                 **NOTES,
             }
         ),
@@ -263,13 +263,13 @@ TOOLS = (
     Tool(
         "explain",
         "Explain a context",
-        "Tell of each candidate for a context whether it is in, at which step it fell, and why. "
-        "With a path: why that file, or what stands at its line, is not in, and what lets it in.",
+        "Explain for each candidate of a context whether it is in, at which step it was dropped, "
+        "and why. With a path: why that file, or its line, is not in, and what lets it in.",
         lambda: record(
             {
                 **schemas.asking(),
-                "path": text("The file that is missed in the context."),
-                "line": number("Only what stands at this line of it.", 1, 1_000_000_000),
+                "path": text("File that is missing from the context."),
+                "line": number("Only what is at this line.", 1, 1_000_000_000),
             },
             "query",
         ),
@@ -295,7 +295,10 @@ TOOLS = (
                         "step": _STRING,
                         "reason": _STRING,
                         "lets_in": schemas.texts("Settings that together let it in."),
-                        "checked": {"type": "boolean", "description": "It was tried with them."},
+                        "checked": {
+                            "type": "boolean",
+                            "description": "Whether the request was run again with them.",
+                        },
                     }
                 ),
                 "tokens": _INTEGER,

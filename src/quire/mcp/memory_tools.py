@@ -11,9 +11,9 @@ from quire.mcp.session import Session
 from quire.mcp.tool import Arguments, Step, Tool, ToolResult
 from quire.system.clock import now
 
-SHARE = texts("Who may read it: NAME, @GROUP, public or owner (default: as the viewer's own).")
+SHARE = texts("Who can read it: NAME, @GROUP, public or owner (default: only the viewer).")
 DOMAIN = text("debugging, feature, testing, performance, security, deployment, …")
-STRATEGY = text("How it is gone about: check-assumptions, small-steps, read-the-error, …")
+STRATEGY = text("How you proceed: check-assumptions, small-steps, read-the-error, …")
 
 # The arguments of each operation on an experience: the required ones, then the optional ones.
 _OPERATIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -99,7 +99,7 @@ TOOLS = (
                     "maximum": 1,
                     "description": "From 0 to 1 (default: 0.5).",
                 },
-                "supersedes": text("The id of the memory that is no longer current."),
+                "supersedes": text("Id of the memory that this one replaces."),
                 "share": SHARE,
             },
             "text",
@@ -126,25 +126,25 @@ TOOLS = (
     Tool(
         "experience",
         "Experiences",
-        "Record what is tried and how it ends: start (goal, domain), update (id), resolve (id, "
-        "outcome); list and show look it up. What is recorded warns and helps later.",
+        "Record what you try and how it ends: start (goal, domain), update (id), resolve (id, "
+        "outcome); list and show look experiences up. Later contexts draw on them.",
         lambda: record(
             {
                 "operation": text("What to do.", enum=list(_OPERATIONS)),
                 "id": text("update, resolve, show: which experience."),
-                "goal": text("start: what is to be reached."),
+                "goal": text("start: what you want to reach."),
                 "domain": DOMAIN,
                 "strategy": STRATEGY,
-                "hypothesis": text("What is believed."),
-                "action": text("What is done to find out."),
-                "prediction": text("What should be seen if it holds."),
+                "hypothesis": text("What you believe."),
+                "action": text("What you do to find out."),
+                "prediction": text("What you expect to see if it is true."),
                 "outcome": text(
                     "resolve, list: confirmed, falsified or abandoned (list: also open)."
                 ),
-                "result": text("What was seen."),
-                "surprise": text("What nobody expected."),
+                "result": text("What you saw."),
+                "surprise": text("What was unexpected."),
                 "root_cause": text("Why the hypothesis failed."),
-                "lesson": text("What worked, what to do next time."),
+                "lesson": text("What worked, and what to do next time."),
                 "share": SHARE,
             },
             "operation",

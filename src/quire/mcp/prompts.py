@@ -50,7 +50,7 @@ PROMPTS = (
     Prompt(
         "context_for_task",
         "Begin a task with what is known of it.",
-        (("task", "What is to be done.", True),),
+        (("task", "What to do.", True),),
         _for_task,
     ),
     Prompt(
@@ -59,7 +59,7 @@ PROMPTS = (
         (
             ("failure", "What fails.", False),
             ("domain", "debugging (default), performance, security, deployment, …", False),
-            ("strategy", "How it is gone about.", False),
+            ("strategy", "How you proceed.", False),
         ),
         _before_debugging,
     ),

@@ -25,21 +25,21 @@ TOOLS = (
     Tool(
         "verify",
         "Verify a receipt",
-        "Check that a receipt holds: its hashes, its proofs, and that the store still says so.",
+        "Check that a receipt holds: its hashes, its proofs, and that the store still agrees.",
         lambda: record(
             {
                 "receipt": {
                     "type": ["string", "object"],
-                    "description": "The hash of a receipt that was made here, or a whole receipt.",
+                    "description": "Hash of a receipt from this server, or a whole receipt.",
                 },
-                "context": text("The context to check against it (default: the one made here)."),
+                "context": text("Context to check against it (default: the one from this server)."),
             },
             "receipt",
         ),
         answer(
             {
                 "holds": {"type": "boolean"},
-                "differences": texts("What differs, the first first; empty where it holds."),
+                "differences": texts("Differences, in order; empty if the receipt holds."),
                 "notes": NOTES["notes"],
             }
         ),

@@ -57,11 +57,14 @@ TEMPLATES = (
     Resource(
         context_uri("{hash}"),
         "context",
-        "A context that was made here, by the hash of its receipt.",
+        "A context that this server assembled, by the hash of its receipt.",
         PLAIN,
     ),
     Resource(
-        receipt_uri("{hash}"), "receipt", "The receipt of a context that was made here.", JSON
+        receipt_uri("{hash}"),
+        "receipt",
+        "The receipt of a context that this server assembled.",
+        JSON,
     ),
     Resource(
         source_uri("{id}"),

@@ -122,12 +122,12 @@ LIMIT = argument("limit")
 NOTES: Schema = {
     "failed": {
         **objects({"source": {"type": "string"}, "reason": {"type": "string"}}),
-        "description": "What could not be asked; the rest answered.",
+        "description": "Sources that failed; the others answered.",
     },
-    "notes": texts("What there is to know beside it: what was left out, lowered or missing."),
+    "notes": texts("Remarks: what was left out, lowered or missing."),
 }
 LINES: Schema = {
     "type": "array",
     "items": {"type": "integer"},
-    "description": "First and last line; 0 where lines mean nothing.",
+    "description": "First and last line; 0 if the source has no lines.",
 }

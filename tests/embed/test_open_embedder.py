@@ -61,7 +61,7 @@ def test_a_missing_extra_is_named(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError) as caught:
         open_embedder(EmbedSettings(provider=provider, url="http://localhost/v1", model="m"))
-    assert f"pip install 'quire[{provider}]'" in str(caught.value)
+    assert f"pip install 'quire-context[{provider}]'" in str(caught.value)
     assert module in str(caught.value)
 
 

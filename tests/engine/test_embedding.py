@@ -283,7 +283,7 @@ def test_without_the_extra_words_answer_and_the_way_to_it_is_shown(
     indexed = tree.run("index", env=without_extra)
     assert indexed.returncode == 0, indexed.stderr
     assert indexed.stderr.startswith("note: semantic search is off: ")
-    assert "pip install 'quire[local]'" in indexed.stderr
+    assert "pip install 'quire-context[local]'" in indexed.stderr
     assert "10 indexed" in indexed.stdout
     assert "10 chunks have no vector yet" in indexed.stdout
 
@@ -307,7 +307,7 @@ def test_without_the_extra_a_store_with_vectors_says_what_failed(
 
     assert searched.returncode == 0
     assert searched.stderr.startswith("FAILED: semantic: ")
-    assert "pip install 'quire[local]'" in searched.stderr
+    assert "pip install 'quire-context[local]'" in searched.stderr
     assert searched.stdout.startswith("1. note5.md")
 
 

@@ -411,7 +411,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("quire: the protocol needs what is not installed")
-    assert done.stderr.endswith("pip install 'quire[mcp]'\n")
+    assert done.stderr.endswith("pip install 'quire-context[mcp]'\n")
 
 
 def test_a_name_that_is_no_viewer_is_refused_at_the_start(harbour: Tree) -> None:

@@ -191,7 +191,7 @@ def test_without_the_model_it_is_remembered_all_the_same(
     monkeypatch.setitem(sys.modules, "quire.embed.local", None)
     (told,) = answer(tree, "remember", "Tea.")["notes"]
     assert told.startswith("found by words alone: ")
-    assert "quire[local]" in told
+    assert "quire-context[local]" in told
     assert len(answer(tree, "memory", "list")["memories"]) == 1
 
 

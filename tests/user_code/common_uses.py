@@ -44,7 +44,9 @@ def ask_as_an_agent(q: Quire) -> None:
     for item in page:
         print(item.source, item.relevance, item.content)
     context = q.assemble("fix the login", recipe="agent", viewer=Viewer("alice", groups=("dev",)))
-    for part in context:
+    for source in context:
+        print(source.path, source.lines)
+    for part in context.items:
         print(part.section, part.text)
 
 

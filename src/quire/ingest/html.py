@@ -63,7 +63,8 @@ def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     try:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
-        raise UnreadableFile(f"{MISSING_EXTRA} to read HTML: pip install 'quire[docs]'") from error
+        reason = f"{MISSING_EXTRA} to read HTML: pip install 'quire-context[docs]'"
+        raise UnreadableFile(reason) from error
     if _is_too_deep(source.text):
         raise UnreadableFile(f"HTML nested more than {MAX_DEPTH} elements deep")
     tree = LexborHTMLParser(source.text)

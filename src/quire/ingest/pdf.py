@@ -25,7 +25,8 @@ def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     try:
         import pypdfium2
     except ImportError as error:
-        raise UnreadableFile(f"{MISSING_EXTRA} to read PDF: pip install 'quire[docs]'") from error
+        reason = f"{MISSING_EXTRA} to read PDF: pip install 'quire-context[docs]'"
+        raise UnreadableFile(reason) from error
     with PDFIUM_LOCK:
         try:
             document = pypdfium2.PdfDocument(source.data)

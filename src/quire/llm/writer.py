@@ -74,7 +74,7 @@ def _open_llm(settings: WriterSettings) -> TextWriter:
             f"a package that the writer `llm` needs is not installed ({error})",
             field="writer.provider",
             value=settings.provider,
-            hint="pip install 'quire[http]', or set writer.provider to `none`",
+            hint="pip install 'quire-context[http]', or set writer.provider to `none`",
         ) from error
     return LlmWriter(LanguageModel("writer", settings))
 

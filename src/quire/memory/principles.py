@@ -180,7 +180,7 @@ def _cluster_labels(distances: npt.NDArray[np.float64]) -> list[int]:
     except ImportError as error:
         raise MissingExtraError(
             f"values need a package that is not installed ({error})",
-            hint="pip install 'quire[learn]'",
+            hint="pip install 'quire-context[learn]'",
         ) from error
     result: Any = HDBSCAN(
         min_cluster_size=MIN_CLUSTER_SIZE,

@@ -164,7 +164,7 @@ def check_filter(where: Filter) -> None:
     """Refuse a filter that nothing can pass."""
     if where.paths and all(is_negated(glob) for glob in where.paths):
         raise InputError(
-            f"{', '.join(map(repr, where.paths))} only exclude, so nothing is left",
+            f"every glob of {', '.join(map(repr, where.paths))} excludes, so nothing is left",
             field="paths",
             value=where.paths,
             hint="put a glob that includes first, such as '**'",

@@ -85,5 +85,5 @@ def _open_llm(settings: JudgeSettings) -> Judge:
             f"a package that the judge `llm` needs is not installed ({error})",
             field="judge.provider",
             value=settings.provider,
-            hint="pip install 'quire[http]', or set judge.provider to `semantic`",
+            hint="pip install 'quire-context[http]', or set judge.provider to `semantic`",
         ) from error

@@ -172,8 +172,11 @@ class Context:
     """The items of a page, if the recipe has sections."""
     receipt: Mapping[str, object] = field(default_factory=dict)
 
-    def __iter__(self) -> Iterator[Item]:
-        return iter(self.items)
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self.sources)
+
+    def __len__(self) -> int:
+        return len(self.sources)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ MAX_DEPTH = 500
 
 
 def missing_grammars() -> tuple[str, ...]:
-    """Return the languages whose grammar is not installed; `quire[code]` installs them all."""
+    """Return the languages whose grammar is not installed; the extra `code` installs them all."""
     if find_spec("tree_sitter") is None:
         return tuple(GRAMMARS)
     return tuple(name for name, row in GRAMMARS.items() if find_spec(row.module) is None)

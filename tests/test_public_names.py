@@ -41,6 +41,7 @@ PUBLIC = [
     "Failure",
     "Feedback",
     "Filter",
+    "Filters",
     "FitSpec",
     "Focus",
     "FormattedContext",

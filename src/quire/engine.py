@@ -26,6 +26,7 @@ from quire.core.types import (
     Context,
     Failure,
     Filter,
+    Filters,
     IndexResult,
     Options,
     Problem,
@@ -52,8 +53,8 @@ from quire.pipeline.codemap import CodeMap, map_definitions
 from quire.pipeline.draft import Draft, start_draft
 from quire.pipeline.notes import context_notes, filter_notes
 from quire.pipeline.query_vectors import QueryVectors
-from quire.pipeline.request import DEFAULT_MODEL, ResolvedRequest, resolve
-from quire.pipeline.retrieve import Retrieved, for_search, retrieve
+from quire.pipeline.request import DEFAULT_MODEL, ResolvedRequest, resolve, resolve_search
+from quire.pipeline.retrieve import Retrieved, retrieve
 from quire.pipeline.sections import filter_of
 from quire.pipeline.summarize import add_summaries
 from quire.pipeline.validate import check_tokens
@@ -212,36 +213,25 @@ class Quire:
         query: str,
         *,
         k: int = 10,
-        paths: Sequence[str] = (),
-        kinds: Sequence[str] = (),
-        since: int | str | None = None,
-        until: int | str | None = None,
         where: Filter = NO_FILTER,
         viewer: Viewer | str | None = None,
         exact: bool = False,
+        **filters: Unpack[Filters],
     ) -> SearchResult:
         """Find the chunks that answer a query best, by its words and by its meaning.
 
         Args:
             query: What to look for.
             k: How many hits.
-            paths: Only paths that match one of these globs, written as in .gitignore.
-            kinds: Only these kinds: `document`, `code`, `conversation`, `commit`, `memory`, ...
-            since: Only what was modified at or after this date (`2026-01-31`, or seconds since
-                1970).
-            until: Only what was modified at or before this date.
-            where: The same as one `Filter`.
+            where: The filters as one value.
             viewer: Who reads; None for the configured viewer, or the owner.
             exact: Compare every vector, however many there are.
+            **filters: Only these `paths` (globs, written as in .gitignore), these `kinds`
+                (`document`, `code`, `conversation`, `commit`, `memory`, ...), and what was modified
+                `since` and `until` a date (`2026-01-31`, or seconds since 1970).
         """
-        filters = {"paths": paths, "kinds": kinds, "since": since, "until": until, "where": where}
-        options: Any = {"viewer": viewer, "exact": exact} | {
-            name: value
-            for name, value in filters.items()
-            if value not in ((), [], None) and value != NO_FILTER
-        }
-        request = resolve(query, options)
-        request = replace(request, recipe=for_search(request.recipe, k))
+        options = {**filters, "where": where, "viewer": viewer, "exact": exact}
+        request = resolve_search(query, k, options)
         with self._project.view(viewer) as view:
             retrieved = retrieve(view, request, self._vectors, self._rule_evaluator)
             candidates = steps.rank(start_draft(request, retrieved)).candidates

@@ -217,7 +217,7 @@ def test_every_tool_answers_as_its_schema_says(plant: Forest, server: list[str])
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {}, "'query' is a required property"),
     ("search", {"query": 3}, "query: 3 is not of type 'string'"),
-    ("search", {"query": " "}, "the query is empty: say what to look for"),
+    ("search", {"query": " "}, "the query is empty; say what to look for"),
     ("search", {"query": "a", "hits": 3}, "'hits' was unexpected"),
     ("search", {"query": "a", "since": "soon"}, "since: expected a date"),
     ("assemble_context", {"query": "a", "recipe": "/etc/passwd"}, "is not one of"),

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 import click
 import pytest
 
-from quire.cli.context_options import options_of
+from quire.cli.context_options import parse_options
 from quire.core.types import Filter, Options, Recipe, Request
 from quire.core.types.option_spec import NOT_TYPED
 from quire.core.types.options import BY_SETTING, FILTERS, OPTIONS, name_options
@@ -75,7 +75,7 @@ def test_nothing_typed_is_no_option() -> None:
 
     context = main.make_context("quire", ["assemble", "x"], resilient_parsing=True)
     typed = command().make_context("assemble", ["x"], parent=context).params
-    assert options_of(typed) == {}
+    assert parse_options(typed) == {}
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_nothing_typed_is_no_option() -> None:
 )
 def test_what_is_typed_becomes_options(arguments: str, options: dict[str, Any]) -> None:
     context = command().make_context("assemble", ["x", *arguments.split()])
-    made = options_of(context.params)
+    made = parse_options(context.params)
     since = {"since": "2026-01-31"} if "--since" in arguments else {}
     assert made == {**options, **since}
     resolve("x", {**made, "recipe": "documents"} if "shares" not in options else {})
 
 
 def test_the_schema_of_tools_is_made_from_the_table() -> None:
-    taken = schemas.asking()
+    taken = schemas.context_arguments()
     assert json.loads(json.dumps(taken)) == taken
     assert set(taken) == {"query"} | {
         schemas.argument_name(name) for name, option in OPTIONS.items() if option.tool

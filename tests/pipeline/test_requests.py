@@ -71,7 +71,7 @@ def test_what_cannot_be_is_refused_by_name(
         ({"as_of": 1.5}, "as_of: expected a date, or seconds since 1970, not 1.5"),
         ({"since": "yesterday"}, "since: expected a date such as 2026-01-31"),
         ({"paths": "docs/**"}, "paths: expected a list of globs, not 'docs/**'"),
-        ({"paths": ["*"], "where": Filter()}, "paths: cannot be combined with `where`"),
+        ({"paths": ["*"], "where": Filter(since=5)}, "paths: cannot be combined with `where`"),
         ({"exact": 1}, "exact: expected true or false, not 1"),
         ({"allow_empty": None}, "allow_empty: expected true or false, not None"),
     ],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.cli import output
-from quire.cli.context_options import asking, options_of, receipt_of
+from quire.cli.context_options import parse_options, read_receipt, with_context_options
 from quire.cli.options import (
     Common,
     as_json_option,
@@ -42,35 +42,37 @@ receipt_option = click.option("--receipt", metavar="FILE", help="Write the recei
 @click.command()
 @query_argument
 @receipt_option
-@asking
+@with_context_options
 def assemble(options: Common, *, query: str, receipt: str | None, **typed: Any) -> None:
     """Assemble a context for QUERY within a token budget.
 
     QUERY `-` reads standard input. Standard output carries the context alone.
     """
     with options.open() as quire:
-        context = quire.assemble(read_argument(query), **options_of(typed))
+        context = quire.assemble(read_argument(query), **parse_options(typed))
     _save_receipt(receipt, context)
     output.print_context(context, as_json=options.as_json)
 
 
 @click.command()
 @query_argument
-@asking
+@with_context_options
 def explain(options: Common, *, query: str, **typed: Any) -> None:
     """Explain for each candidate why it is in the context or not.
 
     QUERY `-` reads standard input.
     """
     with options.open() as quire:
-        context = quire.assemble(read_argument(query), **options_of({**typed, "allow_empty": True}))
+        context = quire.assemble(
+            read_argument(query), **parse_options({**typed, "allow_empty": True})
+        )
     output.print_explanation(context, as_json=options.as_json)
 
 
 @click.command("why-not")
 @query_argument
 @click.argument("place", metavar="PATH[:LINE]")
-@asking
+@with_context_options
 def why_not(options: Common, *, query: str, place: str, **typed: Any) -> None:
     """Explain why PATH is not in the context for QUERY.
 
@@ -85,7 +87,7 @@ def why_not(options: Common, *, query: str, place: str, **typed: Any) -> None:
             read_argument(query),
             quire.documents.path_of(path),
             int(line) if line else None,
-            **options_of(typed),
+            **parse_options(typed),
         )
     output.print_why_not(pieces, as_json=options.as_json)
     sys.exit(0 if all(piece.inside for piece in pieces) else 1)
@@ -100,7 +102,7 @@ def verify(options: Common, *, receipt: str, context: str | None) -> None:
 
     Checks its hashes, proofs and budget, and compares it with the store.
     """
-    data = receipt_of(receipt)
+    data = read_receipt(receipt)
     text = None if context is None else read_file(context)
     try:
         with options.open() as quire:
@@ -124,7 +126,7 @@ def verify(options: Common, *, receipt: str, context: str | None) -> None:
 @viewed
 def replay(options: Common, *, receipt: str) -> None:
     """Run the request of a RECEIPT again and compare every byte."""
-    data = receipt_of(receipt)
+    data = read_receipt(receipt)
     with options.open() as quire:
         _, differences = quire.replay(data, options.viewer)
     output.print_check(differences, "the same context, byte for byte", as_json=options.as_json)
@@ -139,7 +141,7 @@ def diff(*, old: str, new: str, as_json: bool) -> None:
     """Compare two receipts."""
     from quire.indexing.audit import diff_receipts
 
-    differences = diff_receipts(receipt_of(old), receipt_of(new))
+    differences = diff_receipts(read_receipt(old), read_receipt(new))
     output.print_check(differences, "nothing differs", as_json=as_json)
     sys.exit(1 if differences else 0)
 
@@ -198,7 +200,7 @@ def feedback(
     with options.open() as quire:
         if receipt is not None:
             written = quire.feedback.add(
-                receipt_of(receipt),
+                read_receipt(receipt),
                 at=now(),
                 useful=useful,
                 useless=useless,

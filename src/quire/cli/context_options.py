@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from quire.core.types import Filters, Options
 
 
-def asking(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_context_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command all options of a context."""
     return common(_with_options(command, OPTIONS))
 
 
-def filtering(command: Command) -> Command:
+def with_filters(command: Command) -> Command:
     """Give a command the options that filter by kind, path and date."""
     return _with_options(command, FILTERS)
 
 
-def options_of(typed: Mapping[str, Any]) -> Options:
+def parse_options(typed: Mapping[str, Any]) -> Options:
     """Return the options that were typed; the recipe decides the others."""
     if typed["order"] == "stable" and typed["previous"] is None:
         raise InputError(
@@ -52,23 +52,23 @@ def options_of(typed: Mapping[str, Any]) -> Options:
     return _values(typed, OPTIONS)  # type: ignore[return-value]  # the table is made from Options
 
 
-def filters_of(typed: Mapping[str, Any]) -> Filters:
+def parse_filters(typed: Mapping[str, Any]) -> Filters:
     """Return the filters that were typed."""
     return _values(typed, FILTERS)  # type: ignore[return-value]  # the table is made from Filters
 
 
-def option_flags(text: str) -> str:
+def write_flags(text: str) -> str:
     """Write the options that a note names in backticks as flags."""
     return name_options(text, lambda option: option.flag)
 
 
-def assignment(setting: str, value: object) -> str:
+def write_setting(setting: str, value: object) -> str:
     """Write how to give a setting of a recipe a value: with a flag where there is one."""
     option = BY_SETTING.get(setting)
     return f"{setting} = {value}" if option is None else f"{option.flag} {value}"
 
 
-def receipt_of(file: str) -> dict[str, Any]:
+def read_receipt(file: str) -> dict[str, Any]:
     """Read a receipt from a file."""
     from quire.indexing.audit import parse_receipt
 
@@ -173,7 +173,7 @@ def _messages(option: Option, file: str) -> list[tuple[str, str]]:
 def _chunk_ids(_: Option, file: str) -> list[str]:
     from quire.indexing.audit import chunk_ids
 
-    return chunk_ids(receipt_of(file))
+    return chunk_ids(read_receipt(file))
 
 
 def _as_typed(_: Option, value: Any) -> Any:

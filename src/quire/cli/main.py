@@ -20,7 +20,7 @@ from quire.cli import assemble, output
 from quire.cli.access import access
 from quire.cli.blocks import block
 from quire.cli.codemap import map_
-from quire.cli.context_options import filtering, filters_of
+from quire.cli.context_options import parse_filters, with_filters
 from quire.cli.evaluate import evaluation
 from quire.cli.experience import experience, values
 from quire.cli.imports import import_
@@ -194,7 +194,7 @@ def watch(options: Common, *, paths: tuple[str, ...], no_embed: bool) -> None:
 @main.command()
 @click.argument("query")
 @click.option("--k", "-k", default=10, show_default=True, help="Number of results.")
-@filtering
+@with_filters
 @click.option("--exact", is_flag=True, help="Compare all vectors, even in large stores.")
 @viewed
 def search(options: Common, *, query: str, k: int, exact: bool, **filters: Any) -> None:
@@ -204,7 +204,7 @@ def search(options: Common, *, query: str, k: int, exact: bool, **filters: Any) 
     """
     with options.open() as quire:
         result = quire.search(
-            read_argument(query), k=k, viewer=options.viewer, exact=exact, **filters_of(filters)
+            read_argument(query), k=k, viewer=options.viewer, exact=exact, **parse_filters(filters)
         )
     output.print_search_result(result, as_json=options.as_json)
 

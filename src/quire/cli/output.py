@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from quire.cli.context_options import assignment, option_flags
+from quire.cli.context_options import write_flags, write_setting
 from quire.core.serialize import json_line, json_text, pick, printable, to_plain
 from quire.core.types import (
     AccessRule,
@@ -55,7 +55,7 @@ def note(text: str) -> None:
 def print_notes(texts: Iterable[str]) -> None:
     """Print the notes of a result."""
     for text in texts:
-        note(f"note: {option_flags(text)}")
+        note(f"note: {write_flags(text)}")
 
 
 def print_json(value: Any) -> None:
@@ -257,7 +257,7 @@ def print_why_not(pieces: Sequence[WhyNot], *, as_json: bool) -> None:
         say(f"{where} is not in the context")
         for cause in piece.relaxed or (piece,):
             say(f"    {cause.step}: {cause.reason}")
-        settings = ", ".join(assignment(item.setting, item.value) for item in piece.relaxed)
+        settings = ", ".join(write_setting(item.setting, item.value) for item in piece.relaxed)
         if piece.checked:
             say(f"    to let it in: {settings} (checked by running the request again)")
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, time
 
-from quire.core.types import Filter
 from quire.errors import InputError
 
 
@@ -21,15 +20,3 @@ def parse_date(field: str, text: str, *, end: bool = False) -> int:
     if len(text) <= len("2026-01-31") and end:
         moment = datetime.combine(moment.date(), time(23, 59, 59))
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-
-
-def parse_filter(
-    kinds: tuple[str, ...], paths: tuple[str, ...], since: str | None, until: str | None
-) -> Filter:
-    """Return a filter whose bounds are written as dates."""
-    return Filter(
-        kinds=kinds,
-        paths=paths,
-        since=None if since is None else parse_date("since", since),
-        until=None if until is None else parse_date("until", until, end=True),
-    )

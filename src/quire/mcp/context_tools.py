@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from quire.core.dates import parse_filter
 from quire.core.serialize import pick, to_plain
 from quire.core.types.options import BY_SETTING, name_options
 from quire.mcp import schemas
@@ -17,7 +16,7 @@ from quire.mcp.session import Session
 from quire.mcp.tool import Arguments, Step, Tool, ToolResult
 
 if TYPE_CHECKING:
-    from quire.core.types import Context, Failure, Filter, Options
+    from quire.core.types import Context, Failure, Options
 
 AGENT = "agent"
 SITUATION = "situation"
@@ -75,7 +74,8 @@ def search(session: Session, arguments: Arguments, step: Step) -> ToolResult:
     step("opening the store")
     quire = session.quire()
     step("searching")
-    found = quire.search(arguments["query"], k=arguments.get("k", 10), where=_filter(arguments))
+    filters = pick(arguments, *(name for name in schemas.FILTER_ARGUMENTS if name in arguments))
+    found = quire.search(arguments["query"], k=arguments.get("k", 10), **filters)
     names = ("path", "lines", "title", "text", "score", "signals")
     results = [
         {**pick(result, *names), "uri": source_uri(result["id"])}
@@ -167,11 +167,6 @@ def _budget(arguments: Arguments) -> tuple[dict[str, Any], list[str]]:
     return {"budget": MAX_CONTEXT_TOKENS}, [note]
 
 
-def _filter(arguments: Arguments) -> Filter:
-    kinds, paths = tuple(arguments.get("kinds", ())), tuple(arguments.get("paths", ()))
-    return parse_filter(kinds, paths, arguments.get("since"), arguments.get("until"))
-
-
 _STRING = {"type": "string"}
 _INTEGER = {"type": "integer"}
 _URI = {"type": "string", "description": "URI of the resource with its text."}
@@ -205,7 +200,7 @@ TOOLS = (
         "Assemble what is known of a task or a question into one text within a token budget: "
         "memories, code, experiences, values, commits, or documents (recipe documents). Every "
         "source is named, and a receipt proves it. Call it before you begin with a task.",
-        lambda: record(schemas.asking(), "query"),
+        lambda: record(schemas.context_arguments(), "query"),
         _CONTEXT,
         assemble,
     ),
@@ -267,7 +262,7 @@ TOOLS = (
         "and why. With a path: why that file, or its line, is not in, and what lets it in.",
         lambda: record(
             {
-                **schemas.asking(),
+                **schemas.context_arguments(),
                 "path": text("File that is missing from the context."),
                 "line": number("Only what is at this line.", 1, 1_000_000_000),
             },

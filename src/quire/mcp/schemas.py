@@ -103,7 +103,7 @@ def context_options(arguments: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def asking() -> Schema:
+def context_arguments() -> Schema:
     """Describe the arguments of a context: the query, and the options that tools take."""
     exposed = [name for name, option in OPTIONS.items() if option.tool is not None]
     return {

@@ -15,7 +15,7 @@ from typing import Any
 from quire import rules, tokens
 from quire.core import dates
 from quire.core.protocols import Counter
-from quire.core.types import Recipe, Recorded, Request, Section, Viewer
+from quire.core.types import NO_FILTER, Recipe, Recorded, Request, Section, Viewer
 from quire.core.types.option_spec import DATE, Option
 from quire.core.types.options import BY_SETTING, FILTERS, OPTIONS, Options
 from quire.errors import BudgetError, CallerError, InputError, InvalidContextTypeError, unknown
@@ -24,6 +24,8 @@ from quire.pipeline.sections import filter_of
 from quire.pipeline.validate import DEFAULT_RECIPE, check, check_filter, is_a
 
 DEFAULT_MODEL = tokens.DEFAULT_MODEL
+SEARCH_OPTIONS = (*FILTERS, "where", "viewer", "exact")
+"""The options of a context that a search has as well."""
 OWN_PARTS = ("history", "system")
 """Parts of a page that the caller provides, which have a share of the budget like sections."""
 
@@ -51,7 +53,7 @@ class ResolvedRequest:
 
 def resolve(query: str, options: Options) -> ResolvedRequest:
     """Combine a query, its options and their recipe."""
-    text = _checked_query(query)
+    text = _checked_query(query, "say what the context is for")
     _check_options(options)
     recipe = _resolved_recipe(options)
     counter = tokens.open_counter(options.get("model", DEFAULT_MODEL))
@@ -66,9 +68,27 @@ def resolve(query: str, options: Options) -> ResolvedRequest:
     )
 
 
-def _checked_query(query: object) -> str:
+def resolve_search(query: str, k: int, options: Mapping[str, Any]) -> ResolvedRequest:
+    """Resolve a search: the default recipe, up to a ranking of the k best."""
+    if k < 1:
+        raise InputError(f"must be at least 1, not {k}", field="k", value=k)
+    _checked_query(query, "say what to look for")
+    for name in options:
+        if name not in SEARCH_OPTIONS:
+            raise unknown("option", name, SEARCH_OPTIONS)
+    resolved = resolve(query, {**options})  # type: ignore[typeddict-item]  # checked above
+    recipe = resolved.recipe
+    # Twice as deep, since the sources find different chunks.
+    sources = {
+        name: replace(source, k=max(source.k, 2 * k)) for name, source in recipe.sources.items()
+    }
+    ranking = replace(recipe.rank, top=k, deeper=0)
+    return replace(resolved, recipe=replace(recipe, sources=sources, rank=ranking))
+
+
+def _checked_query(query: object, hint: str) -> str:
     if not isinstance(query, str) or not query.strip():
-        raise InputError("the query is empty", hint="say what the context is for")
+        raise InputError("the query is empty", hint=hint)
     try:
         query.encode()
     except UnicodeEncodeError as error:
@@ -83,8 +103,10 @@ def _check_options(options: Mapping[str, Any]) -> None:
         option = OPTIONS[name]
         if not option.accepts(value):
             raise InputError(f"expected {option.expected}, not {value!r}", field=name, value=value)
-    if "where" in options and (both := [name for name in FILTERS if name in options]):
-        raise InputError("cannot be combined with `where`", field=both[0])
+    if options.get("where", NO_FILTER) != NO_FILTER:
+        for name in FILTERS:
+            if name in options:
+                raise InputError("cannot be combined with `where`", field=name)
 
 
 def _resolved_recipe(options: Options) -> Recipe:
@@ -119,9 +141,9 @@ def _overridden(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
 
 def _recorded_values(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a request's fields, for the options that are given."""
-    values = {name: option for name, option in options.items() if OPTIONS[name].recorded}
-    if "where" in options:
-        values |= {name: getattr(options["where"], name) for name in FILTERS}
+    where = options.get("where", NO_FILTER)
+    values = {name: getattr(where, name) for name in FILTERS}
+    values |= {name: value for name, value in options.items() if OPTIONS[name].recorded}
     return {name: _recorded_value(OPTIONS[name], value) for name, value in values.items()}
 
 

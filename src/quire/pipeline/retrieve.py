@@ -25,7 +25,6 @@ from quire.core.types import (
     Recorded,
     Request,
 )
-from quire.errors import InputError
 from quire.ingest import compute_record_id
 from quire.pipeline import sections
 from quire.pipeline.features import CandidateFeatures, compute_features
@@ -222,16 +221,6 @@ def make_query(
         contexts=() if active_rules is None else active_rules.priorities,
         options={name: source.options for name, source in recipe.sources.items()},
     )
-
-
-def for_search(recipe: Recipe, k: int) -> Recipe:
-    """Return a recipe whose ranking ends with the k best hits, from sources twice as deep."""
-    if k < 1:
-        raise InputError(f"must be at least 1, not {k}", field="k", value=k)
-    sources = {
-        name: replace(source, k=max(source.k, 2 * k)) for name, source in recipe.sources.items()
-    }
-    return replace(recipe, sources=sources, rank=replace(recipe.rank, top=k, deeper=0))
 
 
 def needs_records(recipe: Recipe) -> bool:

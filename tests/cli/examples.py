@@ -1,4 +1,4 @@
-"""Which examples stand in a document, and do they say what happens?
+"""Find the examples in a document, run them, and compare what they print.
 
 A fenced block of the kind `console` whose first line is `# runs` is run in a fresh copy of the sample
 project. A line that begins with `$ ` is a command; the lines below it are what it prints: standard
@@ -41,15 +41,15 @@ class Example:
 
 
 def examples(text: str) -> list[Example]:
-    """Find the blocks of a document that are to be run."""
-    found = []
+    """Return the blocks of a document that are marked to be run."""
+    blocks = []
     for match in _FENCE.finditer(text):
         mark, *lines = match[2].splitlines()
         if mark.strip() == MARK:
             line = text.count("\n", 0, match.start()) + 1
             steps = _steps(lines) if match[1] == "console" else [_program(lines)]
-            found.append(Example(line, tuple(steps)))
-    return found
+            blocks.append(Example(line, tuple(steps)))
+    return blocks
 
 
 def _program(lines: list[str]) -> Step:
@@ -72,7 +72,7 @@ def _steps(lines: list[str]) -> list[Step]:
 
 
 def fits(expected: tuple[str, ...], printed: list[str]) -> bool:
-    """Tell whether what was printed is what was expected, wildcards and all."""
+    """Return whether the printed lines match the expected ones, with wildcards."""
     pattern = "".join(
         r"(?:.*\n)*" if line == REST else ".*".join(map(re.escape, line.split(REST))) + r"\n"
         for line in expected
@@ -81,7 +81,7 @@ def fits(expected: tuple[str, ...], printed: list[str]) -> bool:
 
 
 def run(example: Example, folder: Path, path: str, environment: Mapping[str, str]) -> str | None:
-    """Run an example in a folder; gives what was wrong, if anything was."""
+    """Run an example in a folder; return what was wrong, or None."""
     for step in example.steps:
         done = subprocess.run(
             ["bash", "-c", step.command],

@@ -1,4 +1,4 @@
-"""Does every mistake end in one clear line and the right code, never in a traceback?"""
+"""Every mistake ends in one clear line and the right exit code, never in a traceback."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def indexed(tree: Tree) -> Tree:
     return tree
 
 
-def refused(
-    tree: Tree, *arguments: str, code: int, said: tuple[str, ...], stdin: str | bytes = b""
+def check_refused(
+    tree: Tree, *arguments: str, code: int, expected: tuple[str, ...], stdin: str | bytes = b""
 ) -> str:
     """Run a command that must fail: one line on standard error, nothing on standard output."""
     done = tree.call(*arguments, stdin=stdin)
@@ -32,7 +32,7 @@ def refused(
     assert done.stderr.endswith("\n")
     assert done.stderr.count("\n") == 1, done.stderr
     assert done.stderr.startswith("quire: ")
-    for part in said:
+    for part in expected:
         assert part in done.stderr
     return done.stderr
 
@@ -49,12 +49,12 @@ def refused(
     ],
 )
 def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
-    refused(tree, *arguments, code=2, said=("no store at", "quire index", "--store"))
+    check_refused(tree, *arguments, code=2, expected=("no store at", "quire index", "--store"))
     assert not tree.store.exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (("search", ""), ("the query is empty",)),
         (("search", " \n\t"), ("the query is empty",)),
@@ -78,8 +78,10 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         (("init", "nowhere"), ("nowhere is not a directory",)),
     ],
 )
-def test_wrong_arguments(indexed: Tree, arguments: tuple[str, ...], said: tuple[str, ...]) -> None:
-    refused(indexed, *arguments, code=2, said=said)
+def test_wrong_arguments(
+    indexed: Tree, arguments: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    check_refused(indexed, *arguments, code=2, expected=expected)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +103,15 @@ def test_wrong_usage_is_shown_with_the_usage(tree: Tree, arguments: tuple[str, .
 
 
 def test_the_path_of_a_new_store_may_be_wrong_without_making_one(tree: Tree) -> None:
-    refused(tree, "index", "nothing.md", code=2, said=("does not exist",))
-    refused(tree, "index", "--store", "s.db", "nothing.md", code=2, said=("does not exist",))
+    check_refused(tree, "index", "nothing.md", code=2, expected=("does not exist",))
+    check_refused(
+        tree, "index", "--store", "s.db", "nothing.md", code=2, expected=("does not exist",)
+    )
     assert not (tree.root / "s.db").exists()
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "expected"),
     [
         ("[ingest\n", ("not valid TOML", "line 1")),
         ("[ingest]\nmax_byte = 3\n", ("[ingest]", "'max_byte'", "did you mean 'max_bytes'?")),
@@ -128,16 +132,16 @@ def test_the_path_of_a_new_store_may_be_wrong_without_making_one(tree: Tree) -> 
     ],
 )
 def test_wrong_settings_are_named_with_their_file(
-    indexed: Tree, settings: str, said: tuple[str, ...]
+    indexed: Tree, settings: str, expected: tuple[str, ...]
 ) -> None:
     place = indexed.write("quire.toml", settings)
-    refused(indexed, "search", "anchor", code=2, said=(str(place), *said))
-    refused(indexed, "index", "--no-embed", code=2, said=(str(place), *said))
+    check_refused(indexed, "search", "anchor", code=2, expected=(str(place), *expected))
+    check_refused(indexed, "index", "--no-embed", code=2, expected=(str(place), *expected))
 
 
 def test_settings_that_are_not_text(indexed: Tree) -> None:
     place = indexed.write("quire.toml", b"\xff\xfe\x00")
-    refused(indexed, "search", "anchor", code=2, said=(str(place), "not UTF-8 text"))
+    check_refused(indexed, "search", "anchor", code=2, expected=(str(place), "not UTF-8 text"))
 
 
 def test_settings_written_by_an_editor_that_marks_its_files(indexed: Tree) -> None:
@@ -146,7 +150,7 @@ def test_settings_written_by_an_editor_that_marks_its_files(indexed: Tree) -> No
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "said"),
+    ("variable", "value", "expected"),
     [
         ("QUIRE_INGEST_WHOLE", "much", "QUIRE_INGEST_WHOLE: expected a whole number, not 'much'"),
         (
@@ -158,10 +162,10 @@ def test_settings_written_by_an_editor_that_marks_its_files(indexed: Tree) -> No
     ],
 )
 def test_wrong_variables_are_named(
-    indexed: Tree, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+    indexed: Tree, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, expected: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    refused(indexed, "search", "anchor", code=2, said=(said,))
+    check_refused(indexed, "search", "anchor", code=2, expected=(expected,))
 
 
 @pytest.mark.parametrize("size", ["0", "1", "99999999999999999999"])
@@ -182,8 +186,8 @@ def test_any_number_of_results_may_be_asked_for(indexed: Tree, k: str) -> None:
 
 def test_an_unknown_provider(indexed: Tree) -> None:
     indexed.write("quire.toml", "[embed]\nprovider = 'cloud'\n")
-    said = ("embed.provider: unknown provider 'cloud'", "choose from local, http, none")
-    refused(indexed, "index", code=2, said=said)
+    expected = ("embed.provider: unknown provider 'cloud'", "choose from local, http, none")
+    check_refused(indexed, "index", code=2, expected=expected)
 
 
 # --- stores ------------------------------------------------------------------------------------
@@ -193,7 +197,7 @@ def test_an_unknown_provider(indexed: Tree) -> None:
 def test_a_file_that_is_no_database(tree: Tree, content: bytes) -> None:
     place = tree.write("s.db", content)
     for arguments in (("search", "x"), ("index", "--no-embed"), ("doctor",)):
-        refused(tree, *arguments, "--store", "s.db", code=1, said=(str(place), "--store"))
+        check_refused(tree, *arguments, "--store", "s.db", code=1, expected=(str(place), "--store"))
     assert place.read_bytes() == content
 
 
@@ -203,7 +207,9 @@ def test_a_database_of_something_else(tree: Tree) -> None:
         other.execute("CREATE TABLE guests (name TEXT)")
     other.close()
     before = place.read_bytes()
-    refused(tree, "index", "--no-embed", "--store", "s.db", code=1, said=("not a Quire store",))
+    check_refused(
+        tree, "index", "--no-embed", "--store", "s.db", code=1, expected=("not a Quire store",)
+    )
     assert place.read_bytes()[100:] == before[100:]
 
 
@@ -212,7 +218,7 @@ def test_a_store_of_a_newer_version(indexed: Tree) -> None:
         store.execute("PRAGMA user_version = 999")
     store.close()
     for arguments in (("search", "anchor"), ("index", "--no-embed"), ("status",)):
-        refused(indexed, *arguments, code=1, said=("newer Quire", "999", "upgrade"))
+        check_refused(indexed, *arguments, code=1, expected=("newer Quire", "999", "upgrade"))
 
 
 def test_a_damaged_store(indexed: Tree) -> None:
@@ -229,20 +235,27 @@ def test_a_damaged_store(indexed: Tree) -> None:
 
 def test_a_store_where_none_can_be(tree: Tree) -> None:
     tree.write("file", "in the way")
-    refused(tree, "index", "--no-embed", "--store", "file/s.db", code=1, said=("cannot be",))
-    refused(tree, "index", "--no-embed", "--store", ".", code=2, said=("is a folder",))
+    check_refused(
+        tree, "index", "--no-embed", "--store", "file/s.db", code=1, expected=("cannot be",)
+    )
+    check_refused(tree, "index", "--no-embed", "--store", ".", code=2, expected=("is a folder",))
 
 
 def test_a_directory_that_cannot_be_written(tree: Tree) -> None:
-    refused(tree, "init", "/proc", code=1, said=("/proc/quire.toml",))
+    check_refused(tree, "init", "/proc", code=1, expected=("/proc/quire.toml",))
 
 
 # --- odd input ---------------------------------------------------------------------------------
 
 
 def test_a_question_that_is_not_text(indexed: Tree) -> None:
-    refused(
-        indexed, "search", "-", stdin=b"\xff\xfe", code=2, said=("standard input: not UTF-8 text",)
+    check_refused(
+        indexed,
+        "search",
+        "-",
+        stdin=b"\xff\xfe",
+        code=2,
+        expected=("standard input: not UTF-8 text",),
     )
     done = indexed.run("search", os.fsdecode(b"anchor \xff"))
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""Do the examples in the documents do what they say?"""
+"""The examples in the documents do what they say."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_only_marked_blocks_are_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "printed", "held"),
+    ("expected", "printed", "matches"),
     [
         ("a", "a", True),
         ("a", "b", False),
@@ -150,12 +150,12 @@ def test_only_marked_blocks_are_run() -> None:
         ("… b", "a\nb", False),
     ],
 )
-def test_what_fits(expected: str, printed: str, held: bool) -> None:
-    assert fits(tuple(expected.splitlines()), printed.splitlines()) is held
+def test_what_fits(expected: str, printed: str, matches: bool) -> None:
+    assert fits(tuple(expected.splitlines()), printed.splitlines()) is matches
 
 
 @pytest.mark.parametrize(
-    ("block", "said"),
+    ("block", "message"),
     [
         ("$ cat README.md\n# Ledger\n…", None),
         ("$ cat README.md\n# Something else", "expected (code 0):\n    # Something else"),
@@ -163,16 +163,16 @@ def test_what_fits(expected: str, printed: str, held: bool) -> None:
         ("$ exit 3  # exits 3", None),
     ],
 )
-def test_a_wrong_example_is_shown(sample: Path, block: str, said: str | None) -> None:
+def test_a_wrong_example_is_shown(sample: Path, block: str, message: str | None) -> None:
     (example,) = examples(f"```console\n# runs\n{block}\n```\n")
     wrong = run(example, sample, BIN, GIT)
-    assert wrong is None if said is None else said in str(wrong)
+    assert wrong is None if message is None else message in str(wrong)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [("assert True", None), ("assert not 1", "AssertionError")]
+    ("line", "message"), [("assert True", None), ("assert not 1", "AssertionError")]
 )
-def test_a_program_must_succeed(sample: Path, line: str, said: str | None) -> None:
+def test_a_program_must_succeed(sample: Path, line: str, message: str | None) -> None:
     (example,) = examples(f"```python\n# runs\n{line}\n```\n")
     wrong = run(example, sample, BIN, GIT)
-    assert wrong is None if said is None else said in str(wrong)
+    assert wrong is None if message is None else message in str(wrong)

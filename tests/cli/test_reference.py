@@ -1,4 +1,4 @@
-"""Is every command explained, and does the reference say what the commands say?"""
+"""Every command has a help text, and the reference is made from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STORELESS = {"quire init", "quire diff", *(f"quire rules {n}" for n in ("check", "list", "test"))}
 PROTOCOL = {"quire mcp", "quire mcp-proxy", "quire hook"}
-"""What they give is for programs alone, and in the form of a protocol."""
+"""Commands that speak a protocol, for programs alone."""
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -53,15 +53,15 @@ def test_the_reference_is_the_same_on_every_terminal(environment: dict[str, str]
 def test_every_command_and_option_is_explained(make_cli: ModuleType) -> None:
     from quire.cli.main import main
 
-    met = []
+    names = []
     for name, command, _ in make_cli.commands(main, "quire"):
-        met.append(name)
+        names.append(name)
         assert command.help, f"{name} has no help"
         assert command.help.splitlines()[0].rstrip().endswith((".", ":")), name
         for parameter in command.params:
             if isinstance(parameter, click.Option):
                 assert parameter.help, f"{name} {parameter.name} has no help"
-    assert {"quire", "quire index", "quire search", "quire access allow"} <= set(met)
+    assert {"quire", "quire index", "quire search", "quire access allow"} <= set(names)
 
 
 def test_no_summary_is_cut_in_a_list_of_commands(make_cli: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Do results go to standard output alone, and does a terminal get what only it can show?"""
+"""Results go to standard output alone; progress is shown on a terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def indexed(tree: Tree) -> Tree:
 
 
 def on_a_terminal(tree: Tree, *arguments: str) -> tuple[int, str]:
-    """Run a command whose standard error is a terminal; gives its code and what was shown."""
+    """Run a command whose standard error is a terminal; return its exit code and the output."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [tree.command, *arguments],
@@ -41,7 +41,7 @@ def on_a_terminal(tree: Tree, *arguments: str) -> tuple[int, str]:
     while True:
         try:
             part = os.read(master, 65536)
-        except OSError:  # Linux's way to say that the other end was closed
+        except OSError:  # on Linux: the other end was closed
             break
         if not part:
             break
@@ -137,7 +137,7 @@ LOADED = "; import sys; print(sorted({name.partition('.')[0] for name in sys.mod
     ],
 )
 def test_what_is_not_needed_is_not_loaded(script: str) -> None:
-    # `main` ends the process, so the modules are told at its end.
+    # `main` ends the process, so the modules are printed at its end.
     whole = f"import atexit; atexit.register(lambda: exec({LOADED[2:]!r})); {script}"
     done = subprocess.run(
         [sys.executable, "-c", whole], capture_output=True, text=True, check=True, timeout=60
@@ -159,7 +159,7 @@ def test_a_command_that_embeds_nothing_loads_no_model(indexed: Tree) -> None:
 
 
 def test_a_context_goes_into_a_pipe_to_the_byte(tree: Tree) -> None:
-    """What a receipt names is what was written, whatever a terminal would make of it."""
+    """The bytes that were written are those of the receipt, whatever the encoding."""
     tree.write("e.txt", "mast \x1b[31mred\x1b[0m and 5 € on the mast\n")
     tree.index()
     for more in ({}, {"PYTHONIOENCODING": "latin-1"}):

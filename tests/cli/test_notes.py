@@ -1,4 +1,4 @@
-"""Is it told when a result holds less than was meant, in the words of who asked?"""
+"""Notes say when a result holds less than was asked for; errors name what was typed."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def indexed(tree: Tree) -> Tree:
 def notes(tree: Tree, *arguments: str) -> list[str]:
     done = tree.call(*arguments, "--json")
     assert done.returncode == 0, done.stderr
-    told: list[str] = json.loads(done.stdout)["notes"]
-    return [note for note in told if not note.startswith("semantic search is off")]
+    texts: list[str] = json.loads(done.stdout)["notes"]
+    return [note for note in texts if not note.startswith("semantic search is off")]
 
 
 @pytest.mark.parametrize("command", ["search", "assemble", "explain"])
@@ -61,14 +61,14 @@ def test_a_kind_that_nothing_is_of(indexed: Tree, command: str) -> None:
 def test_dates_that_leave_out_what_has_none(
     indexed: Tree, command: str, option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = (command, "anchor", option, "2020-01-01")
-    (note,) = notes(indexed, *asked)
+    arguments = (command, "anchor", option, "2020-01-01")
+    (note,) = notes(indexed, *arguments)
     assert note.startswith("3 records without a date are left out; ")
     assert "use_mtime" in note
-    (note,) = notes(indexed, *asked, "--path", "docs/**")
+    (note,) = notes(indexed, *arguments, "--path", "docs/**")
     assert note.startswith("1 records without a date")
     monkeypatch.setattr(pipeline_notes, "MAX_COUNTED", 2)
-    (note,) = notes(indexed, *asked)
+    (note,) = notes(indexed, *arguments)
     assert note.startswith("records without a date are left out; ")
 
 
@@ -101,8 +101,8 @@ def test_a_stable_order_without_anything_to_keep(indexed: Tree) -> None:
         "`order` is stable, and `previous` names no context whose order to keep"
     ]
     indexed.call("assemble", "anchor", "--receipt", "r.json")
-    kept = ("--recipe", "mine.toml", "--previous", "r.json")
-    assert notes(indexed, "assemble", "anchor", *kept) == []
+    options = ("--recipe", "mine.toml", "--previous", "r.json")
+    assert notes(indexed, "assemble", "anchor", *options) == []
 
 
 @pytest.mark.parametrize("command", ["search", "assemble", "explain"])
@@ -140,7 +140,7 @@ def test_what_has_changed_on_disk_is_for_the_owner(
 
 
 @pytest.mark.parametrize(
-    ("typed", "key", "written", "said"),
+    ("typed", "key", "written", "message"),
     [
         ("--dedup 1.5", "fit.dedup", "1.5", ": must be between 0 and 1, not 1.5"),
         ("--pack x", "fit.pack", "'x'", ": unknown packing strategy 'x'; choose from greedy"),
@@ -152,23 +152,23 @@ def test_what_has_changed_on_disk_is_for_the_owner(
     ],
 )
 def test_a_wrong_value_is_named_as_it_was_given(
-    indexed: Tree, typed: str, key: str, written: str, said: str
+    indexed: Tree, typed: str, key: str, written: str, message: str
 ) -> None:
     flag, value = typed.split()
     for command in (("assemble", "anchor"), ("explain", "anchor"), ("why-not", "anchor", "a.md")):
         done = indexed.call(*command, flag, value)
         assert done.returncode == 2
-        assert done.stderr.startswith(f"quire: {flag}{said}"), done.stderr
+        assert done.stderr.startswith(f"quire: {flag}{message}"), done.stderr
     if written:
         part, name = key.split(".")
         indexed.write("mine.toml", f'extends = "documents"\n[{part}]\n{name} = {written}\n')
         done = indexed.call("assemble", "anchor", "--recipe", "mine.toml")
         assert done.returncode == 2
-        assert done.stderr.startswith(f"quire: {key}{said}"), done.stderr
+        assert done.stderr.startswith(f"quire: {key}{message}"), done.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("search", "x", "--k", "0"), "--k: must be at least 1, not 0"),
         (("search", "x", "--since", "soon"), "--since: expected a date"),
@@ -193,10 +193,10 @@ def test_a_wrong_value_is_named_as_it_was_given(
         (("block", "put", "x", "--type", "news"), "type: unknown type 'news'"),
     ],
 )
-def test_other_options_are_named(indexed: Tree, arguments: tuple[str, ...], said: str) -> None:
+def test_other_options_are_named(indexed: Tree, arguments: tuple[str, ...], message: str) -> None:
     done = indexed.call(*arguments)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"quire: {said}")
+    assert done.stderr.startswith(f"quire: {message}")
 
 
 def test_a_budget_that_is_too_small_is_told_with_the_options_that_help(indexed: Tree) -> None:
@@ -225,9 +225,9 @@ def test_words_of_the_command_line_stay_there(indexed: Tree) -> None:
     )
     with indexed.open() as quire:
         for options in wrong:
-            with pytest.raises(QuireError) as met:
+            with pytest.raises(QuireError) as raised:
                 quire.assemble("anchor", **options)
-            assert "--" not in str(met.value)
+            assert "--" not in str(raised.value)
 
 
 def test_a_place_counts_from_where_the_caller_stands(indexed: Tree) -> None:
@@ -249,10 +249,10 @@ def test_a_place_counts_from_where_the_caller_stands(indexed: Tree) -> None:
     assert why_not(docs, "../a.md").stdout.startswith("a.md:1-3 ")
     indexed.remove("docs/c.md")
     assert why_not(docs, "c.md").exit_code == 0, "the store still holds it"
-    for place, said in (("a.md", "nothing at docs/a.md"), ("../..", "outside of")):
+    for place, message in (("a.md", "nothing at docs/a.md"), ("../..", "outside of")):
         done = why_not(docs, place)
         assert done.exit_code == 2
-        assert said in done.stderr
+        assert message in done.stderr
 
 
 # --- names that would steer a terminal -------------------------------------------------------------
@@ -293,15 +293,15 @@ def test_control_characters_are_spelled_out(steering: Tree, arguments: tuple[str
 
 
 def test_control_characters_are_spelled_out_on_a_terminal(steering: Tree) -> None:
-    code, told = on_a_terminal(steering, "index", f"{ODD}-not-there", "--no-embed")
+    code, shown = on_a_terminal(steering, "index", f"{ODD}-not-there", "--no-embed")
     assert code == 2
-    assert f"{SPELLED}-not-there does not exist" in told
-    code, told = on_a_terminal(steering, "purge", "nothing\x1b[31m")
+    assert f"{SPELLED}-not-there does not exist" in shown
+    code, shown = on_a_terminal(steering, "purge", "nothing\x1b[31m")
     assert code == 1
-    assert "\x1b[31m" not in told
+    assert "\x1b[31m" not in shown
 
 
 def test_json_says_the_same_and_steers_nothing(steering: Tree) -> None:
     done = steering.run("search", "bell", "--json")
-    assert {one["path"] for one in json.loads(done.stdout)["results"]} == {ODD, "a.md"}
+    assert {result["path"] for result in json.loads(done.stdout)["results"]} == {ODD, "a.md"}
     assert not {char for char in done.stdout if not char.isprintable()} - {"\n"}

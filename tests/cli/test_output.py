@@ -1,4 +1,4 @@
-"""Does each command print exactly the form that scripts rely on?"""
+"""Commands print exactly the JSON that scripts rely on, and lines for people."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def answer(tree: Tree, *arguments: str, code: int = 0) -> Any:
 
 def test_index(tree: Tree) -> None:
     tree.fill(FILES)
-    told = answer(tree, "index", "--no-embed")
-    assert list(told) == [
+    data = answer(tree, "index", "--no-embed")
+    assert list(data) == [
         "indexed",
         "unchanged",
         "removed",
@@ -48,17 +48,17 @@ def test_index(tree: Tree) -> None:
         "notes",
         "commits",
     ]
-    assert (told["indexed"], told["unchanged"], told["removed"]) == (2, 0, 0)
-    assert told["skipped"] == [{"path": "photo.png", "reason": "binary, by its extension"}]
-    assert told["chunks"] == told["missing_vectors"] >= 2
-    assert (told["vectors"], told["notes"]) == (0, [])
-    assert HEX.fullmatch(told["state_root"])
+    assert (data["indexed"], data["unchanged"], data["removed"]) == (2, 0, 0)
+    assert data["skipped"] == [{"path": "photo.png", "reason": "binary, by its extension"}]
+    assert data["chunks"] == data["missing_vectors"] >= 2
+    assert (data["vectors"], data["notes"]) == (0, [])
+    assert HEX.fullmatch(data["state_root"])
 
 
 def test_search(indexed: Tree) -> None:
-    told = answer(indexed, "search", "anchor", "--k", "1")
-    assert list(told) == ["results", "state_root", "failed", "notes", "exact"]
-    (result,) = told["results"]
+    data = answer(indexed, "search", "anchor", "--k", "1")
+    assert list(data) == ["results", "state_root", "failed", "notes", "exact"]
+    (result,) = data["results"]
     assert list(result) == ["id", "path", "lines", "score", "signals", "title", "text"]
     assert re.fullmatch("[0-9a-f]{32}", result["id"])
     first, last = result["lines"]
@@ -67,14 +67,14 @@ def test_search(indexed: Tree) -> None:
     assert set(result["signals"]) == {"lexical"}
     assert all(isinstance(value, int) for value in result["signals"].values())
     assert result["text"] in FILES[result["path"]]
-    assert HEX.fullmatch(told["state_root"])
-    assert told["failed"] == []
-    assert told["exact"] is True
+    assert HEX.fullmatch(data["state_root"])
+    assert data["failed"] == []
+    assert data["exact"] is True
 
 
 def test_status(indexed: Tree) -> None:
-    told = answer(indexed, "status")
-    assert list(told) == [
+    data = answer(indexed, "status")
+    assert list(data) == [
         "state_root",
         "content_root",
         "records",
@@ -85,13 +85,13 @@ def test_status(indexed: Tree) -> None:
         "bytes",
         "indexed_at",
     ]
-    assert (told["records"], told["vectors"], told["model"]) == (2, 0, None)
-    assert told["bytes"] >= indexed.store.stat().st_size
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", told["indexed_at"])
+    assert (data["records"], data["vectors"], data["model"]) == (2, 0, None)
+    assert data["bytes"] >= indexed.store.stat().st_size
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", data["indexed_at"])
 
     indexed.write("new.md", "new")
-    told = answer(indexed, "status", "--fresh")
-    assert told["stale"] == {"new": 1, "changed": 0, "gone": 0}
+    data = answer(indexed, "status", "--fresh")
+    assert data["stale"] == {"new": 1, "changed": 0, "gone": 0}
 
     for_others = answer(indexed, "status", "--viewer", "eve")
     assert "indexed_at" not in for_others
@@ -110,11 +110,11 @@ def test_doctor_finds_and_mends_what_is_derived(indexed: Tree) -> None:
     connection.execute("DELETE FROM leaf WHERE key = (SELECT min(key) FROM leaf)")
     connection.close()
 
-    told = answer(indexed, "doctor", code=1)["problems"]
-    assert told
-    assert [sorted(one) for one in told] == [["check", "detail", "repaired"]] * len(told)
-    assert not any(one["repaired"] for one in told)
-    assert all(one["repaired"] for one in answer(indexed, "doctor", "--repair")["problems"])
+    data = answer(indexed, "doctor", code=1)["problems"]
+    assert data
+    assert [sorted(item) for item in data] == [["check", "detail", "repaired"]] * len(data)
+    assert not any(item["repaired"] for item in data)
+    assert all(item["repaired"] for item in answer(indexed, "doctor", "--repair")["problems"])
     assert answer(indexed, "doctor") == {"problems": []}
     assert answer(indexed, "status")["content_root"] == before
 
@@ -211,16 +211,16 @@ def test_access_is_told_to_people_without_saying_what_is_not_so(indexed: Tree) -
 # --- questions ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", ["anchor chain", "anchor\nchain\n", b"anchor chain"])
-def test_a_question_may_come_from_standard_input(indexed: Tree, given: str | bytes) -> None:
+@pytest.mark.parametrize("query", ["anchor chain", "anchor\nchain\n", b"anchor chain"])
+def test_a_question_may_come_from_standard_input(indexed: Tree, query: str | bytes) -> None:
     typed = indexed.call("search", "anchor chain", "--json").stdout
-    piped = indexed.call("search", "-", "--json", stdin=given).stdout
+    piped = indexed.call("search", "-", "--json", stdin=query).stdout
     assert json.loads(piped)["results"] == json.loads(typed)["results"]
 
 
 def test_filters(indexed: Tree) -> None:
     def paths(*arguments: str) -> set[str]:
-        return {one["path"] for one in answer(indexed, "search", "anchor", *arguments)["results"]}
+        return {item["path"] for item in answer(indexed, "search", "anchor", *arguments)["results"]}
 
     assert paths() == {"a.md", "b.py"}
     assert paths("--kind", "code") == {"b.py"}
@@ -236,15 +236,15 @@ def test_dates_limit_what_has_a_time(tree: Tree) -> None:
     tree.write("a.md", "the anchor")  # its time: 2017-07-14T02:40:02Z
     tree.index()
 
-    def found(*arguments: str) -> int:
+    def count_results(*arguments: str) -> int:
         return len(answer(tree, "search", "anchor", *arguments)["results"])
 
-    assert found("--since", "2017-07-14", "--until", "2017-07-14") == 1
-    assert found("--since", "2017-07-14T02:40:02Z", "--until", "2017-07-14T02:40:02Z") == 1
-    assert found("--since", "2017-07-14T02:40:03") == 0
-    assert found("--until", "2017-07-13") == 0
-    assert found("--until", "2017-07-14T04:40:01+02:00") == 0
-    assert found("--until", "2017-07-14T04:40:02+02:00") == 1
+    assert count_results("--since", "2017-07-14", "--until", "2017-07-14") == 1
+    assert count_results("--since", "2017-07-14T02:40:02Z", "--until", "2017-07-14T02:40:02Z") == 1
+    assert count_results("--since", "2017-07-14T02:40:03") == 0
+    assert count_results("--until", "2017-07-13") == 0
+    assert count_results("--until", "2017-07-14T04:40:01+02:00") == 0
+    assert count_results("--until", "2017-07-14T04:40:02+02:00") == 1
 
 
 def test_a_space_and_a_store_may_be_named(indexed: Tree) -> None:
@@ -260,9 +260,9 @@ def test_a_space_and_a_store_may_be_named(indexed: Tree) -> None:
 def test_a_receipt_is_checked_without_any_store(indexed: Tree, plant: Forest) -> None:
     alone = plant("alone", {})
     receipt, context = alone.root / "receipt.json", alone.root / "context.txt"
-    made = indexed.call("assemble", "anchor", "--receipt", str(receipt))
-    context.write_text(made.stdout, "utf-8")
-    held = alone.call("verify", str(receipt), "--context", str(context))
-    assert (held.returncode, held.stdout) == (0, "the receipt holds\n")
-    context.write_text(made.stdout + " ", "utf-8")
+    assembled = indexed.call("assemble", "anchor", "--receipt", str(receipt))
+    context.write_text(assembled.stdout, "utf-8")
+    verified = alone.call("verify", str(receipt), "--context", str(context))
+    assert (verified.returncode, verified.stdout) == (0, "the receipt holds\n")
+    context.write_text(assembled.stdout + " ", "utf-8")
     assert alone.call("verify", str(receipt), "--context", str(context)).returncode == 1

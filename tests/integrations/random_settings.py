@@ -1,4 +1,4 @@
-"""Settings as people write them: any layout, comments where they may be, other entries around."""
+"""Random settings as people write them: any layout, comments, other entries."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _COMMENTS = [" // own { line\n", "/* in, between */", "/* over\n two */"]
 
 
 def settings(servers: str, events: list[str]) -> st.SearchStrategy[dict[str, Any]]:
-    """Give settings of a client that calls its servers and events so."""
+    """Return settings of a client with these names for its servers and events."""
     hooks = st.dictionaries(
         st.sampled_from([*events, "Stop"]), st.lists(HOOK | GROUP, max_size=2), max_size=3
     )
     known = st.fixed_dictionaries({}, optional={servers: SERVERS, "hooks": hooks})
     return st.builds(
-        lambda more, told, first: {**told, **more} if first else {**more, **told},
+        lambda more, known, first: {**known, **more} if first else {**more, **known},
         st.dictionaries(NAMES, VALUES, max_size=3),
         known,
         st.booleans(),
@@ -40,15 +40,15 @@ def settings(servers: str, events: list[str]) -> st.SearchStrategy[dict[str, Any
 
 
 @st.composite
-def written(draw: st.DrawFn, value: Any, *, comments: bool, top: bool = True) -> str:
-    """Write a value in some layout that says it."""
+def layout(draw: st.DrawFn, value: Any, *, comments: bool, top: bool = True) -> str:
+    """Write a value in a random layout."""
     gaps = st.sampled_from(_BLANKS + (_COMMENTS if comments else []))
 
     def gap() -> str:
         return draw(gaps)
 
     def below(part: Any) -> str:
-        return draw(written(part, comments=comments, top=False))
+        return draw(layout(part, comments=comments, top=False))
 
     if top and draw(st.booleans()):  # as programs write it
         text = json.dumps(value, indent=draw(st.sampled_from([None, 2, 4, "\t"])))
@@ -89,7 +89,7 @@ TABLES = st.sampled_from(
 
 @st.composite
 def tables(draw: st.DrawFn) -> str:
-    """Give a TOML text: keys first, then tables in any order, each at most once."""
+    """Return a TOML text: keys first, then tables in any order, each at most once."""
     picked = draw(st.lists(TABLES, unique=True, max_size=6))
     text = "\n".join(sorted(picked, key=lambda part: part.startswith("[")))
     return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))

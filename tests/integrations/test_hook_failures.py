@@ -1,4 +1,4 @@
-"""Is a failing test or build told from everything else, and what it is about?"""
+"""Failing tests and builds are recognized, and so is their domain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from quire.integrations.hooks import failures
 from quire.memory.vocabulary import DOMAINS
 
-# The command, what it prints, and the tool that failed.
+# Command, output, and the tool that failed.
 PRINTED = [
     ("pytest -q", "F.\n1 failed, 1 passed in 0.12s", "pytest"),
     (

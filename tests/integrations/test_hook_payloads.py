@@ -1,4 +1,4 @@
-"""Is what clients say understood, and are they answered in their own form?"""
+"""Payloads of all clients are parsed, and answers have the form of each client."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ANY = st.recursive(
 )  # fmt: skip
 
 
-def told(said: Any) -> HookEvent:
-    return payloads.parse(json.dumps(said).encode())
+def parse(payload: Any) -> HookEvent:
+    return payloads.parse(json.dumps(payload).encode())
 
 
 def test_claude_code() -> None:
-    failed = told(
+    failed = parse(
         {
             "session_id": "abc123",
             "transcript_path": "/home/ann/.claude/projects/p/abc123.jsonl",
@@ -48,7 +48,7 @@ def test_claude_code() -> None:
         output="Command exited with non-zero status code 1",
         failed=True,
     )
-    passed = told(
+    passed = parse(
         {
             "session_id": "abc123",
             "hook_event_name": "PostToolUse",
@@ -61,7 +61,7 @@ def test_claude_code() -> None:
 
 
 def test_codex() -> None:
-    said = told(
+    event = parse(
         {
             "session_id": "s",
             "turn_id": "t",
@@ -76,11 +76,11 @@ def test_codex() -> None:
             "transcript_path": None,
         }
     )
-    assert (said.command, said.output) == ("cargo test", "test result: FAILED. 1 failed")
+    assert (event.command, event.output) == ("cargo test", "test result: FAILED. 1 failed")
 
 
 def test_cursor() -> None:
-    said = told(
+    event = parse(
         {
             "conversation_id": "c-1",
             "generation_id": "g",
@@ -91,7 +91,7 @@ def test_cursor() -> None:
             "tool_output": '{"exitCode": 1, "stdout": "FAIL", "stderr": ""}',
         }
     )
-    assert (said.session, said.folder, said.exit_code, said.output) == (
+    assert (event.session, event.folder, event.exit_code, event.output) == (
         "c-1",
         "/home/ann/p",
         1,
@@ -100,7 +100,7 @@ def test_cursor() -> None:
 
 
 def test_vscode() -> None:
-    said = told(
+    event = parse(
         {
             "timestamp": "2026-02-09T10:30:00.000Z",
             "cwd": "/p",
@@ -111,7 +111,7 @@ def test_vscode() -> None:
             "tool_response": "npm ERR! Test failed.",
         }
     )
-    assert (said.name, said.session, said.command) == ("PostToolUse", "v-1", "npm test")
+    assert (event.name, event.session, event.command) == ("PostToolUse", "v-1", "npm test")
 
 
 @given(
@@ -120,8 +120,8 @@ def test_vscode() -> None:
         ANY,
     )
 )  # fmt: skip
-def test_any_object_is_understood(said: dict[str, Any]) -> None:
-    result = told(said)
+def test_any_object_is_understood(payload: dict[str, Any]) -> None:
+    result = parse(payload)
     for text in (result.session, result.folder, result.prompt, result.command, result.output):
         assert isinstance(text, str)
         text.encode()
@@ -141,20 +141,20 @@ def test_answers(name: str) -> None:
         if event not in hooks.names:
             continue
         assert payloads.format_answer(hooks, event, HookEvent(), "") == {}
-        said = payloads.format_answer(hooks, event, HookEvent(name="made up"), "page")
+        answer = payloads.format_answer(hooks, event, HookEvent(name="made up"), "page")
         if name == "cursor":
-            assert said == {"additional_context": "page"}
+            assert answer == {"additional_context": "page"}
         else:
             inner = {"hookEventName": hooks.names[event][0], "additionalContext": "page"}
-            assert said == {"hookSpecificOutput": inner}
+            assert answer == {"hookSpecificOutput": inner}
 
 
 def test_the_answer_names_the_event_that_was_told() -> None:
     hooks = CLIENTS["claude-code"].hooks
     assert hooks is not None
     for event, name in ((POST_TOOL, "PostToolUseFailure"), (SESSION_START, "SessionStart")):
-        said = payloads.format_answer(hooks, event, HookEvent(name=name), "page")
-        assert said["hookSpecificOutput"]["hookEventName"] == name
+        answer = payloads.format_answer(hooks, event, HookEvent(name=name), "page")
+        assert answer["hookSpecificOutput"]["hookEventName"] == name
 
 
 def units(text: str) -> int:
@@ -175,6 +175,6 @@ def test_a_page_is_cut_between_paragraphs() -> None:
     page = "\n\n".join(["word " * 99 + "word"] * 40)
     short = shorten(page)
     assert len(short) <= MAX_LENGTH
-    kept = short.removesuffix(CUT_NOTE)
-    assert page.startswith(f"{kept}\n\n")
+    page_start = short.removesuffix(CUT_NOTE)
+    assert page.startswith(f"{page_start}\n\n")
     assert len(short) > MAX_LENGTH - 600

@@ -1,6 +1,6 @@
-"""Does a hook tell what it should, and is it never in the way?
+"""Hooks inject the right context, and never block an assistant.
 
-Hooks run as processes of their own, as assistants start them.
+They run as processes of their own, as assistants start them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 COMMAND = (sys.executable, "-m", "quire")
 PATIENT = ("--timeout", "60")
-"""For what is to be told in full, however busy the machine is."""
+"""For answers that must be complete, however busy the machine is."""
 SLACK = 20
 """Seconds on top of the deadline: a busy machine is slow to start a process."""
 FILES = {
@@ -58,14 +58,14 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Tree:
             "The vault's code is in the safe.", at=3, importance=1.0, share=["owner"]
         )
         for domain, cause in (("debugging", "A stale cache"), ("data", "The schema was older")):
-            made = quire.experiences.start(
+            started = quire.experiences.start(
                 f"Make the tests of {domain} pass",
                 at=4,
                 domain=domain,
                 hypothesis="It is the import",
             )
             quire.experiences.resolve(
-                made.value.id,
+                started.value.id,
                 "falsified",
                 at=5,
                 result="It was not",
@@ -81,19 +81,21 @@ def _rule(glob: str, *principals: str) -> Any:
     return AccessRule(glob, principals)
 
 
-def asked(tree: Tree, event: str, said: Any, *options: str, env: Any = None) -> dict[str, Any]:
+def run_hook(
+    tree: Tree, event: str, payload: Any, *options: str, env: Any = None
+) -> dict[str, Any]:
     """Run a hook; it must end with 0 and one JSON object, and nothing else."""
-    return told(run(tree, event, said, *options, env=env))
+    return parse_answer(run(tree, event, payload, *options, env=env))
 
 
 def run(
-    tree: Tree, event: str, said: Any, *options: str, env: Any = None
+    tree: Tree, event: str, payload: Any, *options: str, env: Any = None
 ) -> subprocess.CompletedProcess[str]:
-    data = said if isinstance(said, bytes) else json.dumps(said).encode()
+    data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     return tree.run("hook", event, *options, stdin=data, command=COMMAND, env=env)
 
 
-def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def parse_answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 1
     answer = json.loads(done.stdout)
@@ -107,7 +109,7 @@ def page(answer: dict[str, Any]) -> str:
     return text
 
 
-def payload(tree: Tree, event: str, **more: Any) -> dict[str, Any]:
+def claude_payload(tree: Tree, event: str, **more: Any) -> dict[str, Any]:
     """What Claude Code says."""
     return {
         "session_id": "00893aaf-19fa-41d2-8238-13269b9b3ca0",
@@ -119,23 +121,23 @@ def payload(tree: Tree, event: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def failing(tree: Tree, **more: Any) -> dict[str, Any]:
-    said = {
+def failed_command(tree: Tree, **more: Any) -> dict[str, Any]:
+    payload = {
         "tool_name": "Bash",
         "tool_input": {"command": "npm test", "description": "Run test suite"},
         "tool_use_id": "toolu_01ABC123",
         "error": "Command exited with non-zero status code 1",
         "is_interrupt": False,
     }
-    return payload(tree, "PostToolUseFailure", **{**said, **more})
+    return claude_payload(tree, "PostToolUseFailure", **{**payload, **more})
 
 
-# --- what is told --------------------------------------------------------------------------------
+# --- what is injected --------------------------------------------------------------------------------
 
 
 def test_session_start(filled: Tree) -> None:
-    said = payload(filled, "SessionStart", source="startup", cwd=str(filled.root / "src"))
-    text = page(asked(filled, "session-start", said, *PATIENT))
+    payload = claude_payload(filled, "SessionStart", source="startup", cwd=str(filled.root / "src"))
+    text = page(run_hook(filled, "session-start", payload, *PATIENT))
     assert "Amounts are whole cents." in text
     assert "a sum changes: add a test" in text
     assert "Run make check." in text
@@ -145,13 +147,13 @@ def test_session_start(filled: Tree) -> None:
 
 
 def test_session_start_elsewhere_and_as_someone_else(filled: Tree) -> None:
-    said = {
+    payload = {
         "conversation_id": "c",
         "workspace_roots": [str(filled.root)],
         "is_background_agent": False,
     }
     options = ("--client", "cursor", "--viewer", "bob", *PATIENT)
-    text = asked(filled, "session-start", said, *options)["additional_context"]
+    text = run_hook(filled, "session-start", payload, *options)["additional_context"]
     assert "Amounts are whole cents." not in text, "that holds below src"
     assert "Be brief." in text
     assert "Run make check." not in text, "Cursor reads AGENTS.md itself"
@@ -160,25 +162,27 @@ def test_session_start_elsewhere_and_as_someone_else(filled: Tree) -> None:
 
 
 def test_prompt(filled: Tree) -> None:
-    said = payload(
+    payload = claude_payload(
         filled, "UserPromptSubmit", prompt="what is the merger with Heron, the staging host"
     )
-    answer = asked(filled, "prompt", said, *PATIENT)
+    answer = run_hook(filled, "prompt", payload, *PATIENT)
     assert answer["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
     assert "The staging host is named heron." in page(answer)
 
 
 def test_prompt_that_nothing_is_known_of(filled: Tree) -> None:
-    done = run(filled, "prompt", payload(filled, "UserPromptSubmit", prompt="zzz qqq"), *PATIENT)
-    assert told(done) == {}
+    done = run(
+        filled, "prompt", claude_payload(filled, "UserPromptSubmit", prompt="zzz qqq"), *PATIENT
+    )
+    assert parse_answer(done) == {}
     assert done.stderr == ""
 
 
 def test_huge_prompt(filled: Tree) -> None:
     """A pasted megabyte with the question at its end."""
     pasted = "lorem ipsum dolor\n" * 60_000 + "so how is the staging host named?"
-    said = payload(filled, "UserPromptSubmit", prompt=pasted)
-    assert "heron" in page(asked(filled, "prompt", said, *PATIENT))
+    payload = claude_payload(filled, "UserPromptSubmit", prompt=pasted)
+    assert "heron" in page(run_hook(filled, "prompt", payload, *PATIENT))
 
 
 def test_much_is_cut(plant: Forest) -> None:
@@ -186,31 +190,33 @@ def test_much_is_cut(plant: Forest) -> None:
     with tree.open() as quire:
         for number in range(25):
             quire.memories.add(f"{number:02} " + "😀" * 400, at=number + 1, importance=0.5)
-    text = page(asked(tree, "session-start", payload(tree, "SessionStart"), *PATIENT))
+    text = page(run_hook(tree, "session-start", claude_payload(tree, "SessionStart"), *PATIENT))
     assert MAX_LENGTH - 700 < len(text.encode("utf-16-le")) // 2 <= MAX_LENGTH
     assert text.endswith(f"… (fact){CUT_NOTE}"), "cut between two memories"
 
 
 def test_the_first_failure_of_a_session(plant: Forest, filled: Tree) -> None:
-    first = asked(filled, "post-tool", failing(filled, session_id="one"), *PATIENT)
+    first = run_hook(filled, "post-tool", failed_command(filled, session_id="one"), *PATIENT)
     assert first["hookSpecificOutput"]["hookEventName"] == "PostToolUseFailure"
     assert "# Premortem: debugging" in page(first)
     assert "A stale cache" in page(first)
-    assert asked(filled, "post-tool", failing(filled, session_id="one"), *PATIENT) == {}
+    assert run_hook(filled, "post-tool", failed_command(filled, session_id="one"), *PATIENT) == {}
     passed = {"tool_response": {"stdout": "2 passed in 0.1s"}, "tool_input": {"command": "pytest"}}
-    said = payload(filled, "PostToolUse", session_id="two", **passed)
-    assert asked(filled, "post-tool", said, *PATIENT) == {}
+    payload = claude_payload(filled, "PostToolUse", session_id="two", **passed)
+    assert run_hook(filled, "post-tool", payload, *PATIENT) == {}
     piped = {"stdout": "no such table: users\n==== 1 failed in 0.1s ====", "stderr": ""}
     more = {"tool_response": piped, "tool_input": {"command": "pytest 2>&1 | tail -3"}}
-    said = payload(filled, "PostToolUse", session_id="two", **more)
-    second = asked(filled, "post-tool", said, *PATIENT)
+    payload = claude_payload(filled, "PostToolUse", session_id="two", **more)
+    second = run_hook(filled, "post-tool", payload, *PATIENT)
     assert second["hookSpecificOutput"]["hookEventName"] == "PostToolUse"
     assert "The schema was older" in page(second)
 
 
 def test_a_domain_without_experience_falls_back_to_debugging(filled: Tree) -> None:
-    said = failing(filled, session_id="ssl", error="ssl.SSLError: certificate verify failed")
-    assert "# Premortem: debugging" in page(asked(filled, "post-tool", said, *PATIENT))
+    payload = failed_command(
+        filled, session_id="ssl", error="ssl.SSLError: certificate verify failed"
+    )
+    assert "# Premortem: debugging" in page(run_hook(filled, "post-tool", payload, *PATIENT))
 
 
 def test_at_the_same_time_one_is_the_first(filled: Tree) -> None:
@@ -223,10 +229,10 @@ def test_at_the_same_time_one_is_the_first(filled: Tree) -> None:
         )
         for _ in range(3)
     ]
-    said = json.dumps(failing(filled, session_id="together")).encode()
+    payload = json.dumps(failed_command(filled, session_id="together")).encode()
     for process in started:
         assert process.stdin is not None
-        process.stdin.write(said)
+        process.stdin.write(payload)
         process.stdin.close()
     answers = []
     for process in started:
@@ -240,7 +246,7 @@ def test_at_the_same_time_one_is_the_first(filled: Tree) -> None:
 def test_sessions_are_forgotten(tmp_path: Path) -> None:
     for number in range(sessions.MAX_SESSIONS + 10):
         assert sessions.mark_first_failure(tmp_path, str(number))
-        file = max((tmp_path / sessions.FOLDER).iterdir(), key=lambda one: one.stat().st_mtime_ns)
+        file = max((tmp_path / sessions.FOLDER).iterdir(), key=lambda file: file.stat().st_mtime_ns)
         os.utime(file, (number, number))
     assert len(list((tmp_path / sessions.FOLDER).iterdir())) == sessions.MAX_SESSIONS
     assert not sessions.mark_first_failure(tmp_path, str(sessions.MAX_SESSIONS + 9))
@@ -252,19 +258,24 @@ def test_nothing_of_a_prompt_or_command_is_kept(plant: Forest) -> None:
     tree.index()
     before = tree.content_root()
     secret = "the-very-secret-word"
-    asked(tree, "prompt", payload(tree, "UserPromptSubmit", prompt=f"journal {secret}"), *PATIENT)
-    said = failing(tree, session_id=secret, tool_input={"command": f"make {secret}"})
-    asked(tree, "post-tool", said, *PATIENT)
+    run_hook(
+        tree,
+        "prompt",
+        claude_payload(tree, "UserPromptSubmit", prompt=f"journal {secret}"),
+        *PATIENT,
+    )
+    payload = failed_command(tree, session_id=secret, tool_input={"command": f"make {secret}"})
+    run_hook(tree, "post-tool", payload, *PATIENT)
     assert tree.content_root() == before
-    kept = [path for path in tree.root.rglob("*") if path.is_file()]
-    assert any(path.parent.name == "hooks" for path in kept)
-    for path in kept:
+    files = [path for path in tree.root.rglob("*") if path.is_file()]
+    assert any(path.parent.name == "hooks" for path in files)
+    for path in files:
         assert secret.encode() not in path.read_bytes()
         assert secret not in path.name
 
 
 @pytest.mark.parametrize(
-    ("client", "said"),
+    ("client", "payload"),
     [
         (
             "codex",
@@ -274,18 +285,18 @@ def test_nothing_of_a_prompt_or_command_is_kept(plant: Forest) -> None:
         ("vscode", {"tool_name": "runInTerminal", "tool_response": "error: could not compile"}),
     ],
 )
-def test_other_clients(filled: Tree, client: str, said: dict[str, Any]) -> None:
+def test_other_clients(filled: Tree, client: str, payload: dict[str, Any]) -> None:
     names = {"codex": "session_id", "cursor": "conversation_id", "vscode": "sessionId"}
     event = "postToolUse" if client == "cursor" else "PostToolUse"
     key = "hookEventName" if client == "vscode" else "hook_event_name"
-    said = {
-        **said,
+    payload = {
+        **payload,
         names[client]: f"of {client}",
         key: event,
         "cwd": str(filled.root),
         "tool_input": {"command": "cargo test"},
     }
-    answer = asked(filled, "post-tool", said, "--client", client, *PATIENT)
+    answer = run_hook(filled, "post-tool", payload, "--client", client, *PATIENT)
     text = answer["additional_context"] if client == "cursor" else page(answer)
     assert "# Premortem: debugging" in text
 
@@ -302,15 +313,15 @@ def clock() -> Iterator[list[float]]:
     assert time.monotonic() - start < limit[0] + SLACK
 
 
-def nothing(done: subprocess.CompletedProcess[str], reason: str) -> None:
-    assert told(done) == {}
+def check_silent(done: subprocess.CompletedProcess[str], reason: str) -> None:
+    assert parse_answer(done) == {}
     assert done.stderr.count("\n") == 1
     assert re.match(f"quire hook: .*{reason}", done.stderr), done.stderr
 
 
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("payload", "reason"),
     [
         (b"", "standard input is not JSON"),
         (b'{"prompt": "x', "standard input is not JSON"),
@@ -319,29 +330,33 @@ def nothing(done: subprocess.CompletedProcess[str], reason: str) -> None:
         (b"{}" + b" " * MAX_INPUT_BYTES, "more than"),
     ],
 )
-def test_bad_input(filled: Tree, said: bytes, reason: str) -> None:
-    nothing(run(filled, "prompt", said), reason)
+def test_bad_input(filled: Tree, payload: bytes, reason: str) -> None:
+    check_silent(run(filled, "prompt", payload), reason)
 
 
 @pytest.mark.usefixtures("clock")
 def test_no_store(plant: Forest) -> None:
     tree = plant("empty")
-    nothing(run(tree, "prompt", payload(tree, "UserPromptSubmit", prompt="hello")), "no store at")
-    nothing(run(tree, "post-tool", failing(tree)), "no store at")
+    check_silent(
+        run(tree, "prompt", claude_payload(tree, "UserPromptSubmit", prompt="hello")), "no store at"
+    )
+    check_silent(run(tree, "post-tool", failed_command(tree)), "no store at")
     assert list((tree.root / ".quire").iterdir()) == [], "nothing is left where nothing is used"
 
 
 @pytest.mark.usefixtures("clock")
 def test_no_such_folder(tree: Tree) -> None:
-    said = payload(tree, "SessionStart", cwd=str(tree.root / "gone"))
-    nothing(run(tree, "session-start", said), "no store at")
+    payload = claude_payload(tree, "SessionStart", cwd=str(tree.root / "gone"))
+    check_silent(run(tree, "session-start", payload), "no store at")
 
 
 @pytest.mark.usefixtures("clock")
 def test_a_broken_store(tree: Tree) -> None:
     tree.store.write_bytes(b"no database at all" * 100)
-    done = run(tree, "prompt", payload(tree, "UserPromptSubmit", prompt="hello"), "--timeout", "9")
-    nothing(done, "not a Quire store")
+    done = run(
+        tree, "prompt", claude_payload(tree, "UserPromptSubmit", prompt="hello"), "--timeout", "9"
+    )
+    check_silent(done, "not a Quire store")
 
 
 @pytest.mark.usefixtures("clock")
@@ -351,8 +366,8 @@ def test_a_locked_store(plant: Forest) -> None:
     with sqlite3.connect(tree.store, isolation_level=None) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
-        said = payload(tree, "UserPromptSubmit", prompt="what is replayed")
-        nothing(run(tree, "prompt", said, "--timeout", "1"), "")
+        payload = claude_payload(tree, "UserPromptSubmit", prompt="what is replayed")
+        check_silent(run(tree, "prompt", payload, "--timeout", "1"), "")
         other.execute("ROLLBACK")
     other.close()
 
@@ -374,11 +389,13 @@ def test_a_hanging_endpoint(plant: Forest) -> None:
         )
         tree.index(embed=True)
         endpoint.usual = Reply({}, held=True)
-        said = payload(tree, "UserPromptSubmit", prompt="total of the cents in the ledger")
-        done = run(tree, "prompt", said, "--embed", "--timeout", "3")
-        nothing(done, "no answer within 3 seconds")
+        payload = claude_payload(
+            tree, "UserPromptSubmit", prompt="total of the cents in the ledger"
+        )
+        done = run(tree, "prompt", payload, "--embed", "--timeout", "3")
+        check_silent(done, "no answer within 3 seconds")
         count = len(endpoint.questions)
-        assert "total" in page(asked(tree, "prompt", said, *PATIENT))
+        assert "total" in page(run_hook(tree, "prompt", payload, *PATIENT))
         assert len(endpoint.questions) == count, "by words alone nobody is asked"
 
 
@@ -413,25 +430,27 @@ def test_input_that_never_ends(filled: Tree) -> None:
 def test_wrong_options(filled: Tree, arguments: tuple[str, ...], way: str) -> None:
     """An assistant takes 2 for a refusal: what is typed wrongly must not end with it."""
     if way == "fast":
-        nothing(filled.run("hook", *arguments, command=COMMAND), "")
+        check_silent(filled.run("hook", *arguments, command=COMMAND), "")
     else:
-        nothing(filled.call("hook", *arguments), "")
+        check_silent(filled.call("hook", *arguments), "")
 
 
 def test_an_event_without_a_place_for_a_context(filled: Tree) -> None:
-    said = {"conversation_id": "c", "prompt": "staging host"}
-    done = run(filled, "prompt", said, "--client", "cursor")
-    nothing(done, "Cursor takes no context at prompt")
+    payload = {"conversation_id": "c", "prompt": "staging host"}
+    done = run(filled, "prompt", payload, "--client", "cursor")
+    check_silent(done, "Cursor takes no context at prompt")
 
 
 def test_a_failure_without_a_session(filled: Tree) -> None:
-    nothing(run(filled, "post-tool", failing(filled, session_id=None)), "sent no session")
+    check_silent(
+        run(filled, "post-tool", failed_command(filled, session_id=None)), "sent no session"
+    )
 
 
 def test_broken_settings(plant: Forest) -> None:
     tree = plant("settings", {"quire.toml": "[embed\n"})
-    done = run(tree, "prompt", payload(tree, "UserPromptSubmit", prompt="hello"), *PATIENT)
-    nothing(done, r".*quire\.toml")
+    done = run(tree, "prompt", claude_payload(tree, "UserPromptSubmit", prompt="hello"), *PATIENT)
+    check_silent(done, r".*quire\.toml")
 
 
 def test_other_commands_are_passed_over_without_the_engine(filled: Tree) -> None:
@@ -441,10 +460,10 @@ def test_other_commands_are_passed_over_without_the_engine(filled: Tree) -> None
         "import os; os._exit = lambda code: (print(sorted(sys.modules), file=sys.stderr), sys.exit(code))\n"
         "from quire.cli.start import main; main()"
     )
-    said = payload(
+    payload = claude_payload(
         filled, "PostToolUse", tool_input={"command": "ls"}, tool_response={"stdout": ""}
     )
-    done = filled.run("-c", code, command=(sys.executable,), stdin=json.dumps(said))
+    done = filled.run("-c", code, command=(sys.executable,), stdin=json.dumps(payload))
     assert done.stdout == "{}\n"
     for heavy in ("numpy", "apsw", "quire.engine", "quire.core.types", "rich", "asyncio"):
         assert f"'{heavy}'" not in done.stderr

@@ -1,4 +1,4 @@
-"""Does `quire install` write what each assistant reads, and keep all else as it was?"""
+"""`quire install` writes what each assistant reads, and keeps everything else as it was."""
 
 from __future__ import annotations
 
@@ -323,8 +323,8 @@ def test_before_and_after(tree: Tree, client: str) -> None:
     assert again.stderr.count("nothing to change") == len(GOLDEN[client])
     assert state(tree.root) == installed
 
-    gone = tree.call("install", client, "--uninstall", "--yes")
-    assert gone.returncode == 0
+    uninstalled = tree.call("install", client, "--uninstall", "--yes")
+    assert uninstalled.returncode == 0
     assert state(tree.root) == before
 
 
@@ -444,9 +444,9 @@ def test_a_viewer_that_is_none_is_refused(tree: Tree) -> None:
     assert state(tree.root) == before
 
 
-@pytest.mark.parametrize(("said", "written"), [("y\n", True), ("n\n", False), ("", False)])
-def test_it_asks(tree: Tree, said: str, *, written: bool) -> None:
-    done = tree.call("install", "zed", *OPTIONS, stdin=said)
+@pytest.mark.parametrize(("answer", "written"), [("y\n", True), ("n\n", False), ("", False)])
+def test_it_asks(tree: Tree, answer: str, *, written: bool) -> None:
+    done = tree.call("install", "zed", *OPTIONS, stdin=answer)
     assert done.returncode == (0 if written else 1)
     assert "Write this?" in done.stderr
     assert (tree.root / ".zed" / "settings.json").exists() is written
@@ -455,10 +455,10 @@ def test_it_asks(tree: Tree, said: str, *, written: bool) -> None:
 
 def test_json(tree: Tree) -> None:
     done = tree.call("install", "zed", *OPTIONS, "--json", "--dry-run")
-    told = json.loads(done.stdout)
-    assert told["written"] is False
-    assert [one["change"] for one in told["files"]] == ["created"]
-    assert told["files"][0]["diff"][1] == f"+++ {tree.root / '.zed' / 'settings.json'}"
+    data = json.loads(done.stdout)
+    assert data["written"] is False
+    assert [file["change"] for file in data["files"]] == ["created"]
+    assert data["files"][0]["diff"][1] == f"+++ {tree.root / '.zed' / 'settings.json'}"
     assert tree.call("install", "zed", "--json").returncode == 2
 
 
@@ -483,8 +483,8 @@ def test_a_record_that_cannot_be_read_is_none(tree: Tree) -> None:
 
 def test_how_quire_is_started(tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*options: str) -> list[str]:
-        told = json.loads(tree.call("install", "zed", "--dry-run", "--json", *options).stdout)
-        text = "\n".join(line[1:] for line in told["files"][0]["diff"][3:])
+        data = json.loads(tree.call("install", "zed", "--dry-run", "--json", *options).stdout)
+        text = "\n".join(line[1:] for line in data["files"][0]["diff"][3:])
         entry = json.loads(text)["context_servers"]["quire"]
         return [entry["command"], *entry["args"]]
 

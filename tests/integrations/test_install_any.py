@@ -1,4 +1,4 @@
-"""Is what an installation does undone to the byte, whatever the settings looked like?"""
+"""An installation is reverted to the byte, whatever the settings looked like."""
 
 from __future__ import annotations
 
@@ -67,28 +67,28 @@ class Place:
         }
 
 
-def said(text: str, *, comments: bool) -> Any:
+def parse_value(text: str, *, comments: bool) -> Any:
     return parse(text, "a file", comments=comments).value
 
 
 def hidden(value: Any) -> Any:
-    """Leave out what belongs to Quire, and what is empty then."""
+    """Remove what belongs to Quire, and what is empty then."""
     if isinstance(value, dict):
-        kept = {key: hidden(part) for key, part in value.items() if key != "quire"}
-        return {key: part for key, part in kept.items() if part not in ({}, [])}
+        members = {key: hidden(part) for key, part in value.items() if key != "quire"}
+        return {key: part for key, part in members.items() if part not in ({}, [])}
     if isinstance(value, list):
-        kept_ = [hidden(part) for part in value if not is_own(part)]
-        return [part for part in kept_ if part not in ({}, [])]
+        items = [hidden(part) for part in value if not is_own(part)]
+        return [part for part in items if part not in ({}, [])]
     return value
 
 
 def filled(client: Client, data: st.DataObject, place: Place) -> dict[str, str]:
-    """Write random settings into some of a client's files; gives what was written."""
+    """Write random settings into some of a client's files; return what was written."""
     texts: dict[str, str] = {}
     events = (
         []
         if client.hooks is None
-        else [one for all_ in client.hooks.names.values() for one in all_]
+        else [name for names in client.hooks.names.values() for name in names]
     )
     shape = random_settings.settings(client.servers.key, events)
     for part in (client.servers, client.hooks):
@@ -99,7 +99,7 @@ def filled(client: Client, data: st.DataObject, place: Place) -> dict[str, str]:
         text = (
             data.draw(st.sampled_from(["", "\n", " \n"]))
             if value is None
-            else data.draw(random_settings.written(value, comments=comments))
+            else data.draw(random_settings.layout(value, comments=comments))
         )
         texts[part.project] = text
         place.write(part.project, text)
@@ -122,7 +122,7 @@ def test_json(name: str, data: st.DataObject) -> None:
                 _check_kept(
                     part.project, place, texts.get(part.project, ""), comments=part.comments
                 )
-        entry = said(place.read(client.servers.project), comments=client.servers.comments)
+        entry = parse_value(place.read(client.servers.project), comments=client.servers.comments)
         assert entry[client.servers.key]["quire"] == server_entry(client.servers, LAUNCH)
         installed = place.state()
 
@@ -141,7 +141,7 @@ def test_json(name: str, data: st.DataObject) -> None:
 def _check_kept(path: str, place: Place, text: str, *, comments: bool) -> None:
     after = place.read(path)
     if text.strip("\ufeff \r\n"):
-        was, now = said(text, comments=comments), said(after, comments=comments)
+        was, now = parse_value(text, comments=comments), parse_value(after, comments=comments)
         now = {key: part for key, part in now.items() if key in was or key != "version"}
         assert hidden(now) == hidden(was)
         assert list(was) == [key for key in now if key in was]
@@ -167,12 +167,12 @@ def test_without_a_record_only_what_belongs_to_quire_is_taken_out(
             if part is None:
                 continue
             after = place.read(part.project)
-            told = said(after, comments=part.comments)
-            told.pop("version", None)
+            remaining = parse_value(after, comments=part.comments)
+            remaining.pop("version", None)
             text = texts.get(part.project, "")
-            was = said(text, comments=part.comments) if text.strip("\ufeff \r\n") else {}
+            was = parse_value(text, comments=part.comments) if text.strip("\ufeff \r\n") else {}
             was.pop("version", None)
-            assert hidden(told) == hidden(was)
+            assert hidden(remaining) == hidden(was)
             assert "--client" not in after
             assert '"quire"' not in after
             assert COMMENT.findall(after) == COMMENT.findall(text)
@@ -250,10 +250,10 @@ def test_hooks_that_a_colleague_installed_give_way_and_come_back(tmp_path: Path)
 def test_a_hook_in_a_group_with_others_is_taken_out_alone(tmp_path: Path) -> None:
     place = Place(tmp_path, "claude-code")
     place.install()
-    told = json.loads(place.read(".claude/settings.json"))
+    data = json.loads(place.read(".claude/settings.json"))
     own = {"type": "command", "command": "notify.sh"}
-    told["hooks"]["PostToolUse"][0]["hooks"].append(own)
-    place.write(".claude/settings.json", json.dumps(told, indent=4))
+    data["hooks"]["PostToolUse"][0]["hooks"].append(own)
+    place.write(".claude/settings.json", json.dumps(data, indent=4))
     place.uninstall()
     left = json.loads(place.read(".claude/settings.json"))
     assert left == {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [own]}]}}

@@ -1,4 +1,4 @@
-"""What do tests of the protocol share? A project with something to know, and servers that run."""
+"""Shared fixtures of the MCP tests: a filled project, and running servers."""
 
 from __future__ import annotations
 

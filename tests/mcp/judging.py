@@ -1,4 +1,4 @@
-"""What do tests of judging clients share? A project with sentences, and clients that answer."""
+"""Shared by the tests of judging clients: a project with sentences, and clients that answer."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Answering:
     def _next(self) -> Any:
         return self.says.pop(0) if len(self.says) > 1 else self.says[0]
 
-    async def sample(self, _: object, asked: types.CreateMessageRequestParams) -> Any:
-        self.sampled.append(asked)
+    async def sample(self, _: object, request: types.CreateMessageRequestParams) -> Any:
+        self.sampled.append(request)
         text = self._next()
         if text is None:
             await anyio.sleep(TIME_LIMIT)
@@ -67,19 +67,19 @@ class Answering:
         content = types.TextContent(type="text", text=text)
         return types.CreateMessageResult(role="assistant", model="oracle-1", content=content)
 
-    async def elicit(self, _: object, asked: Any) -> Any:
-        self.elicited.append(asked)
-        said = self._next()
-        if said is None:
+    async def elicit(self, _: object, request: Any) -> Any:
+        self.elicited.append(request)
+        answer = self._next()
+        if answer is None:
             await anyio.sleep(TIME_LIMIT)
-        if isinstance(said, str):
-            return types.ElicitResult(action=said)  # type: ignore[arg-type]  # one of the three
-        return types.ElicitResult(action="accept", content=said)
+        if isinstance(answer, str):
+            return types.ElicitResult(action=answer)  # type: ignore[arg-type]  # one of the three
+        return types.ElicitResult(action="accept", content=answer)
 
 
 def verdicts(*, complex_: object, private: object) -> str:
-    told = [{"number": 1, "applies": complex_}, {"number": 2, "applies": private}]
-    return json.dumps({"verdicts": told})
+    data = [{"number": 1, "applies": complex_}, {"number": 2, "applies": private}]
+    return json.dumps({"verdicts": data})
 
 
 def boxes(*, complex_: object, private: object) -> dict[str, Any]:
@@ -98,19 +98,19 @@ def connected(where: str | Tree, name: str, mode: str, **callbacks: Any) -> Clie
     return Client(server, mode=mode, client_info=info, **callbacks)
 
 
-async def asks(client: Client, asked: dict[str, Any] = ASKED) -> dict[str, Any]:
+async def assemble(client: Client, request: dict[str, Any] = ASKED) -> dict[str, Any]:
     """Ask for what holds in the situation; gives the context and what its receipt says."""
-    given = await client.call_tool("assemble_context", asked)
-    assert not given.is_error, given.content
-    told: dict[str, Any] = given.structured_content
-    contents = (await client.read_resource(told["receipt_uri"])).contents
+    result = await client.call_tool("assemble_context", request)
+    assert not result.is_error, result.content
+    data: dict[str, Any] = result.structured_content
+    contents = (await client.read_resource(data["receipt_uri"])).contents
     receipt = json.loads(contents[0].text)  # type: ignore[union-attr]  # it is a text
-    return {**told, "receipt": receipt}
+    return {**data, "receipt": receipt}
 
 
-def brought(told: dict[str, Any]) -> set[str]:
+def injected_guides(data: dict[str, Any]) -> set[str]:
     names = {"Complexity", "Privacy"}
-    return {name for name in names if f"### {name} (guide)" in told["text"]}
+    return {name for name in names if f"### {name} (guide)" in data["text"]}
 
 
 def run(test: Callable[[], Awaitable[Any]]) -> Any:

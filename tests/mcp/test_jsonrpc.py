@@ -1,4 +1,4 @@
-"""Does a line stay as it was, to the byte, but for what is put into it?"""
+"""A line stays as it was, to the byte, except for the items that are added."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ def test_a_result_has_one_item_more(  # noqa: PLR0917 - hypothesis gives them by
         line.decode()
     except UnicodeDecodeError:
         return
-    told = add_items(line, {call_key(name): ITEM}.get, first=first)
-    read = json.loads(told)["result"]["content"]
-    assert read[0 if first else -1] == ITEM
+    output = add_items(line, {call_key(name): ITEM}.get, first=first)
+    items = json.loads(output)["result"]["content"]
+    assert items[0 if first else -1] == ITEM
     comma = b"," if content else b""
     put = SAID + comma if first else comma + SAID
-    assert len(told) == len(line) + len(put)
+    assert len(output) == len(line) + len(put)
     assert any(
-        told[:at] + told[at + len(put) :] == line
-        for at in range(len(told))
-        if told.startswith(put, at)
+        output[:at] + output[at + len(put) :] == line
+        for at in range(len(output))
+        if output.startswith(put, at)
     )
 
 
@@ -75,10 +75,10 @@ def test_a_result_has_one_item_more(  # noqa: PLR0917 - hypothesis gives them by
 def test_whatever_is_no_result_stays(message: Any, style: Any) -> None:
     line = written(message, style)
     try:
-        told = add_items(line, lambda _: ITEM)
+        output = add_items(line, lambda _: ITEM)
     except ValueError:
         return  # it is not understood, and the proxy passes it as it is
-    assert told == line, "names are too short here for a result"
+    assert output == line, "names are too short here for a result"
 
 
 STAYS = [
@@ -122,8 +122,8 @@ def test_what_is_not_understood_is_refused(line: bytes) -> None:
 
 def test_a_batch_has_an_item_for_each_result() -> None:
     line = b' [ {"id":1,"result":{"content":[ ]}} , {"method":"x"},{"id":2,"result":{"content":[1.0]}}]\r\n'
-    told = add_items(line, {"1": {"a": 1}, "2": {"b": 2}}.get)
-    assert told == (
+    output = add_items(line, {"1": {"a": 1}, "2": {"b": 2}}.get)
+    assert output == (
         b' [ {"id":1,"result":{"content":[ {"a":1}]}} , {"method":"x"},'
         b'{"id":2,"result":{"content":[1.0,{"b":2}]}}]\r\n'
     )

@@ -1,4 +1,4 @@
-"""Is a client asked as the protocol says, line by line, and is nobody asked where there is none?"""
+"""A client is asked back as the protocol says, line by line; without a client, nobody is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quire.errors import ConfigError
 from quire.rules import open_judge
 from tests.conftest import TIME_LIMIT, Tree
 
-from .judging import ASKED, SITUATION, boxes, brought, verdicts
+from .judging import ASKED, SITUATION, boxes, injected_guides, verdicts
 from .wire import HANDSHAKES, MODERN, Wire, call, initialize, request, wired
 
 SAMPLING: dict[str, Any] = {"sampling": {}}
@@ -30,14 +30,14 @@ def test_a_call_that_is_given_up_asks_no_longer(patient: Tree, server: list[str]
     with wired(server, patient.root) as wire:
         hello(wire, sampling={})
         wire.send(call("assemble_context", 1, **ASKED))
-        asked = wire.receive()
-        assert asked["method"] == "sampling/createMessage"
+        request_ = wire.receive()
+        assert request_["method"] == "sampling/createMessage"
         wire.send(
             {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
         )
-        told = wire.receive()
-        assert told["method"] == "notifications/cancelled"
-        assert told["params"]["requestId"] == asked["id"]
+        message = wire.receive()
+        assert message["method"] == "notifications/cancelled"
+        assert message["params"]["requestId"] == request_["id"]
         assert wire.call("experience", 2, operation="list")["isError"] is False
         assert wire.end() == (0, "")
 
@@ -57,12 +57,14 @@ def test_a_result_that_is_none(patient: Tree, server: list[str], capability: str
         results = [{}, {"role": "assistant"}, {"action": "perhaps"}, {"content": 7}]
         for number, result in enumerate(results, start=1):
             wire.send(call("assemble_context", number, **ASKED))
-            asked = wire.receive()
-            wire.send({"jsonrpc": "2.0", "id": asked["id"], "result": result})
-            told = wire.receive()["result"]
-            assert told["isError"] is False
-            (failure,) = told["structuredContent"]["failed"]
-            assert failure["reason"] == f"wire 1 gave an answer to {asked['method']} that is none"
+            request_ = wire.receive()
+            wire.send({"jsonrpc": "2.0", "id": request_["id"], "result": result})
+            message = wire.receive()["result"]
+            assert message["isError"] is False
+            (failure,) = message["structuredContent"]["failed"]
+            assert (
+                failure["reason"] == f"wire 1 gave an answer to {request_['method']} that is none"
+            )
         assert wire.end() == (0, "")
 
 
@@ -78,26 +80,28 @@ def test_answers_to_something_else(patient: Tree, server: list[str]) -> None:
         return request("tools/call", number, **arguments, **more, _meta=meta)
 
     content = {"type": "text", "text": verdicts(complex_=True, private=False)}
-    said = {"role": "assistant", "model": "oracle-1", "content": content}
+    answer = {"role": "assistant", "model": "oracle-1", "content": content}
     with wired(server, patient.root) as wire:
         first = wire.answer(asking(1))["result"]
         assert first["resultType"] == "input_required"
-        ((key, asked),) = first["inputRequests"].items()
-        assert asked["method"] == "sampling/createMessage"
-        assert wire.answer(asking(2, inputResponses={"other": said}))["result"] == first
+        ((key, request_),) = first["inputRequests"].items()
+        assert request_["method"] == "sampling/createMessage"
+        assert wire.answer(asking(2, inputResponses={"other": answer}))["result"] == first
         form = {"action": "accept", "content": {"statement_1": True}}
-        told = wire.answer(asking(3, inputResponses={key: form}))["result"]["structuredContent"]
-        assert told["failed"][0]["reason"] == (
+        message = wire.answer(asking(3, inputResponses={key: form}))["result"]["structuredContent"]
+        assert message["failed"][0]["reason"] == (
             "a client without a name gave no answer to sampling/createMessage"
         )
-        told = wire.answer(asking(4, inputResponses={key: said}))["result"]["structuredContent"]
-        assert brought(told) == {"Complexity"}
+        message = wire.answer(asking(4, inputResponses={key: answer}))["result"][
+            "structuredContent"
+        ]
+        assert injected_guides(message) == {"Complexity"}
         # Forms are the only way to ask a user; opening an address is none.
         neither = asking(6, {"elicitation": {"url": {}}})
         failed = wire.answer(neither)["result"]["structuredContent"]["failed"]
         assert "can be asked neither" in failed[0]["reason"]
         # Now it is known: the same is asked of nobody.
-        assert wire.answer(asking(5))["result"]["structuredContent"]["text"] == told["text"]
+        assert wire.answer(asking(5))["result"]["structuredContent"]["text"] == message["text"]
         assert wire.end() == (0, "")
 
 
@@ -114,7 +118,7 @@ def test_what_is_asked_comes_with_the_call_itself(url: str) -> None:
     def sent(message: dict[str, Any]) -> Any:
         return post.open(Request(url, json.dumps(message).encode(), headers), timeout=TIME_LIMIT)
 
-    def told(stream: Any) -> Any:
+    def receive(stream: Any) -> Any:
         for line in stream:
             if line.startswith(b"data: {"):
                 return json.loads(line.removeprefix(b"data: "))
@@ -126,11 +130,11 @@ def test_what_is_asked_comes_with_the_call_itself(url: str) -> None:
         headers["Mcp-Session-Id"] = stream.headers["Mcp-Session-Id"]
     sent({"jsonrpc": "2.0", "method": "notifications/initialized"}).close()
     with sent(call("assemble_context", 1, **ASKED)) as stream:
-        asked = told(stream)
-        assert asked["method"] == "elicitation/create"
+        request_ = receive(stream)
+        assert request_["method"] == "elicitation/create"
         form = {"action": "accept", "content": boxes(complex_=True, private=False)}
-        sent({"jsonrpc": "2.0", "id": asked["id"], "result": form}).close()
-        assert brought(told(stream)["result"]["structuredContent"]) == {"Complexity"}
+        sent({"jsonrpc": "2.0", "id": request_["id"], "result": form}).close()
+        assert injected_guides(receive(stream)["result"]["structuredContent"]) == {"Complexity"}
 
 
 # --- where nothing is served -------------------------------------------------------------------

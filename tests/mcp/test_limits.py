@@ -1,4 +1,4 @@
-"""Is every answer short enough for its client, and does it say what it left out?"""
+"""Every result is small enough for its client, and says what it left out."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def counted(value: Any) -> int:
 def test_an_answer_is_bounded(items: list[Any], text: str, notes: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "MAX_TOKENS", FEW)
-        told = {"text": text, "items": items, "notes": notes}
-        kept = limits.fit(told, "items", "text")
-        if limits.count_result(told, "text") <= FEW:
-            assert kept == told
+        data = {"text": text, "items": items, "notes": notes}
+        result = limits.fit(data, "items", "text")
+        if limits.count_result(data, "text") <= FEW:
+            assert result == data
             return
-        assert set(kept) == set(told)
-        assert kept["notes"][-1].endswith("would be too long for one answer")
-        if kept["notes"][-1].startswith("the last "):  # no text was cut
-            assert kept["text"] == text
-            assert kept["items"] == items[: len(kept["items"])]
+        assert set(result) == set(data)
+        assert result["notes"][-1].endswith("would be too long for one answer")
+        if result["notes"][-1].startswith("the last "):  # no text was cut
+            assert result["text"] == text
+            assert result["items"] == items[: len(result["items"])]
         if len(text) < 50:
-            assert limits.count_result(kept, "text") <= FEW
+            assert limits.count_result(result, "text") <= FEW
 
 
 @settings(max_examples=60)
@@ -51,10 +51,10 @@ def test_an_answer_is_bounded(items: list[Any], text: str, notes: list[str]) -> 
 def test_parts_are_short_and_are_the_text_again(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "MAX_TOKENS", FEW)
-        found = limits.split(text)
-        assert "".join(found) == text
-        assert all(limits.count(part) <= FEW for part in found)
-        assert found == [""] or all(found)
+        parts = limits.split(text)
+        assert "".join(parts) == text
+        assert all(limits.count(part) <= FEW for part in parts)
+        assert parts == [""] or all(parts)
 
 
 def test_long_answers_of_a_real_store(plant: Forest, server: list[str]) -> None:
@@ -80,12 +80,12 @@ def test_long_answers_of_a_real_store(plant: Forest, server: list[str]) -> None:
     tree.index()
     with wired(server, tree.root) as wire:
         wire.initialize()
-        found = wire.call("search", 1, query="herring net", k=100)
-        assert counted(found) < CLIENTS
-        told = found["structuredContent"]
-        assert 0 < len(told["results"]) < 100
-        (note,) = [one for one in told["notes"] if "left out" in one]
-        assert note.startswith(f"the last {100 - len(told['results'])} of results are left out")
+        result = wire.call("search", 1, query="herring net", k=100)
+        assert counted(result) < CLIENTS
+        data = result["structuredContent"]
+        assert 0 < len(data["results"]) < 100
+        (note,) = [one for one in data["notes"] if "left out" in one]
+        assert note.startswith(f"the last {100 - len(data['results'])} of results are left out")
         page = wire.call(
             "assemble_context", 2, query="herring net", recipe="documents", max_tokens=100_000
         )
@@ -104,13 +104,13 @@ def test_long_answers_of_a_real_store(plant: Forest, server: list[str]) -> None:
         )
         assert counted(dense) < CLIENTS
         # What cannot be shortened is read in parts, and is whole when they are joined.
-        receipt, uri, met = "", page["structuredContent"]["receipt_uri"], 0
+        receipt, uri, count = "", page["structuredContent"]["receipt_uri"], 0
         while uri:
             first, *after = wire.answer(request("resources/read", 5, uri=uri))["result"]["contents"]
             assert counted([first, *after]) < CLIENTS
             receipt += first["text"]
-            uri, met = (after[0]["uri"] if after else ""), met + 1
-        assert met > 1
+            uri, count = (after[0]["uri"] if after else ""), count + 1
+        assert count > 1
         assert json.loads(receipt)["hash"] == page["structuredContent"]["receipt"]
         with tree.open() as opened:
             (record,) = [one for one in opened.documents.list() if one.path == "hex.txt"]

@@ -1,4 +1,4 @@
-"""Does everything pass the proxy as it is, but for what is known?"""
+"""Everything passes the proxy unchanged, except for the contexts that it adds."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ IDENTITY = {
 def session(
     command: Sequence[str], cwd: Path, messages: Sequence[dict[str, Any]]
 ) -> tuple[list[bytes], int, str]:
-    """Ask one thing after the other; gives all lines that came back, and how it ended."""
-    met = []
+    """Send messages one after the other; return all lines that came back, and how it ended."""
+    lines = []
     with wired(command, cwd, IDENTITY) as wire:
         for message in messages:
             wire.send(message)
             while "id" in message:
                 line = wire.line()
-                met.append(line)
-                told = json.loads(line)
-                if told.get("id") == message["id"] and "method" not in told:
+                lines.append(line)
+                reply = json.loads(line)
+                if reply.get("id") == message["id"] and "method" not in reply:
                     break
-        code, said = wire.end()
-        met += wire.left()
-    return met, code, said
+        code, log = wire.end()
+        lines += wire.left()
+    return lines, code, log
 
 
 def same_but_for_context(direct: Sequence[bytes], proxied: Sequence[bytes]) -> int:
@@ -84,8 +84,8 @@ def same_but_for_context(direct: Sequence[bytes], proxied: Sequence[bytes]) -> i
     return added
 
 
-def logged(said: str) -> str:
-    return re.sub(r"\[?\d\d/\d\d/\d\d \d\d:\d\d:\d\d\]?", " " * 19, said)
+def logged(log: str) -> str:
+    return re.sub(r"\[?\d\d/\d\d/\d\d \d\d:\d\d:\d\d\]?", " " * 19, log)
 
 
 def hello() -> list[dict[str, Any]]:
@@ -108,18 +108,18 @@ def test_a_server_of_times(harbour: Tree) -> None:
         request("resources/list", 8),
         request("nobody/knows", 9, future={"field": [1.0]}),
     ]
-    direct, code, said = session(TIMES, harbour.root, messages)
+    direct, code, log = session(TIMES, harbour.root, messages)
     proxied, *through = session([*PROXY, *PATIENT, "--", *TIMES], harbour.root, messages)
     clock = re.compile(rb"\d\d:\d\d:\d\d(?=[+-])")  # one of them was asked a little later
     clean = [[clock.sub(b"", line) for line in lines] for lines in (direct, proxied)]
     assert same_but_for_context(*clean) == 5
     # What it says beside passes as well: it logs, with the time.
-    assert [code, logged(said)] == [0, logged(str(through[1]))]
+    assert [code, logged(log)] == [0, logged(str(through[1]))]
     assert through[0] == 0
 
 
 def test_a_server_of_git(harbour: Tree, tmp_path: Path) -> None:
-    repository, kept = tmp_path / "repository", tmp_path / "kept"
+    repository, copy = tmp_path / "repository", tmp_path / "copy"
 
     def git(*words: str) -> None:
         subprocess.run(["git", *words], cwd=repository, check=True, env={**os.environ, **IDENTITY})
@@ -131,9 +131,9 @@ def test_a_server_of_git(harbour: Tree, tmp_path: Path) -> None:
     git("commit", "--quiet", "--message", "First")
     (repository / "a.txt").write_text("one\ntwo ä\n")
     (repository / "b.txt").write_text("new\n")
-    shutil.copytree(repository, kept)
+    shutil.copytree(repository, copy)
     here = str(repository)
-    asked: list[tuple[str, dict[str, Any]]] = [
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("git_status", {}),
         ("git_diff_unstaged", {}),
         ("git_add", {"files": ["a.txt"]}),
@@ -154,18 +154,18 @@ def test_a_server_of_git(harbour: Tree, tmp_path: Path) -> None:
     ]
     messages = [
         *hello(),
-        *(call(name, 10 + at, repo_path=here, **more) for at, (name, more) in enumerate(asked)),
+        *(call(name, 10 + at, repo_path=here, **more) for at, (name, more) in enumerate(calls)),
         call("git_status", 90, repo_path="/nowhere"),
     ]
-    direct, code, said = session(GIT, harbour.root, messages)
+    direct, code, log = session(GIT, harbour.root, messages)
     shutil.rmtree(repository)
-    shutil.copytree(kept, repository)
+    shutil.copytree(copy, repository)
     proxied, *through = session([*PROXY, *PATIENT, "--", *GIT], harbour.root, messages)
     tools = {tool["name"] for tool in json.loads(direct[1])["result"]["tools"]}
-    assert tools <= {name for name, _ in asked}, "every tool is called"
+    assert tools <= {name for name, _ in calls}, "every tool is called"
     assert same_but_for_context(direct, proxied) >= len(tools)
     assert sum(b'"isError":true' in line for line in direct) >= 3
-    assert [code, logged(said)] == [0, logged(str(through[1]))]
+    assert [code, logged(log)] == [0, logged(str(through[1]))]
     assert through[0] == 0
 
 
@@ -181,9 +181,9 @@ def test_pictures_sounds_files_and_failures(harbour: Tree) -> None:
     assert sum(b"notifications/progress" in line for line in proxied) == len(PICTURES)
 
 
-def echo(tree: Tree, folder: Path, told: bytes) -> tuple[list[str], Path]:
+def echo(tree: Tree, folder: Path, answers: bytes) -> tuple[list[str], Path]:
     heard, script = folder / "heard", folder / "script"
-    script.write_bytes(told)
+    script.write_bytes(answers)
     return [sys.executable, str(SERVERS / "echo.py"), str(heard), str(script)], heard
 
 
@@ -200,7 +200,7 @@ def test_bytes_that_nobody_understands_pass_both_ways(harbour: Tree, tmp_path: P
         b"{}\n",
         b"x" * 300_000 + b"\n",
     ]
-    told = [
+    answers = [
         b"\n",
         b"more nonsense\n",
         b"\x80\x81\n",
@@ -213,38 +213,38 @@ def test_bytes_that_nobody_understands_pass_both_ways(harbour: Tree, tmp_path: P
         b"y" * 300_000 + b"\n",
         b"the last line has no end",
     ]
-    server, heard = echo(harbour, tmp_path, b"".join(told))
+    server, heard = echo(harbour, tmp_path, b"".join(answers))
     with wired([*PROXY, *PATIENT, "--", *server], harbour.root) as wire:
-        met = []
+        lines = []
         for line in sent:
             wire.send(line)
-            met.append(wire.line())
-        code, said = wire.end()
-        met += wire.left()
+            lines.append(wire.line())
+        code, log = wire.end()
+        lines += wire.left()
     assert heard.read_bytes() == b"".join(sent)
-    assert met == told
+    assert lines == answers
     assert code == 7
-    assert said.endswith("the echo ends\n")
-    assert said.count("quire mcp-proxy: a line passes as it is: ") == 2
+    assert log.endswith("the echo ends\n")
+    assert log.count("quire mcp-proxy: a line passes as it is: ") == 2
 
 
 def served_once(
     tree: Tree, folder: Path, *options: str, env: dict[str, str] | None = None
 ) -> tuple[list[Any], str, Wire]:
-    """Call a tool once through the proxy; gives the content of its result, and what is said."""
+    """Call a tool once through the proxy; return the content of its result, and the log."""
     plain = b'{"id":4,"result":{"content":[{"type":"text","text":"own"}]}}\n'
     server, _ = echo(tree, folder, plain)
     with wired([*PROXY, *options, "--", *server], tree.root, env) as wire:
-        asked = call("lift_load", 4, load="the harbour crane", bell="rings at low tide")
-        content = wire.answer(asked)["result"]["content"]
-        _, said = wire.end()
-    return content, said, wire
+        request = call("lift_load", 4, load="the harbour crane", bell="rings at low tide")
+        content = wire.answer(request)["result"]["content"]
+        _, log = wire.end()
+    return content, log, wire
 
 
 @pytest.mark.parametrize("cap", [60, 1000])
 def test_what_is_added_keeps_the_cap(harbour: Tree, tmp_path: Path, cap: int) -> None:
-    content, said, _ = served_once(harbour, tmp_path, *PATIENT, "--cap", str(cap))
-    assert said == "the echo ends\n"
+    content, log, _ = served_once(harbour, tmp_path, *PATIENT, "--cap", str(cap))
+    assert log == "the echo ends\n"
     added = content[1:]
     if cap == 1000:
         assert "def lift(load)" in added[0]["text"]
@@ -261,7 +261,7 @@ def test_the_place_the_intent_and_the_viewer(harbour: Tree, tmp_path: Path) -> N
         *PATIENT,
         *("--viewer", "carol", "--intent", "heavy", "--place", "start"),
     )
-    assert [one["text"][:6] for one in content] == ["# What", "own"]
+    assert [item["text"][:6] for item in content] == ["# What", "own"]
     assert "Lift the heavy load" in content[0]["text"]
     assert "ninety" not in content[0]["text"]
 
@@ -270,30 +270,30 @@ NO_STORE = "quire mcp-proxy: no context for lift_load: "
 
 
 def test_without_a_store_results_pass(tree: Tree, tmp_path: Path) -> None:
-    content, said, _ = served_once(tree, tmp_path, *PATIENT)
+    content, log, _ = served_once(tree, tmp_path, *PATIENT)
     assert content == [{"type": "text", "text": "own"}]
-    (line,) = [line for line in said.splitlines() if line.startswith(NO_STORE)]
+    (line,) = [line for line in log.splitlines() if line.startswith(NO_STORE)]
     assert "quire index" in line
     assert not tree.store.exists()
 
 
 def test_a_context_that_is_late_is_left_out(harbour: Tree, tmp_path: Path) -> None:
     began = time.monotonic()
-    content, said, _ = served_once(harbour, tmp_path, "--timeout", "1")
+    content, log, _ = served_once(harbour, tmp_path, "--timeout", "1")
     assert content == [{"type": "text", "text": "own"}]
-    assert f"{NO_STORE}it took longer than 0.001 s" in said
+    assert f"{NO_STORE}it took longer than 0.001 s" in log
     assert time.monotonic() - began < TIME_LIMIT
 
 
 def test_a_damaged_store_and_wrong_settings_let_results_pass(tree: Tree, tmp_path: Path) -> None:
     tree.write(".quire/store.db", b"this is no store at all" * 100)
-    content, said, _ = served_once(tree, tmp_path, *PATIENT)
+    content, log, _ = served_once(tree, tmp_path, *PATIENT)
     assert content == [{"type": "text", "text": "own"}]
-    assert NO_STORE in said
+    assert NO_STORE in log
     tree.write("quire.toml", "[embed]\nprovider = 3\n")
-    content, said, _ = served_once(tree, tmp_path, *PATIENT)
+    content, log, _ = served_once(tree, tmp_path, *PATIENT)
     assert content == [{"type": "text", "text": "own"}]
-    assert "Traceback" not in said
+    assert "Traceback" not in log
 
 
 def test_the_official_client_through_the_proxy(harbour: Tree) -> None:
@@ -386,16 +386,16 @@ def test_a_call_that_is_taken_back_is_forgotten(harbour: Tree, tmp_path: Path) -
     server, _ = echo(harbour, tmp_path, b'{}\n{}\n{"id":4,"result":{"content":[]}}\n')
     with wired([*PROXY, *PATIENT, "--", *server], harbour.root) as wire:
         wire.send(call("lift_load", 4))
-        gone = {"requestId": 4}
-        wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone})
+        params = {"requestId": 4}
+        wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
         wire.send(request("ping", 5))
-        met = [wire.line() for _ in range(3)]
-        assert met[2] == b'{"id":4,"result":{"content":[]}}\n', "late as it is, nothing is added"
+        lines = [wire.line() for _ in range(3)]
+        assert lines[2] == b'{"id":4,"result":{"content":[]}}\n', "late as it is, nothing is added"
         assert wire.end() == (7, "the echo ends\n")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ([], "Missing argument 'COMMAND...'"),
         (["--", "no-such-command-here"], "no-such-command-here cannot be run"),
@@ -403,7 +403,7 @@ def test_a_call_that_is_taken_back_is_forgotten(harbour: Tree, tmp_path: Path) -
         (["--timeout", "soon", "--", "true"], "--timeout"),
     ],
 )
-def test_what_cannot_be_run(tree: Tree, words: list[str], said: str) -> None:
+def test_what_cannot_be_run(tree: Tree, words: list[str], message: str) -> None:
     done = tree.run("mcp-proxy", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr

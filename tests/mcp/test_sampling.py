@@ -1,4 +1,4 @@
-"""Can the official client use the server, over standard streams and over HTTP?"""
+"""The official client can use the server, over standard streams and over HTTP."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ def over_streams(tree: Tree, mode: str) -> Client:
 
 
 async def uses(client: Client, version: str) -> None:
-    """List, call, read, ask for a prompt, be told of progress."""
+    """List, call, read, render a prompt, receive progress."""
     async with client:
         assert client.protocol_version == version
         assert [tool.name for tool in (await client.list_tools()).tools] == NAMES
-        met: list[tuple[float, str | None]] = []
+        reported: list[tuple[float, str | None]] = []
 
         async def hear(progress: float, total: float | None, message: str | None) -> None:
-            met.append((progress, message))
+            reported.append((progress, message))
 
-        # The client itself holds what is told against the tool's schema.
+        # The client itself checks the result against the schema of the tool.
         page = await client.call_tool(
             "assemble_context", {"query": "harbour bell"}, progress_callback=hear
         )
-        assert met == [(1.0, "opening the store"), (2.0, "assembling")]
-        told: dict[str, Any] = page.structured_content
-        assert "The harbour bell rings at low tide." in told["text"]
-        assert page.content[0].text == told["text"]  # type: ignore[union-attr]  # it is a text
-        (context,) = (await client.read_resource(told["context_uri"])).contents
-        assert context.text == told["text"]  # type: ignore[union-attr]  # likewise
-        listed = [str(one.uri) for one in (await client.list_resources()).resources]
-        assert listed[:2] == [told["context_uri"], told["receipt_uri"]]
-        source = (await client.read_resource(told["sources"][0]["uri"])).contents
+        assert reported == [(1.0, "opening the store"), (2.0, "assembling")]
+        data: dict[str, Any] = page.structured_content
+        assert "The harbour bell rings at low tide." in data["text"]
+        assert page.content[0].text == data["text"]  # type: ignore[union-attr]  # it is a text
+        (context,) = (await client.read_resource(data["context_uri"])).contents
+        assert context.text == data["text"]  # type: ignore[union-attr]  # likewise
+        listed = [str(item.uri) for item in (await client.list_resources()).resources]
+        assert listed[:2] == [data["context_uri"], data["receipt_uri"]]
+        source = (await client.read_resource(data["sources"][0]["uri"])).contents
         assert "harbour bell" in source[0].text  # type: ignore[union-attr]  # likewise
-        held = await client.call_tool("verify", {"receipt": told["receipt"]})
-        assert held.structured_content["holds"] is True
+        checked = await client.call_tool("verify", {"receipt": data["receipt"]})
+        assert checked.structured_content["holds"] is True
         failed = await client.call_tool("search", {"query": ""})
         assert failed.is_error
         prompt = await client.get_prompt("context_for_task", {"task": "Ring"})
@@ -59,16 +59,16 @@ async def uses(client: Client, version: str) -> None:
         with pytest.raises(MCPError, match="unknown prompt 'sing'; choose from context_for_task, "):
             await client.get_prompt("sing")
 
-        asked: list[Any] = []
+        results: list[Any] = []
 
         async def ask(query: str) -> None:
-            asked.append(await client.call_tool("search", {"query": query, "k": 1}))
+            results.append(await client.call_tool("search", {"query": query, "k": 1}))
 
         async with anyio.create_task_group() as group:
             for query in ("harbour", "tide", "crane", "bell"):
                 group.start_soon(ask, query)
-        assert len(asked) == 4
-        assert not any(one.is_error for one in asked)
+        assert len(results) == 4
+        assert not any(item.is_error for item in results)
 
 
 @pytest.mark.parametrize(("mode", "version"), [("legacy", HANDSHAKES[-1]), ("auto", MODERN)])
@@ -90,8 +90,8 @@ def test_a_viewer_over_http(harbour: Tree, monkeypatch: pytest.MonkeyPatch) -> N
 
     async def finds(url: str) -> list[str]:
         async with Client(url) as client:
-            found = await client.call_tool("search", {"query": "doubloons and ships"})
-            return [one["path"] for one in found.structured_content["results"]]
+            result = await client.call_tool("search", {"query": "doubloons and ships"})
+            return [item["path"] for item in result.structured_content["results"]]
 
     with listening(harbour, "--viewer", "carol") as url:
         assert anyio.run(finds, url) == ["docs/harbour.md", "src/crane.py"]
@@ -130,7 +130,7 @@ def test_a_call_is_given_up_over_http(plant: Forest, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("nowhere", "write PORT, or HOST:PORT"),
         ("127.0.0.1:", "write PORT, or HOST:PORT"),
@@ -138,12 +138,12 @@ def test_a_call_is_given_up_over_http(plant: Forest, monkeypatch: pytest.MonkeyP
         ("256.256.256.256:80", "name another HOST:PORT"),
     ],
 )
-def test_a_place_that_cannot_be_listened_at(tree: Tree, address: str, said: str) -> None:
+def test_a_place_that_cannot_be_listened_at(tree: Tree, address: str, message: str) -> None:
     done = tree.call("mcp", "--http", address)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("quire: --http: ")
     assert address in done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_another_site_cannot_use_a_browser_to_ask(harbour: Tree) -> None:

@@ -1,4 +1,4 @@
-"""Does the server keep to the protocol, in every revision, whatever it is sent?"""
+"""The server keeps to the protocol, in every revision, whatever it receives."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_every_revision_with_a_handshake(harbour: Tree, server: list[str], versi
         assert set(hello["capabilities"]) == {"tools", "resources", "prompts"}
         tools = wire.answer(request("tools/list", 1))["result"]["tools"]
         assert [tool["name"] for tool in tools] == NAMES
-        found = wire.call("search", 2, query="who is the pilot of the harbour")
-        assert "Wren" in found["content"][0]["text"]
+        result = wire.call("search", 2, query="who is the pilot of the harbour")
+        assert "Wren" in result["content"][0]["text"]
         assert wire.end() == (0, "")
 
 
@@ -62,11 +62,11 @@ def test_the_revision_without_a_handshake(harbour: Tree, server: list[str]) -> N
         "io.modelcontextprotocol/clientCapabilities": {},
     }
     with wired(server, harbour.root) as wire:
-        told = wire.answer(request("server/discover", 1, _meta=meta))["result"]
-        assert told["supportedVersions"] == [MODERN]
-        asked = request("tools/call", 2, name="search", arguments={"query": "pilot"}, _meta=meta)
-        found = wire.answer(asked)["result"]
-        assert found["structuredContent"]["results"][0]["path"] == "docs/harbour.md"
+        data = wire.answer(request("server/discover", 1, _meta=meta))["result"]
+        assert data["supportedVersions"] == [MODERN]
+        request_ = request("tools/call", 2, name="search", arguments={"query": "pilot"}, _meta=meta)
+        result = wire.answer(request_)["result"]
+        assert result["structuredContent"]["results"][0]["path"] == "docs/harbour.md"
 
 
 def test_garbage_does_not_end_it(harbour: Tree, server: list[str]) -> None:
@@ -87,9 +87,9 @@ def test_garbage_does_not_end_it(harbour: Tree, server: list[str]) -> None:
         wrong = wire.answer(request("tools/call", 7, name=3))
         assert wrong["error"]["code"] == -32602
         assert wire.call("search", 8, query="pilot")["isError"] is False
-        code, said = wire.end()
+        code, log = wire.end()
         assert code == 0
-        assert "Traceback" not in said
+        assert "Traceback" not in log
 
 
 def test_the_handshake_needs_no_store_and_a_call_says_so(tree: Tree, server: list[str]) -> None:
@@ -101,11 +101,11 @@ def test_the_handshake_needs_no_store_and_a_call_says_so(tree: Tree, server: lis
         assert failed["isError"] is True
         assert "quire index" in failed["content"][0]["text"]
         assert not tree.store.exists()
-        kept = wire.call("remember", 4, text="The pilot is named Wren.")
-        assert kept["structuredContent"]["content"] == "The pilot is named Wren."
+        memory = wire.call("remember", 4, text="The pilot is named Wren.")
+        assert memory["structuredContent"]["content"] == "The pilot is named Wren."
         assert tree.store.exists()
-        (found,) = wire.call("search", 5, query="pilot")["structuredContent"]["results"]
-        assert found["text"] == "The pilot is named Wren."
+        (result,) = wire.call("search", 5, query="pilot")["structuredContent"]["results"]
+        assert result["text"] == "The pilot is named Wren."
 
 
 def test_what_is_listed_says_what_it_does(harbour: Tree, server: list[str]) -> None:
@@ -130,11 +130,11 @@ def test_what_is_listed_says_what_it_does(harbour: Tree, server: list[str]) -> N
         assert tool["annotations"]["openWorldHint"] is False
     reading = {tool["name"] for tool in tools["tools"] if tool["annotations"]["readOnlyHint"]}
     assert reading == set(NAMES) - {"remember", "experience"}
-    assert [one["name"] for one in prompts["prompts"]] == [
+    assert [item["name"] for item in prompts["prompts"]] == [
         "context_for_task",
         "premortem_before_debugging",
     ]
-    assert [one["uriTemplate"] for one in templates["resourceTemplates"]] == [
+    assert [item["uriTemplate"] for item in templates["resourceTemplates"]] == [
         "quire://context/{hash}",
         "quire://receipt/{hash}",
         "quire://source/{id}",
@@ -148,18 +148,18 @@ def test_every_tool_answers_as_its_schema_says(plant: Forest, server: list[str])
         tools = wire.answer(request("tools/list", 1))["result"]["tools"]
         schemas = {tool["name"]: Draft202012Validator(tool["outputSchema"]) for tool in tools}
 
-        def told(tool: str, **given: Any) -> Any:
-            result = wire.call(tool, 2, **given)
+        def call_tool(tool: str, **arguments: Any) -> Any:
+            result = wire.call(tool, 2, **arguments)
             assert result.get("isError", False) is False, result
             schemas[tool].validate(result["structuredContent"])
             return result["structuredContent"]
 
-        page = told("assemble_context", query="harbour bell at low tide")
+        page = call_tool("assemble_context", query="harbour bell at low tide")
         assert "The harbour bell rings" in page["text"]
         assert page["tokens"] <= page["available"] == 2000
-        code = told("assemble_context", query="harbour", types=["code"], limit=1)["sources"]
-        assert [(one["section"], one["path"]) for one in code] == [("code", "src/crane.py")]
-        texts = told(
+        code = call_tool("assemble_context", query="harbour", types=["code"], limit=1)["sources"]
+        assert [(item["section"], item["path"]) for item in code] == [("code", "src/crane.py")]
+        texts = call_tool(
             "assemble_context",
             query="harbour",
             recipe="documents",
@@ -168,15 +168,19 @@ def test_every_tool_answers_as_its_schema_says(plant: Forest, server: list[str])
             model="gpt-4o",
         )
         assert texts["available"] == 8000
-        assert {one["path"] for one in texts["sources"]} == {"docs/harbour.md", "docs/tides.md"}
+        assert {item["path"] for item in texts["sources"]} == {"docs/harbour.md", "docs/tides.md"}
         assert any("lowered from 50000 to 8000" in note for note in texts["notes"])
-        assert "The rope was worn" in told("get_premortem_context", domain="debugging")["text"]
-        found = told("search", query="tide", k=1, kinds=["document"])["results"]
-        assert [one["path"] for one in found] == ["docs/tides.md"]
-        why = told("explain", query="tide", recipe="documents", path="src/crane.py", max_tokens=60)
+        assert "The rope was worn" in call_tool("get_premortem_context", domain="debugging")["text"]
+        result = call_tool("search", query="tide", k=1, kinds=["document"])["results"]
+        assert [item["path"] for item in result] == ["docs/tides.md"]
+        why = call_tool(
+            "explain", query="tide", recipe="documents", path="src/crane.py", max_tokens=60
+        )
         assert why["pieces"][0]["path"] == "src/crane.py"
-        assert {one["verdict"] for one in why["decisions"]} <= {"kept", "cut", "dropped"}
-        why = told("explain", query="tide", recipe="documents", path="docs/tides.md", max_tokens=1)
+        assert {item["verdict"] for item in why["decisions"]} <= {"kept", "cut", "dropped"}
+        why = call_tool(
+            "explain", query="tide", recipe="documents", path="docs/tides.md", max_tokens=1
+        )
         (piece,) = why["pieces"]
         (lets_in,) = piece["lets_in"]
         assert piece["checked"]
@@ -184,34 +188,37 @@ def test_every_tool_answers_as_its_schema_says(plant: Forest, server: list[str])
         enough = int(lets_in.removeprefix("max_tokens = "))
         more = {"query": "tide", "recipe": "documents"}
         assert "docs/tides.md" in {
-            one["path"] for one in told("assemble_context", max_tokens=enough, **more)["sources"]
+            item["path"]
+            for item in call_tool("assemble_context", max_tokens=enough, **more)["sources"]
         }
-        assert told("assemble_context", **more)["available"] == 4000, "as the recipe says"
-        kept = told("remember", text="Gulls steal fish.", importance=0.9, category="fact")
-        assert kept["importance"] == 0.9
-        (started,) = told("experience", operation="start", goal="Mend the rope", domain="feature")[
-            "experiences"
-        ]
+        assert call_tool("assemble_context", **more)["available"] == 4000, "as the recipe says"
+        memory = call_tool("remember", text="Gulls steal fish.", importance=0.9, category="fact")
+        assert memory["importance"] == 0.9
+        (started,) = call_tool(
+            "experience", operation="start", goal="Mend the rope", domain="feature"
+        )["experiences"]
         name = started["id"]
-        (updated,) = told("experience", operation="update", id=name, hypothesis="Tar helps")[
+        (updated,) = call_tool("experience", operation="update", id=name, hypothesis="Tar helps")[
             "experiences"
         ]
         assert updated["hypothesis"] == "Tar helps"
-        (ended,) = told(
+        (ended,) = call_tool(
             "experience", operation="resolve", id=name, outcome="confirmed", result="It held"
         )["experiences"]
         assert (ended["outcome"], ended["tier"]) == ("confirmed", "silver")
-        assert len(told("experience", operation="list")["experiences"]) == 2
-        assert told("experience", operation="show", id=name)["experiences"] == [ended]
-        fresh = told("assemble_context", query="gulls")
-        assert told("verify", receipt=fresh["receipt"])["holds"] is True
-        assert told("verify", receipt=fresh["receipt"], context="another")["holds"] is False
+        assert len(call_tool("experience", operation="list")["experiences"]) == 2
+        assert call_tool("experience", operation="show", id=name)["experiences"] == [ended]
+        fresh = call_tool("assemble_context", query="gulls")
+        assert call_tool("verify", receipt=fresh["receipt"])["holds"] is True
+        assert call_tool("verify", receipt=fresh["receipt"], context="another")["holds"] is False
         (whole, *_) = wire.answer(request("resources/read", 3, uri=fresh["receipt_uri"]))["result"][
             "contents"
         ]
-        assert told("verify", receipt=json.loads(whole["text"]), context=fresh["text"])["holds"]
+        assert call_tool("verify", receipt=json.loads(whole["text"]), context=fresh["text"])[
+            "holds"
+        ]
         altered = {**json.loads(whole["text"]), "tokens": 1}
-        assert told("verify", receipt=altered)["differences"]
+        assert call_tool("verify", receipt=altered)["differences"]
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
@@ -244,10 +251,10 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 
 
 def test_what_is_wrong_is_said_in_a_sentence(wire: Wire) -> None:
-    for number, (tool, given, said) in enumerate(WRONG, start=1):
-        result = wire.answer(call(tool, number, **given))["result"]
-        assert result["isError"] is True, (tool, given)
-        assert said in result["content"][0]["text"], (tool, given)
+    for number, (tool, arguments, expected) in enumerate(WRONG, start=1):
+        result = wire.answer(call(tool, number, **arguments))["result"]
+        assert result["isError"] is True, (tool, arguments)
+        assert expected in result["content"][0]["text"], (tool, arguments)
         assert "Traceback" not in result["content"][0]["text"]
     unknown = wire.answer(call("dance", 90))["error"]
     assert unknown["message"].startswith("unknown tool 'dance'; choose from assemble_context, ")
@@ -259,19 +266,21 @@ def test_what_is_wrong_is_said_in_a_sentence(wire: Wire) -> None:
     ):
         assert wire.answer(request("resources/read", 91, uri=uri))["error"]["code"] == -32602
     for name in ("dance", "context_for_task"):
-        asked = request("prompts/get", 92, name=name, arguments={})
-        assert wire.answer(asked)["error"]["code"] == -32602
+        request_ = request("prompts/get", 92, name=name, arguments={})
+        assert wire.answer(request_)["error"]["code"] == -32602
 
 
 def test_prompts_hold_what_is_known(wire: Wire) -> None:
-    asked = request("prompts/get", 1, name="context_for_task", arguments={"task": "Ring the bell"})
-    (message,) = wire.answer(asked)["result"]["messages"]
+    request_ = request(
+        "prompts/get", 1, name="context_for_task", arguments={"task": "Ring the bell"}
+    )
+    (message,) = wire.answer(request_)["result"]["messages"]
     assert message["content"]["text"].startswith("Ring the bell\n\n# Context")
     assert "The harbour bell rings at low tide." in message["content"]["text"]
-    asked = request(
+    request_ = request(
         "prompts/get", 2, name="premortem_before_debugging", arguments={"failure": "It slips."}
     )
-    (message,) = wire.answer(asked)["result"]["messages"]
+    (message,) = wire.answer(request_)["result"]["messages"]
     assert message["content"]["text"].startswith("It slips.")
     assert "The rope was worn" in message["content"]["text"]
 
@@ -279,21 +288,21 @@ def test_prompts_hold_what_is_known(wire: Wire) -> None:
 def test_a_viewer_sees_only_theirs(harbour: Tree, server: list[str]) -> None:
     with harbour.open() as opened:
         (pay,) = opened.documents.chunks("hr/pay.md")
-    told = {}
+    answers = {}
     for viewer in ("alice", "carol"):
         with wired([*server, "--viewer", viewer], harbour.root) as wire:
             wire.initialize()
             page = wire.call("assemble_context", 1, query="doubloons", recipe="documents")
-            found = wire.call("search", 2, query="doubloons")
+            result = wire.call("search", 2, query="doubloons")
             read = [
                 wire.answer(request("resources/read", 3, uri=f"quire://source/{name}"))
                 for name in (pay.id, pay.record_id)
             ]
             why = wire.call("explain", 5, query="doubloons", path="hr/pay.md")
-            told[viewer] = json.dumps([page, found, read, why])
-    assert "ninety doubloons" in told["alice"]
-    assert "ninety" not in told["carol"]
-    assert f"nothing here has the id '{pay.id}'" in told["carol"]
+            answers[viewer] = json.dumps([page, result, read, why])
+    assert "ninety doubloons" in answers["alice"]
+    assert "ninety" not in answers["carol"]
+    assert f"nothing here has the id '{pay.id}'" in answers["carol"]
 
 
 def test_what_a_viewer_writes_is_theirs(plant: Forest, server: list[str]) -> None:
@@ -313,10 +322,10 @@ def test_many_calls_at_once(wire: Wire) -> None:
     alone = [wire.call("search", 1, query=query)["structuredContent"] for query in queries[:6]]
     for number, query in enumerate(queries, start=100):
         wire.send(call("search", number, query=query))
-    told = [wire.receive() for _ in queries]
-    assert sorted(one["id"] for one in told) == list(range(100, 100 + len(queries)))
-    for one in told:
-        assert one["result"]["structuredContent"] == alone[(one["id"] - 100) % 6]
+    replies = [wire.receive() for _ in queries]
+    assert sorted(item["id"] for item in replies) == list(range(100, 100 + len(queries)))
+    for item in replies:
+        assert item["result"]["structuredContent"] == alone[(item["id"] - 100) % 6]
 
 
 def vectors(question: dict[str, Any]) -> Reply:
@@ -340,22 +349,22 @@ def test_a_long_call_tells_how_far_it_is_and_can_be_given_up(
         with wired(server, tree.root) as wire:
             wire.initialize()
             endpoint.usual = Reply(None, held=True)
-            asked = call("search", 7, query="anchor")
-            asked["params"]["_meta"] = {"progressToken": "seven"}
-            wire.send(asked)
+            request_ = call("search", 7, query="anchor")
+            request_["params"]["_meta"] = {"progressToken": "seven"}
+            wire.send(request_)
             steps = [wire.receive()["params"] for _ in range(2)]
-            assert [one["progressToken"] for one in steps] == ["seven", "seven"]
-            assert [one["progress"] for one in steps] == [1, 2]
-            assert [one["message"] for one in steps] == ["opening the store", "searching"]
+            assert [item["progressToken"] for item in steps] == ["seven", "seven"]
+            assert [item["progress"] for item in steps] == [1, 2]
+            assert [item["message"] for item in steps] == ["opening the store", "searching"]
             # The call hangs; others are answered all the same.
             assert wire.answer(request("ping", 8))["result"] == {}
             assert wire.call("experience", 9, operation="list")["isError"] is False
-            gone = {"requestId": 7, "reason": "no longer wanted"}
-            wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone})
+            params = {"requestId": 7, "reason": "no longer wanted"}
+            wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
             assert wire.answer(request("ping", 10))["result"] == {}
             # It still hangs in its thread, which is not waited for; and it is never answered.
-            code, said = wire.end()
-            assert (code, said) == (0, "")
+            code, log = wire.end()
+            assert (code, log) == (0, "")
             assert not endpoint.over.is_set()
             assert wire.left() == []
 
@@ -375,8 +384,8 @@ def test_what_is_printed_does_not_reach_the_client(harbour: Tree) -> None:
     with wired([sys.executable, "-c", program], harbour.root) as wire:
         wire.initialize()
         assert wire.call("search", query="pilot")["isError"] is False
-        code, said = wire.end()
-        assert (code, said, wire.left()) == (0, "noise\n", [])
+        code, log = wire.end()
+        assert (code, log, wire.left()) == (0, "noise\n", [])
 
 
 def test_a_defect_is_told_in_a_sentence(harbour: Tree) -> None:
@@ -390,8 +399,8 @@ def test_a_defect_is_told_in_a_sentence(harbour: Tree) -> None:
         wire.initialize()
         result = wire.call("search", query="pilot")
         assert result["isError"] is True
-        said = "search failed inside Quire: ZeroDivisionError: division by zero"
-        assert result["content"][0]["text"] == said
+        expected = "search failed inside Quire: ZeroDivisionError: division by zero"
+        assert result["content"][0]["text"] == expected
         assert wire.end() == (0, "quire mcp: search: ZeroDivisionError: division by zero\n")
 
 

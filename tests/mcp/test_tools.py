@@ -1,4 +1,4 @@
-"""Does a tool learn what is known, and run whatever happens?"""
+"""Wrapped tools receive a context, and run even if assembling fails."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def engine(harbour: Tree) -> Iterator[quire.Quire]:
 
 
 def test_a_function_of_a_mapping(engine: quire.Quire) -> None:
-    met: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = []
 
     def lift(params: dict[str, Any]) -> dict[str, Any]:
-        met.append(params)
+        calls.append(params)
         return {"content": [], "_meta": {"own": 1}}
 
-    given = {"load": "harbour crane", "intent": "ring the bell"}
+    arguments = {"load": "harbour crane", "intent": "ring the bell"}
     aware = quire.context_aware({"lift": lift}, engine)
-    result = aware["lift"](given)  # type: ignore[operator]  # it was a function, so it is one
-    (params,) = met
+    result = aware["lift"](arguments)  # type: ignore[operator]  # it was a function, so it is one
+    (params,) = calls
     context = params.pop("_context")
-    assert params == given == {"load": "harbour crane", "intent": "ring the bell"}
+    assert params == arguments == {"load": "harbour crane", "intent": "ring the bell"}
     assert '"tool": "lift"' in context.text
     assert "The harbour bell rings" in context.text
     assert context.tokens <= 1000
@@ -96,18 +96,18 @@ def test_a_tool_with_a_handler_keeps_all_else(engine: quire.Quire) -> None:
 
 
 def test_results_of_the_official_kit_are_marked(engine: quire.Quire) -> None:
-    held = types.CallToolResult(content=[types.TextContent(type="text", text="done")])
-    aware: Any = quire.context_aware({"lift": lambda _: held, "say": lambda _: "done"}, engine)
-    told = aware["lift"]({"load": "harbour"}).model_dump(by_alias=True)
-    assert told["_meta"]["contextUsed"]["receipt"]
-    assert held.meta is None
+    result_ = types.CallToolResult(content=[types.TextContent(type="text", text="done")])
+    aware: Any = quire.context_aware({"lift": lambda _: result_, "say": lambda _: "done"}, engine)
+    marked = aware["lift"]({"load": "harbour"}).model_dump(by_alias=True)
+    assert marked["_meta"]["contextUsed"]["receipt"]
+    assert result_.meta is None
     assert aware["say"]({"load": "harbour"}) == "done", "a text has no place for it"
 
 
 def test_the_tool_runs_where_the_context_fails(plant: Forest) -> None:
     tree = fill(plant())
     with tree.open() as engine:
-        aware: Any = quire.context_aware({"lift": lambda given: {"c": given["_context"]}}, engine)
+        aware: Any = quire.context_aware({"lift": lambda params: {"c": params["_context"]}}, engine)
         tree.write("quire.toml", "[embed]\nprovider = 3\n")
         result = aware["lift"]({"load": "harbour"})
         assert result["c"] is None
@@ -116,8 +116,8 @@ def test_the_tool_runs_where_the_context_fails(plant: Forest) -> None:
     closed = aware["lift"]({"load": "harbour"})
     assert closed["_meta"]["contextUsed"]["failed"]
 
-    async def lift(given: dict[str, Any]) -> dict[str, Any]:
-        return {"c": given["_context"]}
+    async def lift(params: dict[str, Any]) -> dict[str, Any]:
+        return {"c": params["_context"]}
 
     waiting: Any = quire.context_aware({"lift": lift}, engine)
     assert asyncio.run(waiting["lift"]({}))["c"] is None
@@ -140,10 +140,10 @@ def test_what_is_no_tool_is_refused(engine: quire.Quire) -> None:
 
 def test_a_situation_becomes_a_question() -> None:
     params = {"a": ["x", 1, True, None, {"b": 2.5}], "_meta": {"token": "t"}, "long": "y" * 5000}
-    asked = query_for({"tool": "lift_the-load", "params": params, "intent": "for the ship"})
-    assert asked.splitlines()[:5] == ["for the ship", "lift the load", "x", "1", "2.5"]
-    assert "t" not in asked.splitlines()
-    assert len(asked) < MAX_QUERY_LENGTH
+    query = query_for({"tool": "lift_the-load", "params": params, "intent": "for the ship"})
+    assert query.splitlines()[:5] == ["for the ship", "lift the load", "x", "1", "2.5"]
+    assert "t" not in query.splitlines()
+    assert len(query) < MAX_QUERY_LENGTH
     assert query_for({"tool": "x", "params": {}}) == "x"
     assert len(query_for({"tool": "x", "params": ["z" * 300] * 50})) == MAX_QUERY_LENGTH
 
@@ -159,7 +159,7 @@ def test_each_call_gets_the_rules_of_its_place(harbour: Tree) -> None:
     harbour.index()
     with harbour.open() as engine:
         aware: Any = quire.context_aware(
-            {"lift": lambda given: {"text": given["_context"].text}}, engine
+            {"lift": lambda params: {"text": params["_context"].text}}, engine
         )
         heavy = aware["lift"]({"load": 12, "path": "src/crane.py"})["text"]
         light = aware["lift"]({"load": 2, "path": "src/crane.py"})["text"]

@@ -1,4 +1,4 @@
-"""A client that speaks in lines: what is sent and what comes back, to the byte."""
+"""A client that sends and receives lines, to the byte."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import Any
 from tests.conftest import COMMAND, TIME_LIMIT, Tree
 
 PATIENCE = 60
-"""Seconds that no line may take, however busy the machine is."""
+"""Seconds to wait for a line, however busy the machine is."""
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = "2026-07-28"
 LOCAL = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
 class Wire:
-    """A server in a process of its own, and what passes between it and us."""
+    """A server in a process of its own, and the lines between it and the test."""
 
     def __init__(
         self, command: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None
@@ -68,25 +68,25 @@ class Wire:
         return json.loads(self.line())
 
     def answer(self, message: dict[str, Any]) -> Any:
-        """Send a request and wait for its answer; what comes before is passed over."""
+        """Send a request and wait for its answer; other messages are skipped."""
         self.send(message)
         while True:
-            told = self.receive()
-            if told.get("id") == message["id"] and "method" not in told:
-                return told
+            reply = self.receive()
+            if reply.get("id") == message["id"] and "method" not in reply:
+                return reply
 
     def initialize(self, version: str = HANDSHAKES[-1]) -> Any:
-        """Shake hands."""
-        told = self.answer(initialize(version))
+        """Perform the handshake."""
+        reply = self.answer(initialize(version))
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        return told
+        return reply
 
     def call(self, tool: str, number: int = 1, **arguments: Any) -> Any:
         """Call a tool and wait for its result."""
         return self.answer(call(tool, number, **arguments))["result"]
 
     def end(self) -> tuple[int, str]:
-        """Go away; gives the code that the server ends with, and what it said beside."""
+        """Close standard input; return the exit code of the server and its standard error."""
         assert self.process.stdin
         self.process.stdin.close()
         code = self.process.wait(PATIENCE)
@@ -95,14 +95,14 @@ class Wire:
         return code, b"".join(self._said).decode()
 
     def left(self) -> list[bytes]:
-        """Give the lines that nobody has waited for."""
-        found = []
+        """Return the lines that were not read."""
+        lines = []
         while not self._lines.empty():
-            found.append(self._lines.get())
-        return found
+            lines.append(self._lines.get())
+        return lines
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Kill the server if it still runs, and close all streams."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -118,7 +118,7 @@ class Wire:
 def wired(
     command: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None
 ) -> Iterator[Wire]:
-    """Start a server, and see to its end."""
+    """Start a server, and stop it at the end."""
     wire = Wire(command, cwd, env)
     try:
         yield wire
@@ -128,7 +128,7 @@ def wired(
 
 @contextmanager
 def listening(tree: Tree, *options: str) -> Iterator[str]:
-    """A server over HTTP; gives where it listens."""
+    """Start a server over HTTP; the value is its URL."""
     process = subprocess.Popen(
         [COMMAND, "mcp", "--http", "0", *options],
         cwd=tree.root,
@@ -138,10 +138,10 @@ def listening(tree: Tree, *options: str) -> Iterator[str]:
     )
     assert process.stderr
     try:
-        said = process.stderr.readline()
-        told = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", said)
-        assert told, said
-        yield told[1]
+        line = process.stderr.readline()
+        match = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", line)
+        assert match, line
+        yield match[1]
     finally:
         process.terminate()
         process.wait(TIME_LIMIT)
@@ -149,7 +149,7 @@ def listening(tree: Tree, *options: str) -> Iterator[str]:
 
 
 def initialize(version: str, number: int = 0) -> dict[str, Any]:
-    """Say hello as a client of a revision does."""
+    """Return the first message of a client of a revision."""
     return {
         "jsonrpc": "2.0",
         "id": number,
@@ -163,10 +163,10 @@ def initialize(version: str, number: int = 0) -> dict[str, Any]:
 
 
 def request(method: str, number: int, **params: Any) -> dict[str, Any]:
-    """Ask for something."""
+    """Return a request."""
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
 
 def call(tool: str, number: int = 1, **arguments: Any) -> dict[str, Any]:
-    """Ask for a tool to be run."""
+    """Return a call of a tool."""
     return request("tools/call", number, name=tool, arguments=arguments)

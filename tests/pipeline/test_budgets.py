@@ -191,7 +191,7 @@ def test_soft_says_by_how_much_the_budget_is_passed(library: Quire, library_tree
         assert library.verify(soft.receipt, soft.text) == []
         assert soft.limit_exceeded <= max(one.tokens for one in soft.sources) + 20
     done = library_tree.call("assemble", QUERY, "--budget", "820", "--soft")
-    assert re.search(r"note: the budget of 20 tokens is passed by \d+", done.stderr)
+    assert re.search(r"note: the budget of 20 tokens is exceeded by \d+", done.stderr)
 
 
 def test_a_soft_budget_that_holds_everything_is_not_passed(library: Quire) -> None:

@@ -164,7 +164,7 @@ def test_no_room_for_sources_is_told(shop: Quire) -> None:
         except BudgetTooSmallError:
             continue
         if "Sources" not in context.text:
-            assert "there is no room to name the sources" in context.notes
+            assert "there is no room to list the sources" in context.notes
             return
     pytest.fail("with some budget there is room for an entity and none for its name")
 
@@ -207,9 +207,9 @@ def test_what_is_no_level_is_refused(shop: Quire) -> None:
         InputError, match="levels: unknown level of detail 'body'; choose from full"
     ):
         shop.assemble(QUERY, levels=["full", "body"])
-    with pytest.raises(InputError, match="'full' is missing"):
+    with pytest.raises(InputError, match="levels: must contain 'full'"):
         shop.assemble(QUERY, levels=["outline"])
-    with pytest.raises(InputError, match=r"render\.cap is -1"):
+    with pytest.raises(InputError, match="cap: must be at least 0, not -1"):
         shop.assemble(QUERY, cap=-1)
 
 

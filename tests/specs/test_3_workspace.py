@@ -287,9 +287,9 @@ def test_a_focus_that_is_gone_is_told(workspace: Quire) -> None:
     workspace.blocks.delete("split-task")
     payload = workspace.workspace.build(asked("migration", focus=Focus("split-task")))
     assert ids(payload, "focus") == []
-    assert any("nothing 'split-task' to look at" in note for note in payload.notes)
+    assert any("`focus`: there is no record 'split-task'" in note for note in payload.notes)
     hidden = workspace.workspace.build(asked("migration", focus=Focus("secret")))
-    assert any("nothing 'secret' to look at" in note for note in hidden.notes)
+    assert any("`focus`: there is no record 'secret'" in note for note in hidden.notes)
 
 
 def test_validate_says_what_is_wrong(workspace: Quire) -> None:
@@ -459,9 +459,9 @@ def test_a_file_is_named_by_its_path(tmp_path: Path) -> None:
         assert "rope" not in by_path.text
         assert opened.replay(by_path.receipt)[1] == []
         lost = found("tied.md", include=["gone.md"])
-        assert [note for note in lost.notes if "there is nothing" in note] == [
-            "there is nothing 'tied.md' to look at that this viewer may read",
-            "there is nothing 'gone.md' to include that this viewer may read",
+        assert [note for note in lost.notes if "there is no record" in note] == [
+            "`focus`: there is no record 'tied.md' that this viewer may read",
+            "`include`: there is no record 'gone.md' that this viewer may read",
         ]
 
 

@@ -66,7 +66,7 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         ),
         (("search", "anchor", "--until", "2026-13-01"), ("--until: expected a date",)),
         (("search", "anchor", "--path", ""), ("is not a glob", ".gitignore")),
-        (("search", "anchor", "--viewer", ""), ("is no viewer",)),
+        (("search", "anchor", "--viewer", ""), ("is not a user's name",)),
         (("index", "nothing.md"), ("nothing.md does not exist",)),
         (("index", "/"), ("is outside of", "--store or --space")),
         (("index", "../elsewhere"), ("does not exist",)),

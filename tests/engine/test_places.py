@@ -227,12 +227,12 @@ def test_a_store_whose_directory_is_gone_takes_no_other(tree: Tree, tmp_path: Pa
     for arguments in (("index", "--no-embed"), ("index", "--no-embed", "other.md"), ("watch",)):
         done = tree.run(*arguments, "--store", str(place), cwd=elsewhere)
         assert (done.returncode, done.stdout) == (2, ""), arguments
-        assert f"{tree.root}, the directory that {place} is about, is not there" in done.stderr
+        assert f"{tree.root}, the directory that {place} is about, does not exist" in done.stderr
     with quire.open(elsewhere, store=place) as opened:
         assert opened.root() == tree.root
         assert [one.chunk.path for one in opened.search("brig").results] == ["ships.md"]
         assert len(opened.documents.list(viewer="eve")) == 2, "the rules of elsewhere do not apply"
-        with pytest.raises(InputError, match="is not there"):
+        with pytest.raises(InputError, match="does not exist"):
             opened.documents.stale()
         assert opened.documents.still_there(["ships.md"]) == []
         with pytest.raises(InputError, match="outside of"):
@@ -266,7 +266,7 @@ def test_two_projects_do_not_push_each_other_out_of_one_store(
     sea = plant("sea", {**SHIPS, "quire.toml": shared})
     wood = plant("wood", {**TREES, "quire.toml": shared})
     sea.index()
-    with pytest.raises(InputError, match="use another --store or --space") as refused:
+    with pytest.raises(InputError, match="use another store or space") as refused:
         wood.index()
     assert str(sea.root) in str(refused.value)
     assert sea.paths() == sorted(SHIPS)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCRIPT = """
 import sys
 import quire
-from quire.core.serialize import json_text, search_result
+from quire.core.serialize import json_text
 
 root, embed = sys.argv[1], sys.argv[2] == "embed"
 with quire.open(root) as opened:
@@ -24,7 +24,7 @@ with quire.open(root) as opened:
     print(opened.status().roots)
     for query in ("the harbour at night", "rope", "tie_rope", "Boote im Hafen", "海の船", "a b c d"):
         for viewer in (None, "ann", "eve"):
-            print(json_text(search_result(opened.search(query, viewer=viewer, k=20))))
+            print(json_text(opened.search(query, viewer=viewer, k=20)))
     chunk = opened.search("rope").results[0].chunk
     print(chunk, opened.documents.prove(chunk.id), opened.documents.prove(chunk.id, viewer="ann"))
 """

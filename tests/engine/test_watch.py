@@ -158,7 +158,10 @@ def test_a_watched_store_follows_every_change(
 
     code, said = run.interrupt()
     assert code == 130
-    assert said.strip() == "quire: interrupted; what was written is kept, run again to go on"
+    assert (
+        said.strip()
+        == "quire: interrupted; finished work is kept, run the command again to continue"
+    )
     told = run.results()
     assert len(told) <= 30, "it does not answer its own writes"
     again = tree.index()
@@ -278,7 +281,7 @@ def test_what_a_failed_run_missed_is_made_up_for(
     with tree.open() as other:
         monkeypatch.setattr(project, "open_store", partial(open_store, wait=0.1))
         monkeypatch.setattr(
-            files, "changes", lambda root, _: iter([[root / f"{name}.md"] for name in "abc"])
+            files, "watch_changes", lambda root, _: iter([[root / f"{name}.md"] for name in "abc"])
         )
         with tree.open() as opened:
             results = opened.watch(embed=False)

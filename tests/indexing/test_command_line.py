@@ -32,7 +32,7 @@ def test_the_option_and_what_is_told(three: Repository) -> None:
     tree = three.tree
     told = json.loads(tree.call("index", "--no-embed", "--history", "2", "--json").stdout)
     assert told["commits"] == 2
-    assert told["notes"][0].startswith("of git's history the newest 2 commits are kept; ")
+    assert told["notes"][0].startswith("the newest 2 commits are kept; ")
     more = tree.call("index", "--no-embed", "--history", "all").stdout
     assert "4 chunks, 0 new vectors, 1 new commits\n" in more
     assert "commits" not in tree.call("index", "--no-embed").stdout
@@ -48,7 +48,12 @@ def test_an_option_that_is_none(three: Repository, wrong: str) -> None:
 
 
 def test_a_limit_below_none(three: Repository) -> None:
-    with three.tree.open() as opened, pytest.raises(InputError, match="history is -2"):
+    with (
+        three.tree.open() as opened,
+        pytest.raises(
+            InputError, match="history: expected a number of commits, or -1 for all, not -2"
+        ),
+    ):
         opened.index(history=-2)
 
 

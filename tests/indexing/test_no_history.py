@@ -67,7 +67,7 @@ def test_a_shallow_clone(repository: Repository, plant: Forest) -> None:
     shas = [repository.commit(f"Number {n}", {f"{n}.md": f"{n}\n"}) for n in range(5)]
     clone = cloned(repository, plant, "--depth=3")
     (note,) = clone.index().notes
-    assert note.startswith("the clone is shallow: what the 1 commits at its edge")
+    assert note.startswith("the clone is shallow: the 1 commits at its edge")
     held = {path for path in clone.paths() if path.startswith(".git/")}
     assert held == {f".git/commit/{sha}" for sha in shas[3:]}
     with clone.open() as opened:

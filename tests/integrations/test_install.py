@@ -440,7 +440,7 @@ def test_a_viewer_that_is_none_is_refused(tree: Tree) -> None:
     for name in ("@crew", "ann lee", "", "owner"):
         done = tree.call("install", "claude-code", *OPTIONS, "--viewer", name, "--yes")
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"quire: {name!r} is no viewer" in done.stderr
+        assert f"{name!r} is not a user's name" in done.stderr
     assert state(tree.root) == before
 
 

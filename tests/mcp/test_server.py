@@ -426,7 +426,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
 def test_a_name_that_is_no_viewer_is_refused_at_the_start(harbour: Tree) -> None:
     done = harbour.run("mcp", "--viewer", "two words")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "'two words' is no viewer" in done.stderr
+    assert "'two words' is not a user's name" in done.stderr
 
 
 def test_the_documents_list_every_tool_in_a_table() -> None:

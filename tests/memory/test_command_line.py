@@ -141,7 +141,7 @@ def test_values_and_post_mortems_on_the_command_line(plain: Tree) -> None:
             ["remember", "x", "--importance", "7"],
             "--importance: expected a number from 0 to 1, not 7.0",
         ),
-        (["remember", "x", "--viewer", "a b"], "'a b' is no viewer"),
+        (["remember", "x", "--viewer", "a b"], "'a b' is not a user's name"),
         (["remember", "x", "--space", "misspelt"], "has no space 'misspelt'"),
         (
             ["remember", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"],

@@ -332,7 +332,7 @@ def test_an_unreadable_block_is_as_good_as_none(plan: Quire) -> None:
 
 def test_the_owner_has_a_name_that_nobody_else_may_have(plan: Quire) -> None:
     for viewer in ("owner", Viewer("owner")):
-        with pytest.raises(QuireError, match="'owner' is no viewer"):
+        with pytest.raises(QuireError, match="'owner' is not a user's name"):
             plan.blocks.tree(viewer=viewer)
     with pytest.raises(QuireError, match="author: 'owner' is not a user"):
         plan.blocks.put([Block("x", "page", "x", author="owner")], at=1)

@@ -36,7 +36,11 @@ class Documents:
             if not chunks and view.records([document_id]):
                 chunks = view.chunks_of(document_id)
         if not chunks:
-            raise InputError(f"nothing here has the id {document_id!r}: search for it, ids change")
+            raise InputError(
+                f"no chunk or record has the id {document_id!r}",
+                value=document_id,
+                hint="search for it again: ids change with the text",
+            )
         return "".join(chunk.text for chunk in chunks)
 
     def prove(self, chunk_id: str, *, viewer: Viewer | str | None = None) -> Proof:
@@ -58,7 +62,9 @@ class Documents:
         """Count the files that are new, changed or gone since the last `index`."""
         project = self._project
         root = project.existing_root()
-        return files.stale(project.store, project.config.space, root, project.ingest_settings(root))
+        return files.count_stale(
+            project.store, project.config.space, root, project.ingest_settings(root)
+        )
 
     def indexed_at(self) -> int | None:
         """Return when `index` last ran to its end, in seconds since 1970."""
@@ -67,7 +73,7 @@ class Documents:
 
     def history(self) -> tuple[str, int] | None:
         """Return the newest git commit in the store and how many there are."""
-        return git_history.held(self._project.store, self._project.config.space)
+        return git_history.get_indexed(self._project.store, self._project.config.space)
 
     # Last in the class: below it `list` would no longer mean the type.
     def list(

@@ -1,8 +1,8 @@
-"""How does a directory become part of a store?
+"""The files of a directory in a store.
 
-Walk, read what changed, write it in batches that are each whole or absent, take out what is gone;
-then give vectors to whatever has none. Each step can be interrupted anywhere: what was written
-stays, and the next run goes on from there.
+Walk, read what changed, write it in batches (each as a whole or not at all), remove what is gone;
+then embed whatever has no vector. Each step may be interrupted anywhere: what was written stays,
+and the next run continues from there.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from quire.ingest import VERSION, compute_digest, missing_grammars, read, walk
 BATCH_CHARACTERS = 2_000_000
 BATCH_FILES = 500
 VECTORS_PER_COMMIT = 64
-FRESH = 2_000_000_000
-"""A file changed so few nanoseconds ago may change again without its time telling."""
+FRESH_NANOSECONDS = 2_000_000_000
+"""A file that was changed this recently may change again without another mtime."""
 
-RULES = frozenset({".gitignore", ".quireignore", "quire.toml"})
-"""Files that decide over others: when one changes, everything is looked at."""
-TICK = 1000
-"""Milliseconds after which a watch must have begun."""
+CONTROL_FILES = frozenset({".gitignore", ".quireignore", "quire.toml"})
+"""Files that affect others: when one changes, everything is indexed again."""
+WATCH_TIMEOUT = 1000
+"""Milliseconds after which a watch has surely started."""
 Report = Callable[[Progress], None]
 NO_TIMES: Mapping[str, int] = MappingProxyType({})
 
@@ -46,14 +46,14 @@ class Tally:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def notes_on_grammars() -> list[str]:
-    """Tell which languages are read by their lines alone, because an extra is not installed."""
+def grammar_notes() -> list[str]:
+    """Return a note on the languages whose grammars are not installed."""
     missing = ", ".join(missing_grammars())
-    told = (
-        f"no grammar for {missing}: such code is read by its lines, without entities "
-        "(the extra `code` has the grammars)"
+    note = (
+        f"no grammar for {missing}: such code is split by lines, without entities "
+        "(the extra `code` installs the grammars)"
     )
-    return [told] if missing else []
+    return [note] if missing else []
 
 
 def index_files(
@@ -68,30 +68,32 @@ def index_files(
 ) -> Tally:
     """Bring the store up to date with the files below some paths of a directory.
 
-    What is there but cannot be read at the moment stays in the store as it was last read.
-    `times` tells when files were modified that do not say so themselves.
+    A file that exists but cannot be read at the moment stays in the store as it was last read.
+    `times` are the times of files that do not state one themselves.
     """
     tally = Tally()
-    known = {path: stamp for part in under for path, stamp in _stamps(store, space, part).items()}
+    known = {
+        path: stamp for part in under for path, stamp in _read_stamps(store, space, part).items()
+    }
     seen: set[str] = set()
-    changed = _changed(
+    changed = _read_changed(
         walk(root, under, settings), known, seen, tally, settings=settings, times=times
     )
-    for batch in _batches(changed):
-        _write(store, space, batch, known)
+    for batch in _make_batches(changed):
+        _write_batch(store, space, batch, known)
         paths = tuple(stamp.path for _, stamp in batch)
         report(Progress("read", tally.indexed + tally.unchanged, paths=paths))
-    lost = set(_lost(known, seen, root, tally.skipped))
-    gone = [stamp for path, stamp in known.items() if path in lost]
+    paths_removed = set(_find_removed(known, seen, root, tally.skipped))
+    removed = [stamp for path, stamp in known.items() if path in paths_removed]
     with store.write(space) as writer:
-        tally.removed = writer.remove(stamp.record_id for stamp in gone)
-        writer.unstamp(stamp.path for stamp in gone)
+        tally.removed = writer.remove(stamp.record_id for stamp in removed)
+        writer.unstamp(stamp.path for stamp in removed)
     report(Progress("read", tally.indexed + tally.unchanged))
     return tally
 
 
-def _stamps(store: Store, space: str, under: str = "") -> dict[str, Stamp]:
-    """Tell what files looked like; what stands under `.git` is not found by walking."""
+def _read_stamps(store: Store, space: str, under: str = "") -> dict[str, Stamp]:
+    """Return the stamps of files; those under `.git` are of commits."""
     return {
         path: stamp
         for path, stamp in store.stamps(space, under).items()
@@ -99,9 +101,9 @@ def _stamps(store: Store, space: str, under: str = "") -> dict[str, Stamp]:
     }
 
 
-def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dict[str, int]:
+def count_stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dict[str, int]:
     """Count the files that are new, changed or gone since they were indexed."""
-    known, cut = _stamps(store, space), _cut_by(settings)
+    known, prefix = _read_stamps(store, space), _settings_prefix(settings)
     counts = {"new": 0, "changed": 0, "gone": 0}
     seen: set[str] = set()
     skipped: list[Skipped] = []
@@ -113,18 +115,18 @@ def stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dic
             stamp = known.get(file.path)
             if stamp is None:
                 counts["new"] += not isinstance(read(file, settings), Skipped)
-            elif not stamp.digest.startswith(cut):
+            elif not stamp.digest.startswith(prefix):
                 counts["changed"] += 1
             elif (stamp.size, stamp.mtime) != (file.size, file.mtime):
-                counts["changed"] += f"{cut}{compute_digest(file)}" != _digest(stamp)
-    counts["gone"] = sum(1 for _ in _lost(known, seen, root, skipped))
+                counts["changed"] += f"{prefix}{compute_digest(file)}" != _content_digest(stamp)
+    counts["gone"] = sum(1 for _ in _find_removed(known, seen, root, skipped))
     return counts
 
 
-def changes(root: Path, under: Sequence[str]) -> Iterator[list[Path]]:
-    """Wait for files to change; gives the paths to index again.
+def watch_changes(root: Path, under: Sequence[str]) -> Iterator[list[Path]]:
+    """Yield the paths to index again whenever files change.
 
-    At first it gives them all: what changed before the watch had begun is not told otherwise.
+    The first time it yields them all, for changes before the watch had started are not reported.
     """
     from watchfiles import DefaultFilter, watch
 
@@ -134,47 +136,47 @@ def changes(root: Path, under: Sequence[str]) -> Iterator[list[Path]]:
 
     everything, wanted = [root / part for part in under], Watched()
     while True:
-        begun = False
+        started = False
         try:
-            for met in watch(
-                *everything, watch_filter=None, yield_on_timeout=True, rust_timeout=TICK
+            for events in watch(
+                *everything, watch_filter=None, yield_on_timeout=True, rust_timeout=WATCH_TIMEOUT
             ):
-                paths = sorted({Path(path) for change, path in met if wanted(change, path)})
-                if not begun or any(path.name in RULES for path in paths):
+                paths = sorted({Path(path) for change, path in events if wanted(change, path)})
+                if not started or any(path.name in CONTROL_FILES for path in paths):
                     yield everything
                 elif paths:
                     yield paths
-                begun = True
+                started = True
         except RuntimeError as error:
-            # A name that is not UTF-8 ends a watch: then another one begins.
+            # A name that is not UTF-8 ends a watch: start another one.
             if "decode path" not in str(error):
-                raise InputError(f"{root} cannot be watched: {error}") from error
+                raise InputError(f"{root} cannot be watched: {error}", value=str(root)) from error
 
 
 def embed_missing(store: Store, space: str, embedder: Embedder, report: Report) -> int:
-    """Give a vector to every text that has none; gives how many were made."""
-    held = store.model(space)
-    if held is not None and held != embedder.model:
+    """Embed every text without a vector; return how many were embedded."""
+    stored = store.model(space)
+    if stored is not None and stored != embedder.model:
         raise StoreError(
-            f"the store holds vectors of {held}, the configured model is {embedder.model}; "
-            "embed everything anew with `quire index --reembed`, or set [embed] back"
+            f"the store holds vectors of {stored}, but the configured model is {embedder.model}",
+            hint="embed everything again with `quire index --reembed`, or set [embed] back",
         )
     missing = sum(len(batch) for batch in store.missing_vectors(space))
     done = 0
     for batch in store.missing_vectors(space):
         for at in range(0, len(batch), VECTORS_PER_COMMIT):
             part = batch[at : at + VECTORS_PER_COMMIT]
-            made = embedder.embed([text for _, text in part])
+            vectors = embedder.embed([text for _, text in part])
             with store.write(space) as writer:
                 keys = (key for key, _ in part)
-                writer.put_vectors(embedder.model, dict(zip(keys, made, strict=True)))
+                writer.put_vectors(embedder.model, dict(zip(keys, vectors, strict=True)))
             done += len(part)
             report(Progress("embed", done, missing))
     return done
 
 
-def _changed(
-    met: Iterable[FileEntry | Skipped],
+def _read_changed(
+    files: Iterable[FileEntry | Skipped],
     known: dict[str, Stamp],
     seen: set[str],
     tally: Tally,
@@ -182,33 +184,37 @@ def _changed(
     settings: IngestSettings,
     times: Mapping[str, int],
 ) -> Iterator[tuple[Document | None, Stamp]]:
-    """Read the files that are not as they were; None: only the time has changed."""
-    cut = _cut_by(settings)
-    for file in met:
+    """Read the files that have changed; None for a document: only its time has changed."""
+    prefix = _settings_prefix(settings)
+    for file in files:
         if isinstance(file, Skipped):
             tally.skipped.append(file)
             continue
         stamp = known.get(file.path)
-        if stamp is not None and not (stamp.size == file.size and stamp.digest.startswith(cut)):
+        if stamp is not None and not (stamp.size == file.size and stamp.digest.startswith(prefix)):
             stamp = None
         if stamp is not None and stamp.mtime == file.mtime:
             seen.add(file.path)
             tally.unchanged += 1
             continue
         now = time.time_ns()
-        mtime = file.mtime if file.mtime < now - FRESH else -1
-        same_time = not settings.use_mtime  # else a file with another time is another file
-        if stamp is not None and same_time and f"{cut}{compute_digest(file)}" == _digest(stamp):
+        mtime = file.mtime if file.mtime < now - FRESH_NANOSECONDS else -1
+        ignores_time = not settings.use_mtime  # else a file with another time has changed
+        if (
+            stamp is not None
+            and ignores_time
+            and f"{prefix}{compute_digest(file)}" == _content_digest(stamp)
+        ):
             seen.add(file.path)
             tally.unchanged += 1
             if mtime != stamp.mtime:
                 yield None, replace(stamp, mtime=mtime)
             continue
-        found = read(file, settings)
-        if isinstance(found, Skipped):
-            tally.skipped.append(found)
+        content = read(file, settings)
+        if isinstance(content, Skipped):
+            tally.skipped.append(content)
             continue
-        document, digest = found
+        document, digest = content
         own_time = "" if document.record.modified is None else OWN_TIME
         if not own_time:
             from_disk = file.mtime // 1_000_000_000 if settings.use_mtime else None
@@ -216,27 +222,29 @@ def _changed(
             document = replace(document, record=record)
         seen.add(file.path)
         tally.indexed += 1
-        digest = f"{cut}{digest}{own_time}"
+        digest = f"{prefix}{digest}{own_time}"
         yield document, Stamp(file.path, file.size, mtime, digest, document.record.id)
 
 
-def _digest(stamp: Stamp) -> str:
+def _content_digest(stamp: Stamp) -> str:
     return stamp.digest.removesuffix(OWN_TIME)
 
 
-def _lost(
+def _find_removed(
     known: Iterable[str], seen: set[str], root: Path, skipped: Iterable[Skipped]
 ) -> Iterator[str]:
-    """Name the files that are gone, ignored or of another nature now, not those to wait for."""
-    waiting = {one.path for one in skipped if one.is_temporary and os.path.lexists(root / one.path)}
+    """Yield the files that are deleted, ignored or unsupported now; not those to wait for."""
+    waiting = {
+        skip.path for skip in skipped if skip.is_temporary and os.path.lexists(root / skip.path)
+    }
     for path in known:
-        above = accumulate(path.split("/"), "{}/{}".format)
-        if path not in seen and waiting.isdisjoint(above):
+        prefixes = accumulate(path.split("/"), "{}/{}".format)
+        if path not in seen and waiting.isdisjoint(prefixes):
             yield path
 
 
-def _cut_by(settings: IngestSettings) -> str:
-    """Name what decides how a file is read; each stamp begins with the name that held for it."""
+def _settings_prefix(settings: IngestSettings) -> str:
+    """Return the hash of what decides how a file is read; each stamp begins with it."""
     return hashing.identifier(
         "ingest",
         VERSION,
@@ -251,7 +259,7 @@ def _cut_by(settings: IngestSettings) -> str:
     )[:8]
 
 
-def _batches(
+def _make_batches(
     documents: Iterable[tuple[Document | None, Stamp]],
 ) -> Iterator[list[tuple[Document | None, Stamp]]]:
     batch: list[tuple[Document | None, Stamp]] = []
@@ -266,7 +274,7 @@ def _batches(
         yield batch
 
 
-def _write(
+def _write_batch(
     store: Store,
     space: str,
     batch: list[tuple[Document | None, Stamp]],

@@ -1,10 +1,9 @@
-"""How does a project's past become part of a store?
+"""The git history of a project in a store: commits as records, and the times of files.
 
-The newest commits are brought in, in batches that are each whole or absent; what is gone (by a
-rebase, an amended commit, a lower limit) is taken out; files get the time of the last commit that
-touched them. Whatever came before, the store holds in the end what it would hold if it were made
-anew. Interrupted, it goes on from there the next time; as long as nothing moves, git is asked one
-short question.
+The newest commits are written in batches, each as a whole or not at all; commits that are gone (by
+a rebase, an amended commit, a lower limit) are removed; files get the time of the last commit that
+changed them. Whatever came before, the store ends up as if it had been built from scratch. An
+interrupted run continues the next time; while nothing changes, git is asked one short question.
 """
 
 from __future__ import annotations
@@ -31,86 +30,88 @@ from quire.ingest import VERSION, commits, git
 
 BATCH_COMMITS = 500
 BATCH_CHARACTERS = 2_000_000
-COMMITS = "commits"
-"""The note that tells which commits the store holds: of which state of a repository, how many."""
-TIMES = "file_times"
-"""The note that keeps when each file was last touched, and by the history of which commit."""
+COMMITS_NOTE = "commits"
+"""The note that says which commits the store holds: of which state of a repository, how many."""
+TIMES_NOTE = "file_times"
+"""The note with the time of the last change to each file, and the commit up to which it holds."""
 
 Report = Callable[[Progress], None]
 
 
 @dataclass(slots=True)
-class Past:
-    """What was found in a project's history."""
+class HistoryResult:
+    """What an update found in a project's history."""
 
     times: Mapping[str, int] = field(default_factory=dict)
-    """When the last commit touched each file, in seconds since 1970."""
+    """When the last commit changed each file, in seconds since 1970."""
     commits: int = 0
     """How many commits are new."""
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def follow(
+def update_history(
     store: Store, space: str, root: Path, *, settings: IngestSettings, report: Report
-) -> Past:
+) -> HistoryResult:
     """Bring the store up to date with the history of the repository that a directory is in."""
-    past = Past()
+    result = HistoryResult()
     try:
-        found = _repository(root, settings, past)
-        past.times = _follow_times(store, space, found, settings)
-        _follow_commits(store, space, found, settings=settings, report=report, past=past)
+        repository = _open_repository(root, settings, result)
+        result.times = _update_times(store, space, repository, settings)
+        _update_commits(store, space, repository, settings=settings, report=report, result=result)
     except git.NoHistoryError as error:
-        # What is in the store stays: nobody said that it is gone.
-        past.times = past.times or _Times.held(store, space).now
-        past.notes.append(f"no git history: {error}")
-    return past
+        # The store keeps what it has: nothing says that it is gone.
+        result.times = result.times or _FileTimes.load(store, space).now
+        result.notes.append(f"no git history: {error}")
+    return result
 
 
-def held(store: Store, space: str) -> tuple[str, int] | None:
-    """Tell up to which commit, and how many, the store holds."""
-    told = json.loads(store.note(COMMITS, space) or "{}")
-    return (told["head"], told["commits"]) if told.get("head") else None
+def get_indexed(store: Store, space: str) -> tuple[str, int] | None:
+    """Return the newest commit in the store and how many it holds; None if it holds none."""
+    note = json.loads(store.note(COMMITS_NOTE, space) or "{}")
+    return (note["head"], note["commits"]) if note.get("head") else None
 
 
-def _repository(root: Path, settings: IngestSettings, past: Past) -> git.Repository | None:
+def _open_repository(
+    root: Path, settings: IngestSettings, result: HistoryResult
+) -> git.Repository | None:
     if not settings.history:
         return None
     try:
-        found = git.find_repository(root)
+        repository = git.find_repository(root)
     except git.NoCommitError as error:
-        past.notes.append(f"no git history: {error}")
+        result.notes.append(f"no git history: {error}")
         return None
-    if found is not None and found.boundary:
-        past.notes.append(
-            f"the clone is shallow: what the {len(found.boundary)} commits at its edge changed is "
-            "not known, so they are left out (`git fetch --unshallow` brings the rest)"
+    if repository is not None and repository.boundary:
+        result.notes.append(
+            f"the clone is shallow: the {len(repository.boundary)} commits at its edge are left "
+            "out, since what they changed is not known (`git fetch --unshallow` fetches the rest)"
         )
-    if found is not None and found.detached:
-        past.notes.append(f"HEAD is detached: the history of {found.head[:10]} is indexed")
-    return found
+    if repository is not None and repository.detached:
+        result.notes.append(f"HEAD is detached: the history of {repository.head[:10]} is indexed")
+    return repository
 
 
-# --- when was a file touched? ------------------------------------------------------------------
+# --- times of files ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Times:
-    """When files were last touched, and of which history that holds."""
+class _FileTimes:
+    """When files were last changed, and for which history that holds; stored as JSON."""
 
     head: str = ""
     view: str = ""
-    """Names what else of a repository decides: the directory, the edge of a shallow clone."""
+    """The hash of what else decides: the directory, the edge of a shallow clone."""
     now: Mapping[str, int] = field(default_factory=dict)
     gone: Mapping[str, int] = field(default_factory=dict)
-    """Files that the newest commit does not hold; one that comes back was touched before."""
+    """Files that the newest commit does not hold; one that comes back keeps its earlier time."""
 
     @classmethod
-    def held(cls, store: Store, space: str) -> _Times:
-        kept = store.note(TIMES, space)
-        return cls(**json.loads(kept)) if kept else cls()
+    def load(cls, store: Store, space: str) -> _FileTimes:
+        note = store.note(TIMES_NOTE, space)
+        return cls(**json.loads(note)) if note else cls()
 
-    def written(self) -> str:
+    def to_json(self) -> str:
         return json.dumps(
             {"head": self.head, "view": self.view, "now": self.now, "gone": self.gone},
             ensure_ascii=False,
@@ -118,108 +119,118 @@ class _Times:
         )
 
 
-def _follow_times(
-    store: Store, space: str, found: git.Repository | None, settings: IngestSettings
+def _update_times(
+    store: Store, space: str, repository: git.Repository | None, settings: IngestSettings
 ) -> Mapping[str, int]:
-    known = _Times.held(store, space)
-    fresh = _times_of(found, known)
-    if fresh is known:
-        return known.now
-    moved = [
+    old = _FileTimes.load(store, space)
+    new = _compute_times(repository, old)
+    if new is old:
+        return old.now
+    changed = [
         path
-        for path in sorted(known.now.keys() | fresh.now.keys())
-        if known.now.get(path) != fresh.now.get(path)
+        for path in sorted(old.now.keys() | new.now.keys())
+        if old.now.get(path) != new.now.get(path)
     ]
     stamps = store.stamps(space)
-    for batch in _parts([stamps[path] for path in moved if path in stamps]):
-        _date(store, space, batch, fresh.now, settings)
+    for batch in _split_batches([stamps[path] for path in changed if path in stamps]):
+        _write_times(store, space, batch, new.now, settings)
     with store.write(space) as writer:
-        writer.set_note(TIMES, fresh.written())
-    return fresh.now
+        writer.set_note(TIMES_NOTE, new.to_json())
+    return new.now
 
 
-def _times_of(found: git.Repository | None, known: _Times) -> _Times:
-    if found is None:
-        return _Times() if known.head else known
-    view = hashing.identifier("view", found.folder, tuple(sorted(found.boundary)))
-    if (known.head, known.view) == (found.head, view):
-        return known
-    touched: dict[str, int] = {}
+def _compute_times(repository: git.Repository | None, old: _FileTimes) -> _FileTimes:
+    if repository is None:
+        return _FileTimes() if old.head else old
+    view = hashing.identifier("view", repository.folder, tuple(sorted(repository.boundary)))
+    if (old.head, old.view) == (repository.head, view):
+        return old
+    times: dict[str, int] = {}
     since = None
-    if known.view == view and git.is_ancestor(found, known.head):
-        touched, since = {**known.now, **known.gone}, known.head
+    if old.view == view and git.is_ancestor(repository, old.head):
+        times, since = {**old.now, **old.gone}, old.head
     # The latest time, whatever the order: so it does not matter which commits were seen before.
-    for time, paths in git.list_changes(found, since):
+    for time, paths in git.list_changes(repository, since):
         for path in paths:
-            touched[path] = max(time, touched.get(path, time))
-    now = {path: touched.pop(path) for path in git.list_files(found) if path in touched}
-    return _Times(found.head, view, now, touched)
+            times[path] = max(time, times.get(path, time))
+    now = {path: times.pop(path) for path in git.list_files(repository) if path in times}
+    return _FileTimes(repository.head, view, now, times)
 
 
-def _date(
+def _write_times(
     store: Store,
     space: str,
     batch: Sequence[Stamp],
     times: Mapping[str, int],
     settings: IngestSettings,
 ) -> None:
-    """Give files their times anew; none of them is read for that."""
+    """Set the times of files without reading them."""
     with store.write(space) as writer:
         for stamp in batch:
             if stamp.digest.endswith(OWN_TIME):
                 continue
             if settings.use_mtime and stamp.path not in times:
-                writer.stamp([replace(stamp, mtime=-1)])  # the disk's time holds: look at it again
+                writer.stamp([replace(stamp, mtime=-1)])  # the disk's time counts: look at it again
             else:
                 writer.set_modified({stamp.record_id: times.get(stamp.path)})
 
 
-# --- what was committed? -----------------------------------------------------------------------
+# --- commits -----------------------------------------------------------------------------------
 
 
-def _follow_commits(
+def _update_commits(
     store: Store,
     space: str,
-    found: git.Repository | None,
+    repository: git.Repository | None,
     *,
     settings: IngestSettings,
     report: Report,
-    past: Past,
+    result: HistoryResult,
 ) -> None:
-    cut = hashing.identifier("commit", VERSION, settings.whole, settings.target, settings.secrets)[
-        :8
-    ]
-    state = (
-        "" if found is None else hashing.identifier("commits", found.state, settings.history, cut)
-    )
-    if json.loads(store.note(COMMITS, space) or "{}").get("state", "") == state:
+    prefix = _settings_prefix(settings)
+    state = ""
+    if repository is not None:
+        state = hashing.identifier("commits", repository.state, settings.history, prefix)
+    if json.loads(store.note(COMMITS_NOTE, space) or "{}").get("state", "") == state:
         return
     known = store.stamps(space, commits.FOLDER)
     limit = None if settings.history == ALL else settings.history
-    shas = [] if found is None else list(git.list_commits(found, limit))
+    shas = [] if repository is None else list(git.list_commits(repository, limit))
     if len(shas) == limit and not known:
-        past.notes.append(
-            f"of git's history the newest {limit} commits are kept; "
-            "`--history all`, or [ingest] history, keeps more"
+        result.notes.append(
+            f"the newest {limit} commits are kept; `--history all`, or [ingest] history, keeps more"
         )
-    bringing = _Bringing(store, space, known, settings=settings, cut=cut, past=past)
+    commit_writer = _CommitWriter(
+        store, space, known, settings=settings, prefix=prefix, result=result
+    )
     report(Progress("history", 0, len(shas)))
     for at in range(0, len(shas), BATCH_COMMITS):
         part = shas[at : at + BATCH_COMMITS]
-        assert found is not None, "commits come from a repository"
-        bringing.bring(found, part)
+        assert repository is not None, "commits come from a repository"
+        commit_writer.write(repository, part)
         report(Progress("history", at + len(part), len(shas)))
-    for batch in _parts([known[path] for path in sorted(known.keys() - bringing.there)]):
+    removed = sorted(known.keys() - commit_writer.paths)
+    for batch in _split_batches([known[path] for path in removed]):
         with store.write(space) as writer:
             writer.remove(stamp.record_id for stamp in batch)
             writer.unstamp(stamp.path for stamp in batch)
-    told = {"state": state, "head": found and found.head, "commits": len(bringing.there)}
+    note = {
+        "state": state,
+        "head": repository and repository.head,
+        "commits": len(commit_writer.paths),
+    }
     with store.write(space) as writer:
-        writer.set_note(COMMITS, json.dumps(told))
+        writer.set_note(COMMITS_NOTE, json.dumps(note))
 
 
-class _Bringing:
-    """Brings commits in, newest first: only so is it known what became of a file's name."""
+def _settings_prefix(settings: IngestSettings) -> str:
+    """Return the hash of what decides how a commit is read; each stamp begins with it."""
+    parts = (VERSION, settings.whole, settings.target, settings.secrets)
+    return hashing.identifier("commit", *parts)[:8]
+
+
+class _CommitWriter:
+    """Writes commits, newest first: only in that order are renames of files known."""
 
     def __init__(
         self,
@@ -228,19 +239,19 @@ class _Bringing:
         known: Mapping[str, Stamp],
         *,
         settings: IngestSettings,
-        cut: str,
-        past: Past,
+        prefix: str,
+        result: HistoryResult,
     ) -> None:
         self._store, self._space, self._known = store, space, known
-        self._settings, self._cut, self._past = settings, cut, past
-        self._names = commits.RenameTracker()
-        self.there: set[str] = set()
+        self._settings, self._prefix, self._result = settings, prefix, result
+        self._renames = commits.RenameTracker()
+        self.paths: set[str] = set()
         """The paths of all commits that are in the store now."""
 
-    def bring(self, found: git.Repository, shas: Sequence[str]) -> None:
-        """Bring in those of some commits that are new or were linked otherwise."""
+    def write(self, repository: git.Repository, shas: Sequence[str]) -> None:
+        """Write those of some commits that are new, or whose links have changed."""
         with self._store.view(OWNER, self._space) as view:
-            for batch in _batches(self._documents(view, found, shas)):
+            for batch in _make_batches(self._documents(view, repository, shas)):
                 with self._store.write(self._space) as writer:
                     for document, stamp in batch:
                         writer.put(
@@ -249,39 +260,39 @@ class _Bringing:
                         writer.stamp([stamp])
 
     def _documents(
-        self, view: View, found: git.Repository, shas: Sequence[str]
+        self, view: View, repository: git.Repository, shas: Sequence[str]
     ) -> Iterator[tuple[Document, Stamp]]:
         paths = map(commits.commit_path, shas)
         stamps = (self._known[path] for path in paths if path in self._known)
-        usable = [stamp.record_id for stamp in stamps if stamp.digest.startswith(self._cut)]
-        kept = {record.path: record for record in view.records(usable)}
-        fresh = [sha for sha in shas if commits.commit_path(sha) not in kept]
-        with closing(git.read_commits(found, fresh)) as read:
+        usable = [stamp.record_id for stamp in stamps if stamp.digest.startswith(self._prefix)]
+        stored = {record.path: record for record in view.records(usable)}
+        missing = [sha for sha in shas if commits.commit_path(sha) not in stored]
+        with closing(git.read_commits(repository, missing)) as stream:
             for sha in shas:
-                record = kept.get(commits.commit_path(sha))
+                record = stored.get(commits.commit_path(sha))
                 commit = None
                 if record is None:
-                    commit = next(read, None)
+                    commit = next(stream, None)
                     if commit is None:
-                        raise git.NoHistoryError(f"git told nothing of commit {sha}")
+                        raise git.NoHistoryError(f"git returned nothing for commit {sha}")
                     record = commits.build_record(commit)
-                record, links = self._names.link_files(record)
-                linked = hashing.identifier("links", tuple(link.target for link in links))
-                stamp = Stamp(record.path, 0, 0, f"{self._cut}{linked}", record.id)
+                record, links = self._renames.link_files(record)
+                targets = hashing.identifier("links", tuple(link.target for link in links))
+                stamp = Stamp(record.path, 0, 0, f"{self._prefix}{targets}", record.id)
                 if commit is not None:
                     document = commits.build_document(record, commit, self._settings)
                     if isinstance(document, Skipped):
-                        self._past.skipped.append(document)
+                        self._result.skipped.append(document)
                         continue
-                    self._past.commits += record.path not in self._known
+                    self._result.commits += record.path not in self._known
                     yield replace(document, links=links), stamp
                 elif stamp != self._known[record.path]:
                     outline = view.outlines([record.id]).get(record.id)
                     yield Document(record, tuple(view.chunks_of(record.id)), links, outline), stamp
-                self.there.add(record.path)
+                self.paths.add(record.path)
 
 
-def _batches(
+def _make_batches(
     documents: Iterator[tuple[Document, Stamp]],
 ) -> Iterator[list[tuple[Document, Stamp]]]:
     batch: list[tuple[Document, Stamp]] = []
@@ -296,6 +307,6 @@ def _batches(
         yield batch
 
 
-def _parts(stamps: Sequence[Stamp]) -> Iterator[Sequence[Stamp]]:
+def _split_batches(stamps: Sequence[Stamp]) -> Iterator[Sequence[Stamp]]:
     for at in range(0, len(stamps), BATCH_COMMITS):
         yield stamps[at : at + BATCH_COMMITS]

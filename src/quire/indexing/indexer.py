@@ -30,7 +30,7 @@ from quire.errors import (
 )
 from quire.indexing import files
 from quire.indexing.access import AccessControl
-from quire.indexing.git_history import follow
+from quire.indexing.git_history import update_history
 from quire.indexing.project import CONFIG, INDEXED_AT, Project
 from quire.ingest.paths import resolve_paths
 
@@ -47,7 +47,7 @@ TRANSIENT: tuple[type[QuireError], ...] = (
 """What a watch waits out: it may be over by the next change."""
 TRANSIENT_LATER = (*TRANSIENT, ConfigError, StoreError)
 """What a watch waits out after its first run: settings that were valid are being edited."""
-LASTING = (StoreDamagedError, StoreVersionError)
+PERMANENT = (StoreDamagedError, StoreVersionError)
 
 
 def ignore_progress(_: Progress) -> None:
@@ -72,7 +72,11 @@ class Indexer:
     ) -> IndexResult:
         """Bring the store up to date with files and folders; see `Quire.index`."""
         if history is not None and history < ALL:
-            raise InputError(f"history is {history}: give a number of commits, or -1 for all")
+            raise InputError(
+                f"expected a number of commits, or -1 for all, not {history}",
+                field="history",
+                value=history,
+            )
         root = self._project.existing_root()
         result = self._index(
             root,
@@ -103,7 +107,7 @@ class Indexer:
         settings = project.ingest_settings(root)
         if history is not None:
             settings = replace(settings, history=history)
-        past = follow(store, space, root, settings=settings, report=report)
+        past = update_history(store, space, root, settings=settings, report=report)
         tally = files.index_files(
             store, space, root, under, settings=settings, times=past.times, report=report
         )
@@ -120,7 +124,7 @@ class Indexer:
             vectors=embedded,
             missing_vectors=status.missing_vectors,
             state_root=status.roots.state,
-            notes=(*past.notes, *notes, *files.notes_on_grammars()),
+            notes=(*past.notes, *notes, *files.grammar_notes()),
             commits=past.commits,
         )
 
@@ -134,11 +138,11 @@ class Indexer:
         last: IndexResult | None = None
         skipped: set[Skipped] = set()
         transient = TRANSIENT
-        for changed in chain([[root / part for part in whole]], files.changes(root, whole)):
+        for changed in chain([[root / part for part in whole]], files.watch_changes(root, whole)):
             under = resolve_paths(root, [*late, *changed], must_exist=False)
             try:
                 result = self._index(root, under, embed=embed)
-            except LASTING:
+            except PERMANENT:
                 raise
             except transient as error:
                 late = [root / part for part in under]

@@ -53,19 +53,29 @@ DEFAULT_ACCESS = "access_default"
 """The note that says who may read what no rule matches."""
 ROOT = "root"
 """The note with the directory that a space was indexed from."""
-NO_OWNER = f"{OWNER_NAME!r} is no viewer: name none, and you read as the owner"
 
 
 def viewer_name(text: str) -> str:
     """Return a viewer's name; raise `InputError` if it cannot be one."""
     if not is_name(text):
         raise InputError(
-            f"{text!r} is no viewer: give a user's name, without an @ before it, and without "
-            "colons, commas or spaces"
+            f"{text!r} is not a user's name",
+            field="viewer",
+            value=text,
+            hint="leave out the @, colons, commas and spaces",
         )
     if text == OWNER_NAME:
-        raise InputError(NO_OWNER)
+        raise _owner_by_name()
     return text
+
+
+def _owner_by_name() -> InputError:
+    return InputError(
+        f"{OWNER_NAME!r} is not a user's name",
+        field="viewer",
+        value=OWNER_NAME,
+        hint="leave out {viewer} to read as the owner",
+    )
 
 
 class Project:
@@ -132,11 +142,15 @@ class Project:
             return OWNER
         resolved = Viewer(viewer_name(named)) if isinstance(named, str) else named
         if not isinstance(resolved, Viewer):
-            raise InputError(f"{resolved!r} is no viewer: give a user's name, or a Viewer")
+            raise InputError(
+                f"expected a user's name or a Viewer, not {resolved!r}",
+                field="viewer",
+                value=resolved,
+            )
         for names in (resolved.groups, resolved.links):
             refuse_string(names)
         if resolved.name == OWNER_NAME and not resolved.owner:
-            raise InputError(NO_OWNER)
+            raise _owner_by_name()
         return resolved
 
     # --- upkeep --------------------------------------------------------------------------------
@@ -171,7 +185,7 @@ class Project:
             return problems if stored is None else [*problems, Problem("model", str(error))]
         if model is not None and stored not in {None, model}:
             detail = (
-                f"the store holds vectors of {stored}, the configured model is {model}; "
+                f"the store holds vectors of {stored}, but the configured model is {model}; "
                 "run `quire index --reembed`, or set [embed] back"
             )
             problems.append(Problem("model", detail))
@@ -189,9 +203,10 @@ class Project:
         root = self.root()
         if not root.is_dir():
             raise InputError(
-                f"{root}, the directory that {self.config.store} is about, is not there: bring it "
-                "back, or use another --store or --space; if it was moved, move the store into it "
-                f"as {config.DEFAULT_STORE}"
+                f"{root}, the directory that {self.config.store} is about, does not exist",
+                value=str(root),
+                hint="restore it, or use another {store} or {space}; if it was moved, move the "
+                f"store into it as {config.DEFAULT_STORE}",
             )
         return root
 
@@ -217,8 +232,9 @@ class Project:
             inside = self.config.store.is_relative_to(root)  # then it was copied or moved along
             if recorded is not None and Path(recorded).is_dir() and not inside:
                 raise InputError(
-                    f"{self.config.store} is about {recorded}, not about {root}; "
-                    "use another --store or --space for it"
+                    f"{self.config.store} is about {recorded}, not about {root}",
+                    value=str(root),
+                    hint="use another {store} or {space} for it",
                 )
             with self.store.write(self.config.space) as writer:
                 writer.set_note(ROOT, str(root))
@@ -267,7 +283,14 @@ class Project:
                 writer.set_note(ACCESS, named)
                 writer.set_note(DEFAULT_ACCESS, json.dumps(access_list(wanted.access_default)))
         except InputError as error:
-            raise ConfigError(f"{wanted.file or 'the settings'}: [access] {error}") from error
+            raise ConfigError(
+                error.message,
+                field=error.field,
+                value=error.value,
+                allowed=error.allowed,
+                hint=error.hint,
+                place=f"{wanted.file or 'the settings'}, [access]",
+            ) from error
 
     def _refuse_unknown_space(self) -> None:
         """Refuse a space that nothing was ever put into: its name may be misspelt."""
@@ -279,8 +302,10 @@ class Project:
         rules, groups = self.store.rules(space), self.store.groups(space)
         if not filled and not any(rules.values()) and not any(groups.values()):
             raise NoStoreError(
-                f"{self.config.store} has no space {space!r}: check its name, or make it with "
-                "`quire index --space NAME`"
+                f"{self.config.store} has no space {space!r}",
+                field="space",
+                value=space,
+                hint="check its name, or create it with `quire index --space NAME`",
             )
 
     def _is_home(self) -> bool:

@@ -158,12 +158,9 @@ def in_file(file: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        place = "standard input" if file == "-" else file
-        if error.place.startswith("line "):
-            raise error.within(place) from error
-        if error.message.startswith("line "):
-            raise InputError(f"{place}, {error}") from error
-        raise
+        if not error.place.startswith("line "):
+            raise
+        raise error.within("standard input" if file == "-" else file) from error
 
 
 def read_situation(text: str) -> Situation:

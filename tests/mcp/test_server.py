@@ -419,7 +419,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.startswith("quire: the protocol needs what is not installed")
+    assert done.stderr.startswith("quire: the MCP server needs packages that are not installed")
     assert done.stderr.endswith("pip install 'quire-context[mcp]'\n")
 
 

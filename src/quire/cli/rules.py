@@ -6,22 +6,20 @@ They read the files on disk; no store is needed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from quire.cli import output
-from quire.cli.options import CONTEXT, read_situation
-from quire.core import serialize
-from quire.core.types import Condition, InheritedValue, InjectionRule, Mistake
+from quire.cli.options import CONTEXT, as_json_option, read_situation
+from quire.core.serialize import to_plain
+from quire.core.types import Condition, InheritedValue, Mistake
 
 if TYPE_CHECKING:
     from quire.config import Config
     from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 NO_CONTEXT = "no context file applies here"
 
 
@@ -35,7 +33,7 @@ def rules() -> None:
 
 @rules.command()
 @click.argument("paths", nargs=-1)
-@AS_JSON
+@as_json_option
 def check(*, paths: tuple[str, ...], as_json: bool) -> None:
     """Check context files; exit 1 if there are mistakes.
 
@@ -52,7 +50,7 @@ def check(*, paths: tuple[str, ...], as_json: bool) -> None:
 
 @rules.command("list")
 @click.argument("path", default=".")
-@AS_JSON
+@as_json_option
 def list_(*, path: str, as_json: bool) -> None:
     """List what applies at PATH (default: here), and from where."""
     from quire.rules import project_files
@@ -68,7 +66,7 @@ def list_(*, path: str, as_json: bool) -> None:
     metavar="JSON|-|@FILE",
     help='What is going on, as in {"tool": "bash", "intent": "add a column"}.',
 )
-@AS_JSON
+@as_json_option
 def test(*, path: str, situation: str, as_json: bool) -> None:
     """Show which rules apply in a situation, and why.
 
@@ -95,15 +93,7 @@ def _load_config(path: str) -> Config:
 
 def _print_check(checked: CheckedFiles, *, as_json: bool) -> None:
     if as_json:
-        contexts = [
-            {
-                "path": context.path,
-                "name": context.name,
-                "rules": [_rule_json(rule) for rule in context.injection_rules],
-            }
-            for context in checked.contexts
-        ]
-        _print_json({"contexts": contexts, "mistakes": _mistakes_json(checked.mistakes)})
+        output.print_json(checked)
         return
     for mistake in checked.mistakes:
         output.say(str(mistake))
@@ -116,41 +106,16 @@ def _print_check(checked: CheckedFiles, *, as_json: bool) -> None:
 
 def _print_list(listed: PlaceRules, *, as_json: bool) -> None:
     merged = listed.merged
+    if as_json:
+        data = {"place": listed.place, **to_plain(merged)}
+        output.print_json({**data, "chain": listed.chain, "mistakes": listed.mistakes})
+        return
     values: dict[str, InheritedValue | None] = {
         "name": merged.name,
         "type": merged.type,
         "business_goal": merged.business_goal,
         "intent_type": merged.intent_type,
     }
-    if as_json:
-        _print_json(
-            {
-                "place": listed.place,
-                **{key: None if value is None else asdict(value) for key, value in values.items()},
-                "behavior_rules": [
-                    {
-                        "trigger": rule.trigger,
-                        "action": rule.action,
-                        "path": path,
-                        "line": rule.line,
-                    }
-                    for rule, path in merged.behavior_rules
-                ],
-                "injection_rules": [
-                    {**_rule_json(rule), "path": path} for rule, path in merged.injection_rules
-                ],
-                "chain": [
-                    {
-                        "path": link.context.path,
-                        "distance": link.distance,
-                        "characters": len(link.context.text),
-                    }
-                    for link in listed.chain
-                ],
-                "mistakes": _mistakes_json(listed.mistakes),
-            }
-        )
-        return
     _print_mistakes(listed.mistakes)
     for key, value in values.items():
         if value is not None:
@@ -169,34 +134,8 @@ def _print_list(listed: PlaceRules, *, as_json: bool) -> None:
 def _print_test(result: PlaceEvaluation, *, as_json: bool) -> None:
     evaluation = result.evaluation
     if as_json:
-        _print_json(
-            {
-                "place": result.place,
-                "rules": [
-                    {
-                        **_rule_json(outcome.rule),
-                        "path": outcome.path,
-                        "applies": outcome.applies,
-                        "why": outcome.why,
-                        "failed": outcome.failed,
-                    }
-                    for outcome in evaluation.outcomes
-                ],
-                "contexts": [
-                    {
-                        "path": active.context.path,
-                        "name": active.context.name,
-                        "priority": active.priority / 1000,
-                        "distance": active.distance,
-                        "rules": list(active.rules),
-                    }
-                    for active in evaluation.contexts
-                ],
-                "missing": [asdict(dangling) for dangling in evaluation.missing],
-                "notes": list(evaluation.notes),
-                "mistakes": _mistakes_json(result.mistakes),
-            }
-        )
+        data = {"place": result.place, **to_plain(evaluation)}
+        output.print_json({**data, "mistakes": result.mistakes})
         return
     _print_mistakes(result.mistakes)
     for outcome in evaluation.outcomes:
@@ -216,29 +155,10 @@ def _print_test(result: PlaceEvaluation, *, as_json: bool) -> None:
         output.note(NO_CONTEXT)
 
 
-def _rule_json(rule: InjectionRule) -> dict[str, Any]:
-    return {
-        "name": rule.name,
-        "condition": None if rule.condition is None else asdict(rule.condition),
-        "inject": list(rule.inject),
-        "priority": rule.priority,
-        "on_error": rule.on_error,
-        "line": rule.line,
-    }
-
-
 def _describe_condition(condition: Condition | None) -> str:
     return "always" if condition is None else f"if the {condition.kind} holds: {condition.text}"
-
-
-def _mistakes_json(mistakes: Sequence[Mistake]) -> list[dict[str, Any]]:
-    return [asdict(mistake) for mistake in mistakes]
 
 
 def _print_mistakes(mistakes: Sequence[Mistake]) -> None:
     for mistake in mistakes:
         output.note(f"FAILED: {mistake}")
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    click.echo(serialize.json_text(value))

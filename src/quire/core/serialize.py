@@ -14,11 +14,18 @@ from functools import singledispatch
 from typing import Any
 
 from quire.core.types import (
+    ActiveContext,
     Candidate,
+    ChainLink,
+    ContextFile,
     Experience,
     Feedback,
+    InjectionRule,
     Memory,
+    MergedContext,
     Principle,
+    RuleEvaluation,
+    RuleOutcome,
     Status,
     Written,
     format_time,
@@ -157,3 +164,61 @@ def _block(block: Block) -> dict[str, Any]:
         "created": format_time(block.created),
         "edited": format_time(block.edited),
     }
+
+
+@to_plain.register
+def _injection_rule(rule: InjectionRule) -> dict[str, Any]:
+    return pick(_members(rule), "name", "condition", "inject", "priority", "on_error", "line")
+
+
+@to_plain.register
+def _context_file(file: ContextFile) -> dict[str, Any]:
+    return {"path": file.path, "name": file.name, "rules": to_plain(file.injection_rules)}
+
+
+@to_plain.register
+def _chain_link(link: ChainLink) -> dict[str, Any]:
+    context = link.context
+    return {"path": context.path, "distance": link.distance, "characters": len(context.text)}
+
+
+@to_plain.register
+def _merged_context(merged: MergedContext) -> dict[str, Any]:
+    return {
+        **_members(merged),
+        "behavior_rules": [
+            {"trigger": rule.trigger, "action": rule.action, "path": path, "line": rule.line}
+            for rule, path in merged.behavior_rules
+        ],
+        "injection_rules": [
+            {**to_plain(rule), "path": path} for rule, path in merged.injection_rules
+        ],
+    }
+
+
+@to_plain.register
+def _rule_outcome(outcome: RuleOutcome) -> dict[str, Any]:
+    return {
+        **to_plain(outcome.rule),
+        "path": outcome.path,
+        "applies": outcome.applies,
+        "why": outcome.why,
+        "failed": outcome.failed,
+    }
+
+
+@to_plain.register
+def _active_context(active: ActiveContext) -> dict[str, Any]:
+    return {
+        "path": active.context.path,
+        "name": active.context.name,
+        "priority": active.priority / 1000,
+        "distance": active.distance,
+        "rules": list(active.rules),
+    }
+
+
+@to_plain.register
+def _rule_evaluation(evaluation: RuleEvaluation) -> dict[str, Any]:
+    data = _members(evaluation)
+    return {"rules": data["outcomes"], **pick(data, "contexts", "missing", "notes")}

@@ -338,11 +338,11 @@ def test_access_by_command(guarded: Tree) -> None:
     run("allow", "hr/plan.md", "owner")
     assert run("check", "eve")["paths"] == ["open.md"]
     run("remove", "hr/plan.md")
-    assert run("remove", "legal/**")["notes"] == ["no rule that was given by command is left"]
+    assert run("remove", "legal/**")["notes"] == ["no rules set by commands are left"]
     assert run("check", "eve")["paths"] == ["hr/plan.md", "open.md"]
     refused = guarded.call("access", "remove", "legal/**")
     assert refused.returncode == 2
-    assert "no rule for 'legal/**' was given by command" in refused.stderr
+    assert "no command has set a rule for 'legal/**'" in refused.stderr
 
 
 def test_the_engine_is_what_the_settings_say(guarded: Tree) -> None:

@@ -10,7 +10,7 @@ from quire.indexing.project import Project
 from quire.pipeline import notes
 
 COMMAND = "command"
-"""The origin of the rules and groups that were added by command, not in quire.toml."""
+"""The origin of the rules and groups that were set by a command, not in quire.toml."""
 
 
 class AccessControl:
@@ -20,7 +20,7 @@ class AccessControl:
         self._project = project
 
     def rules(self) -> dict[str, tuple[AccessRule, ...]]:
-        """Return the access rules: those of quire.toml, then those added by command."""
+        """Return the access rules: those of quire.toml, then those set by a command."""
         return self._project.store.rules(self._project.config.space)
 
     def allow(self, glob: str, principals: Sequence[str]) -> AccessRule:
@@ -31,28 +31,28 @@ class AccessControl:
         return rule
 
     def remove(self, glob: str) -> None:
-        """Remove the rule for a glob that was added by command."""
+        """Remove the rule for a glob that was set by a command."""
         rules = self.rules()[COMMAND]
         others = [rule for rule in rules if rule.glob != glob]
         if len(others) == len(rules):
             raise InputError(
-                f"no rule for {glob!r} was added by command",
+                f"no command has set a rule for {glob!r}",
                 value=glob,
                 hint="see `quire access list`",
             )
         self.set_rules(others)
 
     def set_rules(self, rules: Sequence[AccessRule]) -> None:
-        """Replace the access rules that were added by command."""
+        """Replace the access rules that were set by a command."""
         with self._project.store.write(self._project.config.space) as writer:
             writer.set_rules(COMMAND, rules)
 
     def groups(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        """Return the groups: those of quire.toml, then those added by command."""
+        """Return the groups: those of quire.toml, then those set by a command."""
         return self._project.store.groups(self._project.config.space)
 
     def set_groups(self, groups: Mapping[str, Sequence[str]]) -> None:
-        """Replace the groups that were added by command."""
+        """Replace the groups that were set by a command."""
         with self._project.store.write(self._project.config.space) as writer:
             writer.set_groups(COMMAND, groups)
 

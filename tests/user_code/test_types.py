@@ -50,7 +50,7 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
         assert any("error" in line and message in line for line in found), (code, done.stdout)
 
 
-@pytest.mark.parametrize("code", ['q.search("x", path=["docs/**"])', 'q.memories.add("x", k=1)'])
+@pytest.mark.parametrize("code", ["q.index(embd=False)", 'q.memories.add("x", k=1)'])
 def test_python_refuses_a_wrong_keyword_too(code: str, tmp_path: Path) -> None:
     import quire
 

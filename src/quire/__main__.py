@@ -1,4 +1,4 @@
-"""What does `python -m quire` do? The same as the command `quire`."""
+"""Run the command line: `python -m quire` does what `quire` does."""
 
 from quire.cli.start import main
 

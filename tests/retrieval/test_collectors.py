@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import quire
 from quire.core.protocols import View
-from quire.core.types import Hit, Hits
+from quire.core.types import Hit, Hits, SourceSpec
 from quire.engine import Quire
 from quire.errors import InputError, QuireError, StoreError
+from quire.pipeline.recipe import load as load_recipe
+from quire.pipeline.retrieve import needs_time
 from quire.retrieval import COLLECTORS, Collector, Query
 
 RECIPE = "[sources.shortest]\nk = 5\noptions = { items = 1 }\n"
@@ -92,3 +95,10 @@ def test_wrong_input_is_raised_and_other_errors_are_recorded(
     else:
         context = shelf.assemble("x", recipe=recipe, budget=500, reserve={})
         assert [(f.source, f.reason) for f in context.failed] == [("shortest", "gone")]
+
+
+def test_a_collector_that_compares_times_makes_a_recipe_need_them() -> None:
+    recipe = load_recipe("documents")
+    assert not needs_time(recipe)
+    timed = replace(recipe, sources={**recipe.sources, "activity": SourceSpec(k=5, weight=1)})
+    assert needs_time(timed)

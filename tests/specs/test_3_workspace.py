@@ -399,6 +399,21 @@ def test_forbidden_patterns_cannot_be_expressed(workspace: Quire) -> None:
     assert first != workspace.workspace.build(asked("rollback")).serialized
 
 
+@pytest.mark.parametrize("form", ["path", "id"])
+def test_why_not_knows_a_focus_by_its_path(tmp_path: Path, form: str) -> None:
+    (tmp_path / "quire.toml").write_text('[embed]\nprovider = "none"\n')
+    (tmp_path / "a.md").write_text("# Plan\n\nThe migration begins on Monday.\n")
+    (tmp_path / "b.md").write_text("# Notes\n\nThe rollback is tested.\n")
+    with quire.open(tmp_path) as store:
+        store.index()
+        (record,) = (one for one in store.documents.list() if one.path == "a.md")
+        focus = "a.md" if form == "path" else record.id
+        (outcome,) = store.why_not(
+            "migration", "a.md", recipe="workspace", focus=focus, kinds=["code"]
+        )
+    assert "filter" in outcome.reason
+
+
 def test_a_filter_holds_for_every_section(workspace: Quire) -> None:
     where = quire.Filter(kinds=("block.todo",))
     context = workspace.assemble(

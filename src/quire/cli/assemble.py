@@ -19,8 +19,8 @@ from quire.cli.options import (
     model_option,
     read_argument,
     read_file,
-    sharing,
-    viewed,
+    with_share,
+    with_viewer,
 )
 from quire.core.serialize import json_text
 from quire.errors import InputError, NoStoreError
@@ -96,7 +96,7 @@ def why_not(options: Common, *, query: str, place: str, **typed: Any) -> None:
 @click.command()
 @receipt_argument
 @click.option("--context", metavar="FILE", help="Also check this context against the receipt.")
-@viewed
+@with_viewer
 def verify(options: Common, *, receipt: str, context: str | None) -> None:
     """Verify a RECEIPT, and a context against it.
 
@@ -123,7 +123,7 @@ def verify(options: Common, *, receipt: str, context: str | None) -> None:
 
 @click.command()
 @receipt_argument
-@viewed
+@with_viewer
 def replay(options: Common, *, receipt: str) -> None:
     """Run the request of a RECEIPT again and compare every byte."""
     data = read_receipt(receipt)
@@ -153,7 +153,7 @@ def diff(*, old: str, new: str, as_json: bool) -> None:
 @click.option("--limit", type=int, help="Maximum number of items in each section (default: 10).")
 @model_option
 @receipt_option
-@viewed
+@with_viewer
 def premortem(
     options: Common, *, domain: str, strategy: str | None, receipt: str | None, **typed: Any
 ) -> None:
@@ -178,8 +178,8 @@ def premortem(
 @click.option("--useless", multiple=True, metavar="ID", help="Piece that did not; repeatable.")
 @click.option("--list", "listing", is_flag=True, help="List the feedback so far.")
 @click.option("--forget", metavar="ID", help="Remove this feedback.")
-@sharing
-@viewed
+@with_share
+@with_viewer
 def feedback(
     options: Common,
     *,
@@ -235,7 +235,7 @@ def _save_receipt(file: str | None, context: Context) -> None:
     """Write the receipt of a context to a file, with the time of its creation."""
     if file is None:
         return
-    created = datetime.now(UTC).isoformat(timespec="seconds")
+    created = datetime.fromtimestamp(now(), UTC).isoformat()
     text = json_text({**context.receipt, "created": created}) + "\n"
     try:
         Path(file).write_bytes(text.encode())  # encoded first: the file is written whole or not

@@ -14,8 +14,8 @@ from quire.cli.options import (
     Common,
     id_argument,
     read_argument,
-    viewed,
-    writing,
+    with_viewer,
+    with_write_options,
 )
 from quire.core.serialize import to_plain
 from quire.core.types import Viewer, Written
@@ -79,7 +79,7 @@ def block() -> None:
     "--share", multiple=True, metavar="NAME", help="Who can read it: NAME, @GROUP, link:TOKEN, …"
 )
 @content_options
-@writing
+@with_write_options
 def put_block(
     options: Common,
     *,
@@ -124,7 +124,7 @@ def put_block(
 @block.command()
 @id_argument
 @link_option
-@viewed
+@with_viewer
 def show(options: Common, *, name: str, tokens: tuple[str, ...]) -> None:
     """Show a block, and record the visit."""
     with options.open() as quire:
@@ -136,7 +136,7 @@ def show(options: Common, *, name: str, tokens: tuple[str, ...]) -> None:
 @click.argument("name", metavar="[ID]", required=False)
 @click.option("--levels", type=int, metavar="N", help="Maximum depth (default: unlimited).")
 @link_option
-@viewed
+@with_viewer
 def tree_of(
     options: Common, *, name: str | None, levels: int | None, tokens: tuple[str, ...]
 ) -> None:
@@ -160,7 +160,7 @@ def tree_of(
 @click.argument("text", required=False)
 @click.option("--unset", multiple=True, metavar="NAME", help="Property to remove; repeatable.")
 @content_options
-@writing
+@with_write_options
 def edit(
     options: Common,
     *,
@@ -194,7 +194,7 @@ def edit(
 @click.argument("parent", metavar="[PARENT]", required=False)
 @click.option("--root", is_flag=True, help="Move it to the root.")
 @position_option
-@viewed
+@with_viewer
 def move(
     options: Common, *, name: str, parent: str | None, root: bool, position: int | None
 ) -> None:
@@ -210,7 +210,7 @@ def move(
 
 @block.command()
 @id_argument
-@viewed
+@with_viewer
 def delete(options: Common, *, name: str) -> None:
     """Delete a block and its children, and print them.
 
@@ -230,7 +230,7 @@ def delete(options: Common, *, name: str) -> None:
 @id_argument
 @click.argument("principals", nargs=-1)
 @click.option("--inherit", is_flag=True, help="Use the readers of its parent.")
-@viewed
+@with_viewer
 def share(options: Common, *, name: str, principals: tuple[str, ...], inherit: bool) -> None:
     """Set who can read a block and its children.
 
@@ -248,7 +248,7 @@ def share(options: Common, *, name: str, principals: tuple[str, ...], inherit: b
 @block.command()
 @click.argument("name", metavar="[ID]", required=False)
 @link_option
-@viewed
+@with_viewer
 def export(options: Common, *, name: str | None, tokens: tuple[str, ...]) -> None:
     """Export a block with its children, or all, as JSON lines."""
     with options.open() as quire:

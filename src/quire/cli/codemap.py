@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from quire.cli import output
-from quire.cli.options import Common, model_option, viewed
+from quire.cli.options import Common, model_option, with_viewer
 
 
 @click.command("map")
 @click.argument("paths", nargs=-1)
 @click.option("--budget", type=int, help="Token budget (default: 1024).")
 @model_option
-@viewed
+@with_viewer
 def map_(options: Common, *, paths: tuple[str, ...], budget: int | None, model: str | None) -> None:
     """Show the most used definitions within a token budget.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quire.cli import output
-from quire.cli.options import Common, drop_none, is_number, model_option, read_file, viewed
+from quire.cli.options import Common, drop_none, is_number, model_option, read_file, with_viewer
 from quire.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ MAX_MISSES = 10
     show_default=True,
     help="Maximum number of misses to explain.",
 )
-@viewed
+@with_viewer
 def evaluation(
     options: Common,
     *,

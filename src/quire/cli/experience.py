@@ -11,9 +11,9 @@ from quire.cli.options import (
     Common,
     drop_none,
     id_argument,
-    sharing,
-    viewed,
-    writing,
+    with_share,
+    with_viewer,
+    with_write_options,
 )
 from quire.core.types import Experience, Principle
 from quire.system.clock import now
@@ -43,8 +43,8 @@ def experience() -> None:
 @click.argument("goal")
 @click.option("--domain", required=True, metavar="NAME", help="debugging, feature, testing, …")
 @attempt_options
-@sharing
-@writing
+@with_share
+@with_write_options
 def start(
     options: Common,
     *,
@@ -77,7 +77,7 @@ def start(
 @click.option("--goal", metavar="TEXT", help="New goal.")
 @click.option("--domain", metavar="NAME", help="New domain.")
 @attempt_options
-@writing
+@with_write_options
 def update(options: Common, *, name: str, allow_secret: bool, **changes: str | None) -> None:
     """Update an open experience.
 
@@ -97,7 +97,7 @@ def update(options: Common, *, name: str, allow_secret: bool, **changes: str | N
 @click.option("--surprise", metavar="TEXT", help="What was unexpected.")
 @click.option("--root-cause", metavar="TEXT", help="Why the hypothesis failed.")
 @click.option("--lesson", metavar="TEXT", help="What worked, and what to do next time.")
-@writing
+@with_write_options
 def resolve(
     options: Common, *, name: str, outcome: str, allow_secret: bool, **findings: str | None
 ) -> None:
@@ -122,7 +122,7 @@ def resolve(
 @click.option("--domain", metavar="NAME", help="Only this domain.")
 @click.option("--strategy", metavar="NAME", help="Only this strategy.")
 @click.option("--outcome", metavar="NAME", help="Only open, confirmed, falsified or abandoned.")
-@viewed
+@with_viewer
 def list_experiences(options: Common, **filters: str | None) -> None:
     """List experiences, oldest first."""
     with options.open() as quire:
@@ -132,7 +132,7 @@ def list_experiences(options: Common, **filters: str | None) -> None:
 
 @experience.command()
 @id_argument
-@viewed
+@with_viewer
 def show(options: Common, *, name: str) -> None:
     """Show an experience."""
     with options.open() as quire:
@@ -143,7 +143,7 @@ def show(options: Common, *, name: str) -> None:
 @click.command()
 @click.option("--refresh", is_flag=True, help="Compute all principles again.")
 @click.option("--axis", help="Only this axis: full, strategy, surprise or root_cause.")
-@viewed
+@with_viewer
 def values(options: Common, *, refresh: bool, axis: str | None) -> None:
     """List the principles that similar experiences share."""
     with options.open() as quire:
@@ -162,8 +162,8 @@ def values(options: Common, *, refresh: bool, axis: str | None) -> None:
 
 @click.command("postmortems")
 @click.argument("folder", metavar="DIR")
-@sharing
-@writing
+@with_share
+@with_write_options
 def import_postmortems(
     options: Common, *, folder: str, share: tuple[str, ...], allow_secret: bool
 ) -> None:

@@ -6,7 +6,7 @@ import click
 
 from quire.cli import output
 from quire.cli.experience import import_postmortems
-from quire.cli.options import CONTEXT, Common, in_file, read_file, sharing, writing
+from quire.cli.options import CONTEXT, Common, in_file, read_file, with_share, with_write_options
 from quire.core.types.blocks import PageImportResult
 from quire.system.clock import now
 
@@ -20,7 +20,7 @@ def import_() -> None:
 
 @click.command("blocks")
 @click.argument("file")
-@writing
+@with_write_options
 def import_blocks(options: Common, *, file: str, allow_secret: bool) -> None:
     """Import blocks from a FILE of JSON lines.
 
@@ -45,8 +45,8 @@ def _page_command(form: str, summary: str) -> click.Command:
         "deleted and leaves the others alone.",
     )
     @click.argument("folder", metavar="DIR")
-    @sharing
-    @writing
+    @with_share
+    @with_write_options
     def command(
         options: Common, *, folder: str, share: tuple[str, ...], allow_secret: bool
     ) -> None:

@@ -34,7 +34,7 @@ from quire.cli.options import (
     common,
     parse_limit,
     read_argument,
-    viewed,
+    with_viewer,
 )
 from quire.cli.rules import rules
 from quire.core.types import Failure
@@ -196,7 +196,7 @@ def watch(options: Common, *, paths: tuple[str, ...], no_embed: bool) -> None:
 @click.option("--k", "-k", default=10, show_default=True, help="Number of results.")
 @with_filters
 @click.option("--exact", is_flag=True, help="Compare all vectors, even in large stores.")
-@viewed
+@with_viewer
 def search(options: Common, *, query: str, k: int, exact: bool, **filters: Any) -> None:
     """Search by words and by meaning.
 
@@ -211,7 +211,7 @@ def search(options: Common, *, query: str, k: int, exact: bool, **filters: Any) 
 
 @main.command()
 @click.option("--fresh", is_flag=True, help="Also count files that changed on disk (owner only).")
-@viewed
+@with_viewer
 def status(options: Common, *, fresh: bool) -> None:
     """Show what the store contains and how fresh it is."""
     with options.open() as quire:

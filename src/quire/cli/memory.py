@@ -13,9 +13,9 @@ from quire.cli.options import (
     in_file,
     read_argument,
     read_file,
-    sharing,
-    viewed,
-    writing,
+    with_share,
+    with_viewer,
+    with_write_options,
 )
 from quire.core.types import Memory
 from quire.system.clock import now
@@ -26,8 +26,8 @@ from quire.system.clock import now
 @click.option("--category", help="fact (default), preference, decision, error, or your own.")
 @click.option("--importance", type=float, help="From 0 to 1 (default: 0.5).")
 @click.option("--supersedes", metavar="ID", help="Memory that this one replaces.")
-@sharing
-@writing
+@with_share
+@with_write_options
 def remember(
     options: Common,
     *,
@@ -66,7 +66,7 @@ def memory() -> None:
 @memory.command("list")
 @click.option("--category", help="Only memories of this category.")
 @click.option("--history", is_flag=True, help="Include superseded memories.")
-@viewed
+@with_viewer
 def list_memories(options: Common, *, category: str | None, history: bool) -> None:
     """List the current memories, oldest first."""
     with options.open() as quire:
@@ -76,7 +76,7 @@ def list_memories(options: Common, *, category: str | None, history: bool) -> No
 
 @memory.command()
 @id_argument
-@viewed
+@with_viewer
 def show(options: Common, *, name: str) -> None:
     """Show a memory."""
     with options.open() as quire:
@@ -89,7 +89,7 @@ def show(options: Common, *, name: str) -> None:
 @click.argument("text", required=False)
 @click.option("--category", help="New category.")
 @click.option("--importance", type=float, help="New importance, from 0 to 1.")
-@writing
+@with_write_options
 def edit(
     options: Common,
     *,
@@ -118,7 +118,7 @@ def edit(
 
 @memory.command()
 @id_argument
-@viewed
+@with_viewer
 def forget(options: Common, *, name: str) -> None:
     """Forget a memory.
 
@@ -131,7 +131,7 @@ def forget(options: Common, *, name: str) -> None:
 
 
 @memory.command()
-@viewed
+@with_viewer
 def export(options: Common) -> None:
     """Export all memories, with history, as JSON lines."""
     with options.open() as quire:
@@ -141,8 +141,8 @@ def export(options: Common) -> None:
 
 @memory.command("import")
 @click.argument("file")
-@sharing
-@writing
+@with_share
+@with_write_options
 def import_memories(
     options: Common, *, file: str, share: tuple[str, ...], allow_secret: bool
 ) -> None:

@@ -75,20 +75,20 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
     return store_options(as_json_option(_collect(command, "store", "space", "as_json")))
 
 
-def viewed(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_viewer(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a command that reads as a viewer."""
     command = _collect(command, "store", "space", "as_json", "viewer")
     return viewer_option(store_options(as_json_option(command)))
 
 
-def writing(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_write_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a command that stores what a viewer writes."""
     return click.option(
         "--allow-secret", is_flag=True, help="Accept text that looks like a key or a token."
-    )(viewed(command))
+    )(with_viewer(command))
 
 
-def sharing(command: Command) -> Command:
+def with_share(command: Command) -> Command:
     """Add the option that sets who can read what a command writes."""
     return click.option(
         "--share",

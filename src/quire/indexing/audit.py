@@ -11,6 +11,7 @@ from quire.config import Config
 from quire.core.types import Context, Viewer
 from quire.errors import InputError
 from quire.receipts import Receipt, access_log
+from quire.system.clock import now
 
 
 class AuditLog:
@@ -30,7 +31,7 @@ class AuditLog:
         """Record that a viewer was handed a context, if the settings ask for it."""
         file = self._file()
         if file is not None:
-            access_log.write(file, context, viewer, recipe)
+            access_log.write(file, context, viewer, recipe, now())
 
     def _file(self) -> Path | None:
         settings = self._settings()

@@ -8,7 +8,6 @@ and the next run continues from there.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -21,6 +20,7 @@ from quire.core.protocols import Embedder, Store
 from quire.core.types import OWN_TIME, Document, FileEntry, IngestSettings, Progress, Skipped, Stamp
 from quire.errors import InputError, StoreError
 from quire.ingest import VERSION, compute_digest, missing_grammars, read, walk
+from quire.system.clock import now_ns
 
 BATCH_CHARACTERS = 2_000_000
 BATCH_FILES = 500
@@ -197,7 +197,7 @@ def _read_changed(
             seen.add(file.path)
             tally.unchanged += 1
             continue
-        now = time.time_ns()
+        now = now_ns()
         mtime = file.mtime if file.mtime < now - FRESH_NANOSECONDS else -1
         ignores_time = not settings.use_mtime  # else a file with another time has changed
         if (

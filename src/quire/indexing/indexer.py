@@ -7,7 +7,6 @@ embeds whatever has no vector yet. A watch repeats it whenever files change.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -33,6 +32,7 @@ from quire.indexing.access import AccessControl
 from quire.indexing.git_history import update_history
 from quire.indexing.project import CONFIG, INDEXED_AT, Project
 from quire.ingest.paths import resolve_paths
+from quire.system.clock import now
 
 Report = Callable[[Progress], None]
 
@@ -113,7 +113,7 @@ class Indexer:
         )
         embedded, notes = self._embed(embed=embed, reembed=reembed, report=report)
         with store.write(space) as writer:
-            writer.set_note(INDEXED_AT, str(int(time.time())))
+            writer.set_note(INDEXED_AT, str(now()))
         status = project.status(OWNER)
         return IndexResult(
             indexed=tally.indexed,

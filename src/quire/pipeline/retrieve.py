@@ -31,7 +31,16 @@ from quire.pipeline.features import CandidateFeatures, compute_features
 from quire.pipeline.query_vectors import MakeVector, QueryVectors, plan_vectors
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.sections import Part
-from quire.retrieval import COLLECTORS, MAX_LEADS, RULES, SEMANTIC, Collected, Query, Task
+from quire.retrieval import (
+    COLLECTORS,
+    MAX_LEADS,
+    RULES,
+    SEMANTIC,
+    TIMED_COLLECTORS,
+    Collected,
+    Query,
+    Task,
+)
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
 from quire.store.index import analyzer
 
@@ -77,7 +86,7 @@ def retrieve(
     evaluator: RuleEvaluator | None = None,
 ) -> Retrieved:
     """Run all sources of a recipe; what an earlier run recorded is used again."""
-    request, notes = _resolve_names(view, resolved.request)
+    request, notes = resolve_names(view, resolved.request)
     recipe = resolved.recipe
     recorded = resolved.recorded or Recorded({}, None)
     coverage = view.coverage()
@@ -231,9 +240,8 @@ def needs_records(recipe: Recipe) -> bool:
 def needs_time(recipe: Recipe) -> bool:
     """Tell whether a recipe needs to know what time it is."""
     boosts_recent = any("recency" in section.lifts for section in recipe.sections)
-    return bool(
-        recipe.rank.recent or recipe.rank.weights or boosts_recent or RULES in recipe.sources
-    )
+    collectors = recipe.sources.keys() & TIMED_COLLECTORS
+    return bool(recipe.rank.recent or recipe.rank.weights or boosts_recent or collectors)
 
 
 def needs_outlines(recipe: Recipe) -> bool:
@@ -241,7 +249,7 @@ def needs_outlines(recipe: Recipe) -> bool:
     return rendering.get_format(recipe.render).entities or recipe.fit.levels != (FULL,)
 
 
-def _resolve_names(view: View, request: Request) -> tuple[Request, list[str]]:
+def resolve_names(view: View, request: Request) -> tuple[Request, list[str]]:
     """Replace the names of records, ids or paths, by ids; note those that cannot be read."""
     named = {
         "focus": [] if request.focus is None else [request.focus],

@@ -18,7 +18,7 @@ from quire.packing import KEEP
 from quire.pipeline import sections
 from quire.pipeline.draft import Draft
 from quire.pipeline.request import ResolvedRequest
-from quire.pipeline.retrieve import Retrieved, collect_part, make_query
+from quire.pipeline.retrieve import Retrieved, collect_part, make_query, resolve_names
 from quire.pipeline.steps import STEPS, assemble, dedup
 from quire.pipeline.validate import MAX_BUDGET
 from quire.retrieval import COLLECTORS
@@ -123,7 +123,7 @@ def source_ranks(
     view: View, resolved: ResolvedRequest, first: Retrieved, chunk_id: str, *, filtered: bool
 ) -> dict[str, int]:
     """Return the rank of a chunk in each source of the recipe, however deep."""
-    request, recipe = resolved.request, resolved.recipe
+    (request, _), recipe = resolve_names(view, resolved.request), resolved.recipe
     depths = dict.fromkeys(recipe.sources, max(1, view.coverage().chunks))
     best: dict[str, int] = {}
     for part in sections.split(request, recipe):

@@ -8,7 +8,6 @@ out. The file lies beside the store and is not part of its state.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,10 @@ from quire.system import platform
 OWNER = "(owner)"
 
 
-def write(file: Path, context: Context, viewer: Viewer, recipe: str) -> None:
-    """Add a line for a context that a viewer is handed."""
+def write(file: Path, context: Context, viewer: Viewer, recipe: str, at: int) -> None:
+    """Add a line for a context that a viewer is handed; `at` is the time, since 1970."""
     line = {
-        "at": int(time.time()),
+        "at": at,
         "viewer": OWNER if viewer.owner else viewer.name,
         "recipe": recipe,
         "receipt": context.receipt["hash"],

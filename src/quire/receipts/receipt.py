@@ -2,7 +2,7 @@
 
 A receipt is canonical JSON: the request, the recipe, the counter, the model and the query's vector,
 the root of what the viewer could read, every decision, every source with its proof, and the hash of
-the text. `hash` covers all of it but itself and `created`, the only clock in Quire.
+the text. `hash` covers all of it but itself and `created`, the time that the command line adds.
 """
 
 from __future__ import annotations

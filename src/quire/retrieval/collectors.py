@@ -44,6 +44,8 @@ class Collector:
     """The options of a request that it uses: without such a collector they have no effect."""
     needs_vector: bool = False
     """It compares the vector of the query, so that it needs a model."""
+    needs_time: bool = False
+    """It compares times with the moment of the request."""
     needs_leads: bool = False
     """It starts from the best chunks of the other collectors, so that it runs after them."""
 
@@ -106,11 +108,18 @@ COLLECTORS: dict[str, Collector] = {
         collect_activity,
         "the viewer did not work on it lately",
         options={"edits": 10, "views": 5, "hours": 72},
+        needs_time=True,
     ),
-    RULES: Collector(collect_contexts, "no rule brings it in", reads=("situation", "base")),
+    RULES: Collector(
+        collect_contexts,
+        "no rule brings it in",
+        reads=("situation", "base"),
+        needs_time=True,
+    ),
     LINKED: Collector(collect_linked, "it holds no name from the best chunks", needs_leads=True),
 }
 VECTOR_COLLECTORS = frozenset(name for name, row in COLLECTORS.items() if row.needs_vector)
+TIMED_COLLECTORS = frozenset(name for name, row in COLLECTORS.items() if row.needs_time)
 
 
 def collect(

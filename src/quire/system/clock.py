@@ -6,9 +6,14 @@ the same bytes at any time of day.
 
 from __future__ import annotations
 
-from time import time
+from time import time, time_ns
 
 
 def now() -> int:
     """Return the current time in seconds since 1970."""
     return int(time())
+
+
+def now_ns() -> int:
+    """Return the current time in nanoseconds since 1970, as file systems stamp it."""
+    return time_ns()

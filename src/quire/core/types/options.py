@@ -107,7 +107,8 @@ class Options(Filters, total=False):
     budget: Annotated[
         int,
         Option(
-            "Size of the whole window in tokens (default: the recipe's).",
+            "Size of the whole window in tokens, reserved parts included: see --reserve "
+            "(default: the recipe's).",
             setting="budget.total",
             tool=Tool(
                 "max_tokens",

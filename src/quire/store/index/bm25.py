@@ -18,9 +18,12 @@ Ints = npt.NDArray[np.int32]
 
 IDF_BITS = 12
 UNIT = 1024
-FLAT = 307  # k1 (1 - b) in 1/1024
-SLOPE = 922  # k1 b in 1/1024
-LIFT = 2253  # k1 + 1 in 1/1024
+K1 = 1.2
+"""How much a word gains by standing in a chunk more than once."""
+B = 0.75
+"""How much a long chunk is held against it."""
+FLAT, SLOPE, LIFT = (round(1024 * part) for part in (K1 * (1 - B), K1 * B, K1 + 1))
+"""The parts of the formula, in 1/1024."""
 SHIFT = 8
 MAX_COUNT = 255
 """More occurrences of a word in a chunk count as this many."""

@@ -409,7 +409,7 @@ def test_why_not_knows_a_focus_by_its_path(tmp_path: Path, form: str) -> None:
         (record,) = (one for one in store.documents.list() if one.path == "a.md")
         focus = "a.md" if form == "path" else record.id
         (outcome,) = store.why_not(
-            "migration", "a.md", recipe="workspace", focus=focus, kinds=["code"]
+            "unrelated words", "a.md", recipe="workspace", focus=focus, kinds=["code"]
         )
     assert "filter" in outcome.reason
 

@@ -102,7 +102,7 @@ def test_a_call_that_fails_because_its_view_has_ended_says_so(tmp_path: Path) ->
     store = open_store(tmp_path / "store.db")
 
     def fail(view: Any, *, ends: bool) -> None:
-        with view._use():
+        with view._use:
             if ends:
                 view.close()
             raise apsw.ConnectionClosedError("closed by another thread")

@@ -60,14 +60,17 @@ def translate_errors(place: str) -> Iterator[None]:
     """Turn SQLite's errors into Quire's: what was wrong, where, and what to do."""
     try:
         yield
-    except UnicodeEncodeError as error:
-        raise invalid_text() from error
-    except apsw.Error as error:
-        kind = _kind_of(error)
-        for sqlite_error, quire_error, message, hint in _TRANSLATIONS:
-            if issubclass(kind, sqlite_error):
-                raise quire_error(message.format(error=error), place=place, hint=hint) from error
-        raise
+    except (apsw.Error, UnicodeEncodeError) as error:
+        raise translate(error, place) from error
+
+
+def translate(error: apsw.Error | UnicodeEncodeError, place: str) -> QuireError:
+    """Return Quire's error for one of SQLite's."""
+    if isinstance(error, UnicodeEncodeError):
+        return invalid_text()
+    kind = _kind_of(error)
+    _, quire_error, message, hint = next(row for row in _TRANSLATIONS if issubclass(kind, row[0]))
+    return quire_error(message.format(error=error), place=place, hint=hint)
 
 
 def _kind_of(error: apsw.Error) -> type[Exception]:

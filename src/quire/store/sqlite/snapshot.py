@@ -92,6 +92,7 @@ class Snapshot:
         self.filter_masks: dict[Filter, Mask | None] = {}
         self._caches = caches
         self._first_key = rows.key_of(space.id, 0)
+        self._load_list = partial(posting_lists.read_list, connection, space.id)
 
     @cached_property
     def columns(self) -> Columns:
@@ -114,8 +115,7 @@ class Snapshot:
 
     def posting(self, word: str) -> Posting:
         """Return all rows that contain a word, readable or not, in ascending order."""
-        load = partial(posting_lists.read_list, self.connection, self.space.id)
-        return self._caches.postings.read(word, self._segments, load)
+        return self._caches.postings.read(word, self._segments, self._load_list)
 
     def vectors(self) -> tuple[Matrix, Codes]:
         """Return all vectors with their sign codes, by slot."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
 import apsw
@@ -31,91 +31,111 @@ from quire.core.types import (
 from quire.errors import InputError, StoreError
 from quire.store.index import filters, search
 from quire.store.sqlite import outlines, rows
-from quire.store.sqlite.connection import translate_errors
+from quire.store.sqlite.connection import translate
 from quire.store.sqlite.snapshot import Children, Snapshot
 
 CHUNK_CACHE_SIZE = 2000
 """A view that reads more chunks than a query needs does not keep all of them."""
 
 
-class SqliteView:
-    """A snapshot of a space, limited to the access classes that the viewer may read.
+class _Use:
+    """The guard of all calls of a view, which may last longer than the view.
 
-    Every call goes through `_use`: it refuses calls on a closed view, and if the view is closed
-    while calls of other threads are running, their connection is closed instead of reused.
+    It refuses calls on a closed view and translates SQLite's errors. If the view is closed while
+    calls of other threads are running, their connection is closed instead of reused, and an error
+    that they get from it is reported as what it is: the view is closed.
     """
+
+    __slots__ = ("_active_calls", "_lock", "_place", "_snapshot")
+
+    def __init__(self, snapshot: Snapshot, place: str) -> None:
+        self._snapshot: Snapshot | None = snapshot
+        self._place = place
+        self._lock = threading.Lock()
+        self._active_calls = 0
+
+    def snapshot(self) -> Snapshot:
+        """Return the snapshot, unless the view is closed."""
+        snapshot = self._snapshot
+        if snapshot is None:
+            raise InputError("the view is closed", hint="open another with `view()`")
+        return snapshot
+
+    def close(self) -> None:
+        """Refuse all further calls."""
+        with self._lock:
+            if self._snapshot is not None and self._active_calls:
+                self._snapshot.connection.abandoned = True  # nobody waits for these calls any more
+            self._snapshot = None
+
+    def __enter__(self) -> Snapshot:
+        with self._lock:
+            snapshot = self.snapshot()
+            self._active_calls += 1
+        return snapshot
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._lock:
+            self._active_calls -= 1
+        if isinstance(error, (apsw.Error, UnicodeEncodeError)):
+            translated = translate(error, self._place)
+            if isinstance(translated, StoreError):
+                self.snapshot()
+            raise translated from error
+
+
+class SqliteView:
+    """A snapshot of a space, limited to the access classes that the viewer may read."""
 
     def __init__(self, snapshot: Snapshot, viewer: Viewer, place: str, file_bytes: int) -> None:
         self.viewer = viewer
-        self._open: Snapshot | None = snapshot
         self._space = snapshot.space
-        self._place = place
         self._file_bytes = file_bytes
         self._classes = ",".join(map(str, sorted(snapshot.classes))) or "NULL"
         self._chunks: dict[str, Chunk] = {}
         """Chunks read so far, by id: a query reads many of them twice."""
-        self._gate = threading.Lock()
-        self._active_calls = 0
+        self._use = _Use(snapshot, place)
 
     def close(self) -> None:
         """Refuse all further calls: the snapshot ends."""
-        with self._gate:
-            if self._open is not None and self._active_calls:
-                self._open.connection.abandoned = True  # nobody waits for these calls any more
-            self._open = None
-            self._chunks = {}
-
-    @contextmanager
-    def _use(self) -> Iterator[Snapshot]:
-        """Enter a call, which may last longer than the view."""
-        with self._gate:
-            snapshot = self._snapshot()
-            self._active_calls += 1
-        try:
-            with translate_errors(self._place):
-                yield snapshot
-        except StoreError:
-            self._snapshot()  # if the view was closed meanwhile, that is the reason
-            raise
-        finally:
-            with self._gate:
-                self._active_calls -= 1
-
-    def _snapshot(self) -> Snapshot:
-        if self._open is None:
-            raise InputError("the view is closed", hint="open another with `view()`")
-        return self._open
+        self._use.close()
+        self._chunks = {}
 
     def _query(self, sql: str, bindings: Sequence[Any]) -> list[tuple[Any, ...]]:
-        with self._use() as snapshot:
+        with self._use as snapshot:
             return snapshot.connection.rows(sql, bindings)
 
     # --- search ------------------------------------------------------------------------------
 
     def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
         """Find the k chunks whose words match best, alone or together with their neighbors."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             return search.lexical(snapshot, query, k, where, reach)
 
     def match_all(
         self, names: Sequence[str], limit: int, where: Filter = NO_FILTER
     ) -> list[tuple[Hit, ...]]:
         """Find for each name the chunks that contain all its words; none if too many do."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             return search.match_all(snapshot, names, limit, where)
 
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
     ) -> Hits:
         """Find the k chunks whose vectors are nearest (int8 dot product)."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             return search.semantic(snapshot, vector, k, where, exact=exact)
 
     # --- reading -----------------------------------------------------------------------------
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Return chunks by id, in that order, without absent and unreadable ones."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             known = self._chunks
             missing = (name for name in ids if name not in known and rows.ID.fullmatch(name))
             wanted = tuple({bytes.fromhex(name) for name in missing})
@@ -134,7 +154,7 @@ class SqliteView:
 
     def single_chunks(self, ids: Sequence[str]) -> frozenset[str]:
         """Return those of these chunks that are the only one of their record, if readable."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             wanted = tuple({bytes.fromhex(name) for name in ids if rows.ID.fullmatch(name)})
             if not wanted:
                 return frozenset()
@@ -168,12 +188,12 @@ class SqliteView:
         for row in stored:
             record = rows.record_of(row)
             if filters.matches_record(where, record.path, record.modified):
-                self._snapshot()  # the view may have been closed since the last record
+                self._use.snapshot()  # the view may have been closed since the last record
                 yield record
 
     def children(self, parents: Sequence[str]) -> list[Record]:
         """Return the children of these records, parent by parent, by position, then id."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             return [
                 rows.record_of(row)
                 for parent in dict.fromkeys(parents)
@@ -197,7 +217,7 @@ class SqliteView:
 
     def vectors(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the int8 vectors of chunks by id, of those that have one and are readable."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             slots: dict[str, int] = {}
             for chunk_id in dict.fromkeys(ids):
                 row = snapshot.connection.row(
@@ -217,7 +237,7 @@ class SqliteView:
     def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
         """Return the links from (or, with `back`, to) these records, if both ends are readable."""
         end = "target" if back else "source"
-        with self._use() as snapshot:
+        with self._use as snapshot:
             return [
                 Link(*row)
                 for record_id in dict.fromkeys(ids)
@@ -243,7 +263,7 @@ class SqliteView:
 
     def _by_record(self, columns: str, ids: Sequence[str], join: str = "") -> list[tuple[Any, ...]]:
         """Select columns of these records, as far as they are readable, in one query."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             wanted = tuple(dict.fromkeys(ids))
             if not wanted:
                 return []
@@ -263,7 +283,7 @@ class SqliteView:
         return self._mentions(names, f"!= '{outlines.DEFINE}'")
 
     def _mentions(self, names: Sequence[str], kind: str) -> list[Mention]:
-        with self._use() as snapshot:
+        with self._use as snapshot:
             return [
                 Mention(*row)
                 for name in sorted(set(names))
@@ -313,7 +333,7 @@ class SqliteView:
 
     def roots(self) -> Roots:
         """Return the hashes over everything readable."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             roots = snapshot.roots
         content = merkle.view_root(content for content, _ in roots)
         state = merkle.state_root(content, (vector for _, vector in roots), self._space.model)
@@ -321,7 +341,7 @@ class SqliteView:
 
     def coverage(self) -> Coverage:
         """Return how much there is to search."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             access = snapshot.access
         model = self._space.model if access.vectors else None
         return Coverage(access.chunks, access.vectors, model)
@@ -345,7 +365,7 @@ class SqliteView:
 
     def prove(self, chunk_id: str) -> Proof:
         """Prove that a chunk is part of this view's content root."""
-        with self._use() as snapshot:
+        with self._use as snapshot:
             row = snapshot.connection.row(
                 "SELECT r.class, l.content FROM chunk c JOIN record r ON r.number = c.record "
                 "JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id "

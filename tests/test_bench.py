@@ -92,7 +92,7 @@ def test_the_protocol_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     import quire
 
     (tmp_path / ".quire").mkdir()
-    source = protocol.REPOSITORY / "src" / "quire" / "lru.py"
+    source = protocol.REPOSITORY / "src" / "quire" / "core" / "lru.py"
     (tmp_path / "lru.py").write_bytes(source.read_bytes())
     with quire.open(tmp_path) as opened:
         opened.index(embed=False)

@@ -23,14 +23,14 @@ $(RUN_STAMP): pyproject.toml
 	touch $(RUN_STAMP)
 
 # Index this project's own documents, assemble a context from them, verify and replay its receipt.
-QUESTION := How do I hide a folder from some viewers?
+QUESTION := Which files are skipped when a folder is indexed?
 PAGES := README.md ARCHITECTURE.md CONTRIBUTING.md docs/guide.md
 STORE := --store .quire/demo.db
 demo: $(RUN_STAMP)
 	$(BIN)/quire index $(PAGES) --history none $(STORE)
-	$(BIN)/quire assemble "$(QUESTION)" --budget 700 --reserve none $(STORE) --receipt .quire/receipt.json > .quire/context.txt
+	$(BIN)/quire assemble "$(QUESTION)" --budget 500 --reserve none $(STORE) --receipt .quire/receipt.json > .quire/context.txt
 	cat .quire/context.txt
-	$(BIN)/quire explain "$(QUESTION)" --budget 700 --reserve none $(STORE) | head -20
+	$(BIN)/quire explain "$(QUESTION)" --budget 500 --reserve none $(STORE) | head -20
 	$(BIN)/quire verify .quire/receipt.json --context .quire/context.txt $(STORE)
 	$(BIN)/quire replay .quire/receipt.json $(STORE)
 	$(BIN)/quire status $(STORE)

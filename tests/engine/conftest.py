@@ -1,4 +1,4 @@
-"""What do tests of the engine share? Small files, a look at what is read, and the real model."""
+"""Shared by the tests of the engine: small files, a record of what is read, and the real model."""
 
 from __future__ import annotations
 

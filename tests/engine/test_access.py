@@ -1,4 +1,4 @@
-"""Does each viewer get what the rules in force give, from the very next question on?"""
+"""Each viewer gets what the rules in force allow, from the very next question on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do vectors follow the text, survive an interrupt, and never mix two models?"""
+"""Vectors follow the text, survive an interrupt, and are never mixed between models."""
 
 from __future__ import annotations
 

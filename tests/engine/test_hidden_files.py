@@ -1,4 +1,4 @@
-"""Does anything that a viewer may not read change a byte of what the viewer gets?
+"""Nothing that a viewer may not read changes a byte of what the viewer gets.
 
 The whole output of each command is compared, to the byte: results, scores, counts, roots, notes
 and failures.

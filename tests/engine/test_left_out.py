@@ -1,4 +1,4 @@
-"""Do settings, and what a file has become, decide whether and how it is kept?"""
+"""Settings, and what a file has become, decide whether and how it is indexed."""
 
 from __future__ import annotations
 

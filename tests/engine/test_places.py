@@ -1,4 +1,4 @@
-"""Which directory is a store about, and what does not cross from one space to another?"""
+"""Which directory a store is about, and what never crosses from one space to another."""
 
 from __future__ import annotations
 

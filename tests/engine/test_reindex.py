@@ -1,4 +1,4 @@
-"""Is only what changed read again, and is what is gone gone?"""
+"""Only what changed is read again, and what is gone is removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do equal directories have equal roots, whatever became of them before?"""
+"""Equal directories have equal roots, whatever happened to them before."""
 
 from __future__ import annotations
 

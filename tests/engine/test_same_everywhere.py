@@ -1,4 +1,4 @@
-"""Are the answers the same in every process, whatever its hash seed, threads and CPU?"""
+"""The answers are the same in every process, whatever its hash seed, threads and CPU."""
 
 from __future__ import annotations
 

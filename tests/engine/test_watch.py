@@ -1,4 +1,4 @@
-"""Does a watched store follow its directory?"""
+"""A watched store follows its directory."""
 
 from __future__ import annotations
 

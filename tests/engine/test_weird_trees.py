@@ -1,4 +1,4 @@
-"""Is every file either in the store or listed with a reason, whatever it is?"""
+"""Every file is either in the store or listed with a reason, whatever it is."""
 
 from __future__ import annotations
 

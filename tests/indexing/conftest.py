@@ -1,4 +1,4 @@
-"""What do tests of git's history share? Real repositories whose commits have times of their own."""
+"""Shared by the tests of git history: real repositories whose commits have times of their own."""
 
 from __future__ import annotations
 

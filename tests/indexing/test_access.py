@@ -1,4 +1,4 @@
-"""Is a commit hidden from whoever may not read all of its paths?"""
+"""A commit is hidden from whoever may not read all of its paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a store hold the same whatever became of the history on the way there?"""
+"""A store holds the same, whatever became of the history on the way there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can history be asked for, and seen, from outside?"""
+"""History can be configured and seen on the command line."""
 
 from __future__ import annotations
 

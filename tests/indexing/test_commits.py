@@ -1,4 +1,4 @@
-"""What is kept of a commit?"""
+"""What is stored of a commit."""
 
 from __future__ import annotations
 

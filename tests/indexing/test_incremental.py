@@ -1,4 +1,4 @@
-"""Is only what is new read, and what is gone taken out?"""
+"""Only what is new is read, and what is gone is removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a long history stay cheap?"""
+"""A long history stays cheap."""
 
 from __future__ import annotations
 

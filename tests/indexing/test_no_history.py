@@ -1,4 +1,4 @@
-"""What if there is no history, or only a part of it, or none that can be read?"""
+"""Projects without a history, with a part of it, or with one that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When was a file modified, as far as git knows?"""
+"""When files were modified, as far as git knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do tests of what was learned share? A project without a model, and one with the real one."""
+"""Shared by the tests of memory: a project without a model, and one with the real one."""
 
 from __future__ import annotations
 

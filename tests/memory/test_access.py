@@ -1,4 +1,4 @@
-"""Does anybody learn of what others remember, try or conclude?"""
+"""Nobody learns of what others remember, try or conclude."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the commands say what they did, in words and in JSON, and never trip?"""
+"""The commands report what they did, in words and in JSON, and refuse mistakes in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does an experience go its way from start to end, and no other?"""
+"""An experience goes from start to end, and no other way."""
 
 from __future__ import annotations
 

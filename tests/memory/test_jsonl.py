@@ -1,4 +1,4 @@
-"""Do memories survive being exported and imported, and is a bad file refused whole?"""
+"""Memories survive export and import, and a bad file is refused as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a folder of post-mortems?"""
+"""A folder of post-mortems becomes experiences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are values what experiences have in common: always the same, and within one access class?"""
+"""Principles are what experiences have in common: always the same, within one audience."""
 
 from __future__ import annotations
 

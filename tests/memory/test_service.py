@@ -1,4 +1,4 @@
-"""Is what was remembered kept, found, corrected and forgotten as it was meant?"""
+"""Memories are stored, found, corrected and forgotten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do tests of pages for agents share? One shop with the real model, filled once."""
+"""Shared by the tests of pages for agents: one shop with the real model, filled once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a process find in the shop? Prints one hash over many pages, receipts included."""
+"""Print one hash over many pages of the shop, receipts included, from a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may a store do to those who ask it? Speaks the contract, and misbehaves for some kinds."""
+"""A store that keeps to the contract, but misbehaves for some kinds."""
 
 from __future__ import annotations
 

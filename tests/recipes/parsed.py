@@ -1,4 +1,4 @@
-"""What does a reader of markdown see on a page? Its titles and items, by an independent parser."""
+"""The titles and items of a Markdown page, by an independent parser."""
 
 from __future__ import annotations
 

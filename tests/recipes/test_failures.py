@@ -1,4 +1,4 @@
-"""Does a page come in time, and say what is missing, whatever becomes of its sections?"""
+"""A page comes in time, and names what is missing, whatever becomes of its sections."""
 
 from __future__ import annotations
 

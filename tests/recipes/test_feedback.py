@@ -1,4 +1,4 @@
-"""Does feedback move the ranking of whoever gave it, a little, and of nobody else?"""
+"""Feedback moves the ranking of its author a little, and of nobody else."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_the_command_line(noted: Quire, wordy: Tree) -> None:
     assert wordy.call("feedback", "--forget", listed[0]["id"]).stdout == (
         f"forgot {listed[0]['id']}\n"
     )
-    assert "nothing was said yet" in wordy.call("feedback", "--list").stderr
+    assert "no feedback yet" in wordy.call("feedback", "--list").stderr
     wordy.call("feedback", file, "--useful", name)
     (again,) = json.loads(wordy.call("feedback", "--list", "--json").stdout)["feedback"]
     done = wordy.call("feedback", "--forget", again["id"], "--json")

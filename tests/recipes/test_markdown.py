@@ -1,4 +1,4 @@
-"""Do sections and items stay what they are, whatever stands in them?"""
+"""Sections and items stay what they are, whatever their text."""
 
 from __future__ import annotations
 

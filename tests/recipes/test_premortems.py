@@ -1,6 +1,6 @@
-"""Do premortems read well? Golden pages of a few post-mortems, and the shape of many real ones.
+"""Premortems read well: golden pages of a few post-mortems, and the shape of many real ones.
 
-`QUIRE_GOLDEN=write pytest tests/agent/test_premortems.py` writes the golden pages anew; then read
+`QUIRE_GOLDEN=write pytest tests/recipes/test_premortems.py` writes the golden pages anew; then read
 them.
 """
 

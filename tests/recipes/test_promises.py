@@ -1,4 +1,4 @@
-"""Do pages with sections keep what contexts promise: the same bytes, proofs, reasons, access?"""
+"""Pages with sections keep what contexts promise: the same bytes, proofs, reasons, access."""
 
 from __future__ import annotations
 

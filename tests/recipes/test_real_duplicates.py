@@ -1,4 +1,4 @@
-"""How many planted duplicates are found among real texts, and how much is merged that is not one?
+"""How many planted duplicates are found among real texts, and how many others are merged.
 
 The figures are printed (`pytest -s`); what must hold is asserted.
 """

@@ -1,4 +1,4 @@
-"""What has the agent of these tests seen? A shop with code, a history, memories and attempts."""
+"""A shop with code, a history, memories and attempts, which the agent of these tests knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do tests of blocks share? Projects that are searched by words alone, in memory if possible."""
+"""Shared by the tests of blocks: projects with lexical search alone, in memory where possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a workspace, in the plainest words?
+"""A workspace in its plainest form, to compare with.
 
 A dictionary of blocks, from which everything is computed anew for each question.
 """

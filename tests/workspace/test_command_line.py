@@ -1,4 +1,4 @@
-"""Does the command line do with blocks what it says?"""
+"""The commands for blocks do what they report."""
 
 from __future__ import annotations
 

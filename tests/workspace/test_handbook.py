@@ -1,4 +1,4 @@
-"""Do the three flows give a person what they need, in a real handbook?"""
+"""The three flows give a person what they need, in a real handbook."""
 
 from __future__ import annotations
 

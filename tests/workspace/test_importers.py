@@ -1,4 +1,4 @@
-"""Do folders of pages become the blocks that they should, and stay in step with them?"""
+"""Folders of pages become the blocks that they should, and stay in step with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does what someone may not read change anything that they are given?
+"""What someone may not read changes nothing that they are given.
 
 Random workspaces: pages with groups, private blocks in shared pages, shared blocks in private
 pages, links by token, moves and revocations. Each is asked by someone as it is, and with more in

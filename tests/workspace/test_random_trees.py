@@ -1,4 +1,4 @@
-"""Is access in every tree, after every change, what follows from the tree as it then is?"""
+"""After every change, access in every tree follows from the tree as it then is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the links of real pages lead where they should?"""
+"""The links of real pages lead where they should."""
 
 from __future__ import annotations
 

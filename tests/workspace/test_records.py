@@ -1,4 +1,4 @@
-"""Does a block come back as it was put in, and say what a reader needs?"""
+"""A block is read back as it was put in, and its text holds what a reader needs."""
 
 from __future__ import annotations
 

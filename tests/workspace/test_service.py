@@ -1,4 +1,4 @@
-"""Are blocks written, moved, shared and taken out as they should be, by those who may?"""
+"""Blocks are written, moved, shared and deleted, by those who may."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What did we learn?"""
+"""Memories, experiences, principles and feedback (specification 4)."""

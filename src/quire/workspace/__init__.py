@@ -1,1 +1,1 @@
-"""What is a workspace made of? Pure functions from blocks to records and back."""
+"""The blocks of a workspace (specification 3)."""

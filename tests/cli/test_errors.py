@@ -74,7 +74,10 @@ def test_no_store(tree: Tree, arguments: tuple[str, ...]) -> None:
         (("access", "allow", "*.md", "two words"), ("'two words' is not a principal",)),
         (("access", "allow", "", "ann"), ("is not a glob",)),
         (("access", "group", "two words", "ann"), ("is not a principal",)),
-        (("access", "remove", "*.md"), ("no command has set a rule for '*.md'", "quire access list")),
+        (
+            ("access", "remove", "*.md"),
+            ("no command has set a rule for '*.md'", "quire access list"),
+        ),
         (("init", "nowhere"), ("nowhere is not a directory",)),
     ],
 )

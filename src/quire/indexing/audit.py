@@ -24,7 +24,9 @@ class AuditLog:
         """List the contexts that were handed out, oldest first; to one viewer, or to all."""
         file = self._file()
         if file is None:
-            raise InputError("no audit log is configured", hint="set `file` in [audit] of quire.toml")
+            raise InputError(
+                "no audit log is configured", hint="set `file` in [audit] of quire.toml"
+            )
         return list(access_log.read(file, to))
 
     def record(self, context: Context, viewer: Viewer, recipe: str) -> None:

@@ -42,15 +42,23 @@ def interruptible() -> dict[str, str]:
 def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let neither the user's own settings nor variables of the shell reach a test."""
     with pytest.MonkeyPatch.context() as patch:
+        sections = ("INGEST", "EMBED", "LEARN", "JUDGE", "WRITER", "AUDIT")
         for name in os.environ:
-            if name.startswith(
-                ("QUIRE_INGEST_", "QUIRE_EMBED_", "QUIRE_LEARN_", "QUIRE_JUDGE_", "QUIRE_WRITER_")
-            ):
+            if name.startswith(tuple(f"QUIRE_{section}_" for section in sections)):
                 patch.delenv(name)
         for name in ("QUIRE_STORE", "QUIRE_SPACE", "QUIRE_VIEWER", "QUIRE_CONFIG"):
             patch.delenv(name, raising=False)
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield
+
+
+def trust(folder: Path, environment: Mapping[str, str] = os.environ) -> None:
+    """Trust a project as it is now, as `quire trust --yes` does."""
+    from quire import config
+    from quire.config.trust import TrustRecord, save
+
+    proposal = config.propose(folder, environment=environment)
+    save(TrustRecord(str(proposal.root), proposal.fingerprint, LONG_AGO), environment)
 
 
 class Tree:
@@ -63,6 +71,10 @@ class Tree:
         self._ticks = LONG_AGO
         root.mkdir(parents=True)
         (root / ".quire").mkdir()  # so that it is a project, whatever lies above it
+
+    def trust(self) -> None:
+        """Trust it as it is now."""
+        trust(self.root)
 
     @property
     def store(self) -> Path:

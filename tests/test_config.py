@@ -10,6 +10,7 @@ import pytest
 from quire import config
 from quire.core.types import ALL, AccessRule, EmbedSettings, IngestSettings, JudgeSettings
 from quire.errors import ConfigError
+from tests.conftest import trust
 
 SECTIONS = {"ingest": IngestSettings, "embed": EmbedSettings, "judge": JudgeSettings}
 
@@ -91,9 +92,11 @@ def test_without_any_settings_the_defaults_hold(project: Path) -> None:
     assert settings.access_default == ("public",)
 
 
-def test_every_setting_can_be_set(project: Path) -> None:
+def test_every_setting_can_be_set(project: Path, tmp_path: Path) -> None:
     write(project, EVERYTHING)
-    settings = load(project)
+    trust(project, {"HOME": str(tmp_path)})
+    settings = load(project, HOME=str(tmp_path))
+    assert settings.notes == ()
     assert settings.root == project
     assert settings.file == project / "quire.toml"
     assert settings.store == project / "data/knowledge.db"
@@ -112,7 +115,7 @@ def test_every_setting_can_be_set(project: Path) -> None:
     )
     assert settings.embed == EmbedSettings(
         provider="http",
-        folder="models/small",
+        folder=str(project / "models/small"),
         model="small",
         url="http://localhost:1/v1",
         key_env="MY_KEY",
@@ -196,10 +199,13 @@ def test_the_user_has_a_file_too_and_the_project_goes_before_it(
 
 
 def test_a_store_is_named_relative_to_the_file_that_names_it(project: Path, tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path)}
     write(project, 'store = "../shared.db"\n')
-    assert load(project / "deep").store == project / "../shared.db"
+    trust(project, home)
+    assert load(project / "deep", **home).store == project / "../shared.db"
     write(project, f'store = "{tmp_path / "s.db"}"\n')
-    assert load(project).store == tmp_path / "s.db"
+    trust(project, home)
+    assert load(project, **home).store == tmp_path / "s.db"
 
 
 # --- variables -----------------------------------------------------------------------------------

@@ -151,6 +151,11 @@ class Quire:
         """The store beneath."""
         return self._project.store
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the settings and the store, such as what is ignored."""
+        return (*self._project.notes, *self.config.notes)
+
     def root(self) -> Path:
         """Return the directory that the store is about, to which its paths are relative."""
         return self._project.root()
@@ -242,7 +247,7 @@ class Quire:
             results=candidates,
             state_root=roots.state,
             failed=retrieved.failed,
-            notes=(*retrieved.notes, *notes),
+            notes=(*self.config.notes, *retrieved.notes, *notes),
             exact=all(hits.exact for hits in retrieved.hits.values()),
         )
 
@@ -261,14 +266,19 @@ class Quire:
     def _assemble(self, request: ResolvedRequest, *, fresh: bool = False) -> Context:
         with self._project.view(request.viewer) as view:
             roots = view.roots()
-            settings = self.config.embed, self.config.judge, self.config.writer
+            applied = self.config
+            settings = applied.embed, applied.judge, applied.writer, applied.notes
             client = rules.client_identity(self.config.judge)
             key = (roots.state, receipts.viewer_hash(view.viewer), *settings, client, *request.key)
             cached = None if fresh else self._contexts.get(key)
             if cached is not None:
                 return self._hand_out(cached, view.viewer, request)
             retrieved = self._retrieve(view, request)
-            notes = (*retrieved.notes, *context_notes(view, request, retrieved))
+            notes = (
+                *applied.notes,
+                *retrieved.notes,
+                *context_notes(view, request, retrieved),
+            )
             context = steps.assemble(start_draft(request, retrieved), retrieved.failed, notes)
             active = retrieved.active_rules
             state = receipts.view_fields(

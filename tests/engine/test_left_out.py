@@ -143,6 +143,7 @@ def test_settings_that_come_back_cut_anew_what_was_cut_otherwise(tree: Tree) -> 
 def test_a_secret_that_was_let_in_goes_when_it_no_longer_is(tree: Tree) -> None:
     tree.fill({"deploy.md": f"# Deploy\n\n{PRIVATE_KEY}", ".env": "PASSWORD=hunter2\n"})
     tree.write("quire.toml", "[ingest]\nsecrets = true\nignore = ['quire.toml']\n")
+    tree.trust()
     assert tree.index().skipped == ()
     assert tree.paths() == [".env", "deploy.md"]
     tree.remove("quire.toml")

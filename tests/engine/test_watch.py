@@ -236,6 +236,7 @@ def test_an_endpoint_that_fails_for_a_while_does_not_end_it(
         f'[ingest]\nignore = ["quire.toml"]\n[embed]\nprovider = "http"\n'
         f'url = "{endpoint.url}"\nmodel = "m"\nretries = 0\n',
     )
+    tree.trust()
     run = watching("--space", "main")
     run.tells("FAILED: ")
     assert f"{endpoint.url}/embeddings: status 400" in run.said()

@@ -193,6 +193,7 @@ def test_secrets_in_messages_are_left_out_and_told(repository: Repository) -> No
         (f".git/commit/{sha}", True)
     ]
     repository.tree.write("quire.toml", "[ingest]\nsecrets = true\n")
+    repository.tree.trust()
     assert repository.index().commits == 1
     repository.tree.write("quire.toml", "[ingest]\nsecrets = false\n")
     repository.index()

@@ -387,6 +387,7 @@ def test_a_hanging_endpoint(plant: Forest) -> None:
             f'[embed]\nprovider = "http"\nurl = "{endpoint.url}"\nmodel = "m"\n'
             f'key_env = "{VARIABLE}"\nretries = 0\n',
         )
+        tree.trust()
         tree.index(embed=True)
         endpoint.usual = Reply({}, held=True)
         payload = claude_payload(

@@ -17,6 +17,7 @@ from quire.errors import StoreError
 from quire.indexing.audit import parse_receipt
 from quire.pipeline.summarize import NO_WRITER
 from quire.retrieval import COLLECTORS
+from tests.conftest import trust
 from tests.llm.test_writer import tasks_in
 from tests.serving import VARIABLE, Endpoint, Reply, said, served
 
@@ -53,6 +54,7 @@ def workspace(tmp_path: Path, endpoint: Endpoint) -> Iterator[Quire]:
         '[embed]\nprovider = "none"\n[writer]\nprovider = "llm"\nmodel = "small"\nretries = 0\n'
         f'url = "{endpoint.url}"\nkey_env = "{VARIABLE}"\n'
     )
+    trust(tmp_path)
     with quire.open(tmp_path) as opened:
         opened.blocks.put(
             [

@@ -344,6 +344,7 @@ def test_a_long_call_tells_how_far_it_is_and_can_be_given_up(
         tree.write(
             "quire.toml", f'[embed]\nprovider = "http"\nurl = "{endpoint.url}"\nmodel = "m"\n'
         )
+        tree.trust()
         tree.write("a.md", "# Anchor\n\nThe anchor holds.\n")
         tree.index(embed=True)
         with wired(server, tree.root) as wire:

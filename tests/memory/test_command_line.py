@@ -181,7 +181,9 @@ def test_a_new_memory_is_found_by_its_meaning_at_once(with_model: Tree) -> None:
 
 def test_an_endpoint_is_not_waited_for(plant: Forest) -> None:
     settings = '[embed]\nprovider = "http"\nurl = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
-    told = answer(plant("far", {"quire.toml": settings}), "remember", "Tea.")
+    far = plant("far", {"quire.toml": settings})
+    far.trust()
+    told = answer(far, "remember", "Tea.")
     assert told["notes"] == ["found by words now, and by meaning after the next `quire index`"]
 
 

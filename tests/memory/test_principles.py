@@ -372,6 +372,7 @@ def endpoint(taught: Tree) -> Iterator[Endpoint]:
             f'{WORDS_ONLY}[writer]\nprovider = "llm"\nurl = "{server.url}"\nmodel = "small"\n'
             f'retries = 0\nkey_env = "{VARIABLE}"\n',
         )
+        taught.trust()
         yield server
 
 

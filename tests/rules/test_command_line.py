@@ -310,6 +310,7 @@ def test_a_language_model_is_asked_in_a_process_of_its_own(shop: Tree) -> None:
             "quire.toml",
             f'[judge]\nprovider = "llm"\nurl = "{endpoint.url}"\nmodel = "m"\nkey_env = "{VARIABLE}"\n',
         )
+        shop.trust()
         result = shop.run(
             "rules", "test", "src/pay", "--situation", SITUATION, env=dict(os.environ)
         )

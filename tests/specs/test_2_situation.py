@@ -14,6 +14,7 @@ import pytest
 
 import quire
 from quire.errors import InputError
+from tests.conftest import trust
 from tests.serving import VARIABLE, Endpoint, Reply, served
 
 ROOT = """\
@@ -80,6 +81,7 @@ def open_shop(folder: Path, *, judge: Endpoint | None = None, access: str = "") 
             f'[judge]\nprovider = "llm"\nurl = "{judge.url}"\nmodel = "m"\nkey_env = "{VARIABLE}"\n'
         )
     (folder / "quire.toml").write_text(f'[embed]\nprovider = "none"\n{settings}{access}')
+    trust(folder)
     opened = quire.open(folder)
     opened.index()
     return opened

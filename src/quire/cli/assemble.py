@@ -24,6 +24,7 @@ from quire.cli.options import (
 )
 from quire.core.serialize import json_text
 from quire.errors import InputError, NoStoreError
+from quire.system import platform
 from quire.system.clock import now
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def _save_receipt(file: str | None, context: Context) -> None:
     created = datetime.fromtimestamp(now(), UTC).isoformat()
     text = json_text({**context.receipt, "created": created}) + "\n"
     try:
-        Path(file).write_bytes(text.encode())  # encoded first: the file is written whole or not
+        platform.write_private(Path(file), text.encode())
     except (OSError, ValueError) as error:
         raise InputError(
             f"{file} cannot be written: {error}", field="receipt", value=file

@@ -37,6 +37,7 @@ from quire.cli.options import (
     with_viewer,
 )
 from quire.cli.rules import rules
+from quire.cli.trust import trust
 from quire.core.types import Failure
 from quire.errors import InputError, QuireError
 from quire.integrations.hooks.command import hook
@@ -119,13 +120,14 @@ def init(*, folder: str, as_json: bool) -> None:
     from pathlib import Path
 
     from quire.config import FILE, TEMPLATE
+    from quire.system import platform
 
     target = Path(folder, FILE)
-    if target.exists():
+    if target.exists() or target.is_symlink():
         raise InputError(f"{target} already exists", hint="edit it, or delete it first")
     if not target.parent.is_dir():
         raise InputError(f"{folder} is not a directory", value=folder)
-    target.write_text(TEMPLATE, "utf-8")
+    platform.create_new(target, TEMPLATE.encode(), platform.SHARED)
     if as_json:
         output.print_json({"wrote": str(target)})
     else:
@@ -275,6 +277,7 @@ for command in (
     mcp_proxy,
     hook,
     install,
+    trust,
     block,
 ):
     main.add_command(command)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from quire.cli import output
 from quire.core.types import ALL
-from quire.errors import InputError
+from quire.errors import InputError, NoStoreError
 
 if TYPE_CHECKING:
     from quire.core.types import Situation
@@ -41,10 +42,17 @@ class Common:
     viewer: str | None = None
 
     def open(self, *, create: bool = False, start: str = ".") -> Quire:
-        """Open the store."""
+        """Open the store; notes on its settings go to standard error."""
+        from quire import config
         from quire.engine import open_quire
 
-        return open_quire(start, store=self.store, space=self.space, create=create)
+        try:
+            quire = open_quire(start, store=self.store, space=self.space, create=create)
+        except NoStoreError:
+            output.announce(config.load(Path(start)).notes)  # they may say why there is none here
+            raise
+        output.announce(quire.notes)
+        return quire
 
     def open_to_write(self) -> Quire:
         """Open the store to add something; a missing one is created, unless a space is named."""

@@ -53,9 +53,26 @@ def note(text: str) -> None:
 
 
 def print_notes(texts: Iterable[str]) -> None:
-    """Print the notes of a result."""
+    """Print the notes of a result, but for those that were announced."""
+    announced = _announced()
     for text in texts:
-        note(f"note: {write_flags(text)}")
+        if text not in announced:
+            note(f"note: {write_flags(text)}")
+
+
+def announce(texts: Iterable[str]) -> None:
+    """Print notes on the settings and the store once for the running command."""
+    notes = tuple(texts)
+    print_notes(notes)
+    _announced().update(notes)
+
+
+def _announced() -> set[str]:
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return set()
+    announced: set[str] = context.meta.setdefault(f"{__name__}.announced", set())
+    return announced
 
 
 def print_json(value: Any) -> None:

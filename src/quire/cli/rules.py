@@ -85,7 +85,9 @@ def _load_config(path: str) -> Config:
     start = Path(path).absolute()
     while not start.exists():  # a file that is yet to be written
         start = start.parent
-    return config.load(start)
+    settings = config.load(start)
+    output.announce(settings.notes)
+    return settings
 
 
 # --- output --------------------------------------------------------------------------------------

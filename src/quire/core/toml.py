@@ -5,6 +5,7 @@ A key that does not exist and a value of the wrong type are refused, with the pl
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
@@ -17,24 +18,51 @@ from quire.errors import ConfigError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+MAX_KEY_PARTS = 32
+_COMMENT_OR_STRING = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?'''
+    r"|'''(?:[^']|'(?!''))*+(?:''')?"
+    r'|"(?:[^"\\\n]|\\.)*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+",
+    re.DOTALL,
+)
+"""A comment or a string, also one that is not closed: each character is looked at once."""
+_BETWEEN_KEYS = re.compile(r"[,=\[\]{}]")
+
 Target = TypeVar("Target", bound="DataclassInstance")
 
 
 def read_file(path: Path) -> dict[str, Any]:
     """Read a TOML file; raises ConfigError if that fails."""
     try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"not valid TOML: {error}", place=str(path)) from error
+        return parse(path.read_bytes(), str(path))
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror or error}", place=str(path)) from error
+
+
+def parse(content: bytes, place: str) -> dict[str, Any]:
+    """Parse the bytes of a TOML file; raises ConfigError if that fails."""
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        _refuse_long_keys(text, place)
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"not valid TOML: {error}", place=place) from error
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"not UTF-8 text: {error}", place=str(path), hint="save it as UTF-8"
+            f"not UTF-8 text: {error}", place=place, hint="save it as UTF-8"
         ) from error
     except (ValueError, RecursionError) as error:
         reason = "nested too deep" if isinstance(error, RecursionError) else error
-        raise ConfigError(f"not valid TOML: {reason}", place=str(path)) from error
+        raise ConfigError(f"not valid TOML: {reason}", place=place) from error
+
+
+def _refuse_long_keys(text: str, place: str) -> None:
+    """Refuse a dotted key of very many parts, for which the parser takes quadratic time."""
+    for line in _COMMENT_OR_STRING.sub("", text).split("\n"):
+        if any(part.count(".") >= MAX_KEY_PARTS for part in _BETWEEN_KEYS.split(line)):
+            raise ConfigError(f"a key has more than {MAX_KEY_PARTS} parts", place=place)
 
 
 def fill(place: str, target: Target, table: Any) -> Target:

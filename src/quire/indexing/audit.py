@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from quire import receipts, tokens
@@ -11,6 +10,7 @@ from quire.config import Config
 from quire.core.types import Context, Viewer
 from quire.errors import InputError
 from quire.receipts import Receipt, access_log
+from quire.receipts.access_log import LogFile
 from quire.system.clock import now
 
 
@@ -22,22 +22,24 @@ class AuditLog:
 
     def contexts(self, to: str | None = None) -> list[Mapping[str, Any]]:
         """List the contexts that were handed out, oldest first; to one viewer, or to all."""
-        file = self._file()
-        if file is None:
+        log = self._file()
+        if log is None:
             raise InputError(
                 "no audit log is configured", hint="set `file` in [audit] of quire.toml"
             )
-        return list(access_log.read(file, to))
+        return list(access_log.read(log, to))
 
     def record(self, context: Context, viewer: Viewer, recipe: str) -> None:
         """Record that a viewer was handed a context, if the settings ask for it."""
-        file = self._file()
-        if file is not None:
-            access_log.write(file, context, viewer, recipe, now())
+        log = self._file()
+        if log is not None:
+            access_log.write(log, context, viewer, recipe, now())
 
-    def _file(self) -> Path | None:
+    def _file(self) -> LogFile | None:
         settings = self._settings()
-        return settings.root / settings.audit.file if settings.audit.file else None
+        if not settings.audit.file:
+            return None
+        return LogFile(settings.root, settings.audit.file, outside=settings.audit_outside)
 
 
 def verify_receipt(receipt: Mapping[str, Any], context: str | None = None) -> list[str]:

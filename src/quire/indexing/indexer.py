@@ -124,7 +124,7 @@ class Indexer:
             vectors=embedded,
             missing_vectors=status.missing_vectors,
             state_root=status.roots.state,
-            notes=(*past.notes, *notes, *files.grammar_notes()),
+            notes=(*project.config.notes, *past.notes, *notes, *files.grammar_notes()),
             commits=past.commits,
         )
 

@@ -42,6 +42,7 @@ from quire.ingest.paths import resolve_paths
 from quire.llm.writer import open_writer
 from quire.store import is_name, open_store
 from quire.store.access import access_list, refuse_string
+from quire.system import platform
 
 CONFIG = "config"
 """The origin of the rules and groups that quire.toml states."""
@@ -53,6 +54,8 @@ DEFAULT_ACCESS = "access_default"
 """The note that says who may read what no rule matches."""
 ROOT = "root"
 """The note with the directory that a space was indexed from."""
+STORE_FILES = ("-wal", "-shm", "-journal")
+"""The ends of the names of files that SQLite keeps beside a store."""
 
 
 def viewer_name(text: str) -> str:
@@ -84,10 +87,12 @@ class Project:
     def __init__(self, settings: Config, *, create: bool = True) -> None:
         self.config = settings
         self.store: Store = open_store(settings.store, create=create)
+        self.notes = _restrict(settings)
+        """What was changed on opening that the user should know."""
         self._opening = threading.Lock()
         self._embedder: Embedder | None = None
         self._writer: TextWriter | None = None
-        self._settings: bytes | None = None
+        self._settings: object = None
         try:
             if not create:
                 self._refuse_unknown_space()
@@ -216,7 +221,7 @@ class Project:
         if not store.is_relative_to(root):
             return settings
         own = store.relative_to(root).as_posix()
-        files = tuple(globs.path_glob(f"{own}{end}") for end in ("", "-wal", "-shm", "-journal"))
+        files = tuple(globs.path_glob(f"{own}{end}") for end in ("", *STORE_FILES))
         return replace(settings, ignore=(*settings.ignore, *files))
 
     def access_default(self) -> tuple[str, ...]:
@@ -241,12 +246,12 @@ class Project:
         self._sync_access()
 
     def refresh(self) -> None:
-        """Reload quire.toml if it was edited."""
-        text, old = self._settings_text(), self.config
-        if text == self._settings:
+        """Reload quire.toml if it was edited, or if the project is trusted or not any more."""
+        old, now = self.config, config.snapshot(self.config)
+        if now == self._settings:
             return
         self.config = replace(
-            config.load(old.root),
+            config.load(old.root, store=None if old.own_store else old.store),
             store=old.store,
             own_store=old.own_store,
             space=old.space,
@@ -259,13 +264,7 @@ class Project:
                 self._close_writer()
         if self.config.file is not None and self._is_home():
             self._sync_access()
-        self._settings = text  # only now: settings that were refused are refused again
-
-    def _settings_text(self) -> bytes | None:
-        try:
-            return (self.config.root / config.FILE).read_bytes()
-        except OSError:
-            return None
+        self._settings = now  # only now: settings that were refused are refused again
 
     def _sync_access(self) -> None:
         """Make the access rules of quire.toml effective, unless they are already."""
@@ -321,6 +320,20 @@ class Project:
                 space=self.config.space,
                 viewer=self.config.viewer,
             )
-        self._settings = self._settings_text()
+        self._settings = config.snapshot(self.config)
         if self.config.file is not None and self._is_home():
             self._sync_access()
+
+
+def _restrict(settings: Config) -> tuple[str, ...]:
+    """Take an existing store from other users of the system; stores of earlier versions were open.
+
+    A folder is restricted only if it is Quire's own.
+    """
+    store = settings.store
+    files = [store, *(store.with_name(store.name + end) for end in STORE_FILES)]
+    if store.parent.name == config.DEFAULT_STORE.parent.name:
+        files.append(store.parent)
+    if not [file for file in files if platform.restrict(file)]:
+        return ()
+    return (f"{store} could be read by other users of this system; only you can now",)

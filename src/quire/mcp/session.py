@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quire.core.types import OWNER_NAME
 from quire.errors import InputError, NoStoreError
+from quire.mcp import log
 
 if TYPE_CHECKING:
     from quire.core.types import Context
@@ -35,6 +36,8 @@ class Session:
         with self._opening:
             if self._quire is None:
                 self._quire = self._open(create=create)
+                for text in self._quire.notes:
+                    log.note(f"note: {text}")
             return self._quire
 
     def _open(self, *, create: bool) -> Quire:

@@ -1,25 +1,61 @@
-"""The access log: which contexts were handed out, to whom.
+"""The access log: which contexts were handed out, when, and to whom.
 
 If `[audit] file` names a file, each context that leaves the engine adds one line to it: when, who
-asked, which receipt, and the pieces in it. A context whose line cannot be written is not handed
-out. The file lies beside the store and is not part of its state.
+asked, which receipt, and the chunks in it. A context whose line cannot be written is not handed
+out. The log is not part of the store's state.
+
+A log inside the project is written without following symbolic links, and a file that is not a log
+is never appended to: the setting may be that of a project somebody else wrote.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quire.core.types import Context, Viewer
 from quire.errors import InputError, StoreError
 from quire.system import platform
+from quire.system.pinned_folder import pinned
 
 OWNER = "(owner)"
+_START = b'{"at":'
+"""How each line begins."""
+_FIELDS = {"at": int, "viewer": str, "recipe": str, "receipt": str, "pieces": list}
+"""What each line has that is shown."""
 
 
-def write(file: Path, context: Context, viewer: Viewer, recipe: str, at: int) -> None:
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """Where a log is."""
+
+    root: Path
+    """The project."""
+    name: str
+    """The path relative to the project, or absolute."""
+    outside: bool = False
+    """Whether the log may lie outside the project."""
+
+    @property
+    def path(self) -> Path:
+        """The path as it is named in the settings."""
+        return self.root / self.name
+
+    def inside(self) -> tuple[Path, Path] | None:
+        """Return the project and the log's path in it, all links resolved; None: it is outside."""
+        root, real = Path(os.path.realpath(self.root)), Path(os.path.realpath(self.path))
+        if real.is_relative_to(root):
+            return root, real.relative_to(root)
+        if not self.outside:
+            raise OSError(f"it leads to {real}, outside the project")
+        return None
+
+
+def write(log: LogFile, context: Context, viewer: Viewer, recipe: str, at: int) -> None:
     """Add a line for a context that a viewer is handed; `at` is the time, since 1970."""
     line = {
         "at": at,
@@ -32,31 +68,50 @@ def write(file: Path, context: Context, viewer: Viewer, recipe: str, at: int) ->
         "records": sorted({source.record_id for source in context.sources}),
     }
     data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    assert data.startswith(_START)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        platform.append(file, data)  # in one write: lines of several processes stay whole
-    except OSError as error:
+        _append(log, data)  # in one write: lines of several processes stay whole
+    except (OSError, ValueError) as error:
         raise StoreError(
             f"the context is withheld, because the audit log cannot be written ({error})",
-            place=str(file),
+            place=str(log.path),
             hint="make room, or change [audit] file",
         ) from error
 
 
-def read(file: Path, viewer: str | None = None) -> Iterator[Mapping[str, Any]]:
-    """Iterate over the lines of the log, oldest first; those of one viewer, or of all."""
+def _append(log: LogFile, data: bytes) -> None:
+    place = log.inside()
+    if place is None:
+        platform.make_private_folder(log.path.parent)
+        platform.append(log.path, data, start=_START)
+        return
+    root, path = place
+    with pinned(root, path.parent.parts) as folder:
+        folder.append(path.name, data, start=_START)
+
+
+def read(log: LogFile, viewer: str | None = None) -> Iterator[Mapping[str, Any]]:
+    """Go through the lines, oldest first; those of one viewer, or all."""
     try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    entry = json.loads(line)
-                except ValueError as error:
-                    raise InputError(
-                        f"not an entry: {error}", place=f"{file}, line {number}"
-                    ) from error
-                if viewer is None or entry["viewer"] == viewer:
-                    yield entry
+        log.inside()
+        data, _ = platform.read_regular(log.path)
     except FileNotFoundError:
         return
-    except OSError as error:
-        raise StoreError(f"cannot be read: {error}", place=str(file)) from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"cannot be read: {error}", place=str(log.path)) from error
+    for number, line in enumerate(data.splitlines(), start=1):
+        entry = _parse(line, f"{log.path}, line {number}")
+        if viewer is None or entry["viewer"] == viewer:
+            yield entry
+
+
+def _parse(line: bytes, place: str) -> Mapping[str, Any]:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not an entry: {error}", place=place) from error
+    if not isinstance(entry, dict) or not all(
+        isinstance(entry.get(name), kind) for name, kind in _FIELDS.items()
+    ):
+        raise InputError("not an entry", place=place)
+    return entry

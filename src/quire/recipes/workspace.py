@@ -21,8 +21,9 @@ from quire.core.types import (
     PayloadMetadata,
     TokenBudget,
     Validation,
+    Viewer,
 )
-from quire.errors import BudgetError, unknown
+from quire.errors import BudgetError, InputError, unknown
 from quire.memory.authoring import OpenProject
 from quire.pipeline.validate import check_tokens
 from quire.recipes.protocol import Assemble
@@ -58,7 +59,7 @@ class WorkspaceContexts:
             "recipe": RECIPE,
             "budget": budget.total,
             "shares": budget.shares,
-            "viewer": request.user,
+            "viewer": _named(request.user),
             "model": request.model,
             "focus": request.focus.record_id,
             "include": request.hints.include_blocks,
@@ -82,8 +83,9 @@ class WorkspaceContexts:
         """Count the tokens of a payload, exactly, as its model does."""
         return tokens.open_counter(payload.metadata.model).count(payload.serialized)
 
-    def validate(self, payload: ContextPayload, user: str) -> Validation:
+    def validate(self, payload: ContextPayload, user: Viewer | str) -> Validation:
         """Check a payload: budget, access, duplicates, empty sections, superseded pages."""
+        name = user.actor if isinstance(user, Viewer) else user
         problems: list[str] = []
         counted = self.estimate_tokens(payload)
         if counted != payload.metadata.total_tokens:
@@ -91,10 +93,10 @@ class WorkspaceContexts:
         if counted > payload.metadata.budget:
             problems.append(f"{counted} tokens exceed the budget of {payload.metadata.budget}")
         items = [item for section in payload.sections for item in section.items]
-        with self._project.view(user) as view:
+        with self._project.view(_named(user)) as view:
             readable = {record.id for record in view.records([item.block_id for item in items])}
             problems += [
-                f"{item.block_id} may not be read by {user}, or does not exist"
+                f"{item.block_id} may not be read by {name}, or does not exist"
                 for item in items
                 if item.block_id not in readable
             ]
@@ -107,6 +109,17 @@ class WorkspaceContexts:
             if not section.items
         ]
         return Validation(tuple(dict.fromkeys(problems)), (*stale, *empty))
+
+
+def _named(user: Viewer | str | None) -> Viewer | str:
+    """Return the user of a request, who must be named: nobody is not the owner."""
+    if user is None:
+        raise InputError(
+            "a request must name its user",
+            field="user",
+            hint="give a user's name or a Viewer; the owner is Viewer('', owner=True)",
+        )
+    return user
 
 
 def _budget_of(request: ContextRequest) -> TokenBudget:

@@ -6,10 +6,12 @@ asks for a flag, a signal or a call that some systems lack.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
 import signal
+import stat
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +20,14 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _EFFECTIVE_IDS = os.access in os.supports_effective_ids
-_OWNER_ONLY = 0o600
+_HAS_OWNERS = hasattr(os, "geteuid")
+_SUPERUSER = 0
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT
+OWNER_ONLY = 0o600
+FOLDER_OWNER_ONLY = 0o700
+SHARED = 0o644
+"""Of a file that others may read: whatever the umask, only its owner may write it."""
 
 
 def open_without_following(path: str) -> int:
@@ -37,15 +46,140 @@ def is_readable(path: str) -> bool:
     return os.access(path, os.R_OK, effective_ids=_EFFECTIVE_IDS)
 
 
-def append(path: Path, data: bytes) -> None:
+def read_regular(path: Path, limit: int | None = None) -> tuple[bytes, os.stat_result]:
+    """Read a regular file, and its status at that moment; never wait for a pipe or a device.
+
+    A file of more bytes than the limit is refused.
+    """
+    handle = os.open(path, os.O_RDONLY | _BINARY | _NO_WAIT)
+    with open(handle, "rb") as file:  # noqa: PTH123 - by its descriptor
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if limit is not None and status.st_size > limit:
+            raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
+        return file.read(), status
+
+
+# --- owners and permissions ----------------------------------------------------------------------
+
+
+def is_foreign(status: os.stat_result) -> bool:
+    """Return whether a file belongs to another user, who is not the superuser either.
+
+    On systems without owners every file is one's own.
+    """
+    return _HAS_OWNERS and status.st_uid not in {os.geteuid(), _SUPERUSER}
+
+
+def is_writable_by_others(status: os.stat_result) -> bool:
+    """Return whether users other than the owner may write a file.
+
+    A group that has the name of the owner and no other member counts as the owner: many systems
+    give each user such a group, and let it write.
+    """
+    if not _HAS_OWNERS:
+        return False
+    if status.st_mode & stat.S_IWOTH:
+        return True
+    return bool(status.st_mode & stat.S_IWGRP) and not _is_private_group(status)
+
+
+def _is_private_group(status: os.stat_result) -> bool:
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(status.st_uid).pw_name, grp.getgrgid(status.st_gid)
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}
+
+
+def owner_name(owner: int) -> str:
+    """Return the name of a user by number, or the number."""
+    with contextlib.suppress(ImportError, KeyError):
+        import pwd
+
+        return pwd.getpwuid(owner).pw_name
+    return f"number {owner}"
+
+
+def restrict(path: Path) -> bool:
+    """Take all permissions on one's own file or folder from others; return whether any were."""
+    if not _HAS_OWNERS:
+        return False
+    try:
+        status = path.stat()
+        if status.st_uid != os.geteuid() or not status.st_mode & _OTHERS:
+            return False
+        path.chmod(stat.S_IMODE(status.st_mode) & ~_OTHERS)
+    except OSError:  # it does not exist, or its file system has no permissions
+        return False
+    return True
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create a folder, if need be, that only its owner can enter; parents are as usual."""
+    folder.mkdir(mode=FOLDER_OWNER_ONLY, parents=True, exist_ok=True)
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file that only its owner can read, unless it exists."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | _BINARY, OWNER_ONLY))
+
+
+def create_new(path: Path, data: bytes, mode: int = OWNER_ONLY) -> None:
+    """Write a file that must not exist; a link in its place is not followed."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _BINARY, mode)
+    with open(handle, "wb") as file:  # noqa: PTH123 - by its descriptor
+        file.write(data)
+
+
+def replace_file(path: Path, data: bytes, mode: int = OWNER_ONLY) -> None:
+    """Write a file whole or not at all; an old one keeps its mode, a new one gets at most this."""
+    temporary = path.with_name(f".{path.name}.quire-new")
+    temporary.unlink(missing_ok=True)  # of a process that was killed
+    try:
+        create_new(temporary, data, mode)
+        if path.exists():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_private(path: Path, data: bytes, mode: int = OWNER_ONLY) -> None:
+    """Write a file; a new one gets at most this mode, an old one keeps its own."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, mode)
+    with open(handle, "wb") as file:  # noqa: PTH123 - by its descriptor
+        file.write(data)
+
+
+def append(path: Path, data: bytes, *, start: bytes = b"") -> None:
     """Append to a file in one write; a new file is readable by its owner only.
 
     POSIX keeps the appends of several processes whole. Windows promises that for no file.
+
+    Args:
+        path: The file.
+        data: What to append.
+        start: How a file that is not empty must begin; any other is left alone.
     """
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _BINARY, _OWNER_ONLY)
+    handle = os.open(path, APPEND | _BINARY | _NO_WAIT, OWNER_ONLY)
+    append_to(handle, data, start, str(path))
+
+
+def append_to(handle: int, data: bytes, start: bytes, name: str) -> None:
+    """Append to a descriptor opened with `APPEND` in one write, and close it."""
     try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", name)
+        if os.read(handle, len(start)) not in {b"", start}:
+            raise OSError(errno.EINVAL, "a file that holds something else", name)
         if os.write(handle, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
     finally:
         os.close(handle)
 

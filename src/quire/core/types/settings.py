@@ -1,8 +1,16 @@
-"""The settings of quire.toml, section by section."""
+"""The settings of quire.toml, section by section.
+
+Each setting is declared safe or sensitive right where it stands (`metadata`). A safe setting can
+only affect what happens inside the project. A sensitive one can send, run, read or write something
+outside it, so it counts only from the user's own settings or in a project that the user trusts
+(`quire.config.sensitive`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias
 
 ALL = -1
@@ -10,30 +18,62 @@ ALL = -1
 Limit: TypeAlias = int
 """A maximum number; ALL: no limit."""
 
+TRUST = "trust"
+"""The key of a field's metadata that says how far a project may set it."""
+Declared: TypeAlias = Mapping[str, str]
+
+
+def _declare(rule: str) -> Declared:
+    return MappingProxyType({TRUST: rule})
+
+
+SAFE = _declare("safe")
+"""Affects only what happens inside the project."""
+PROVIDER = _declare("provider")
+"""Sensitive if it names a provider that uses the network."""
+ADDRESS = _declare("address")
+"""Where requests are sent."""
+KEY = _declare("key")
+"""The environment variable that is sent along."""
+ENDPOINT = _declare("endpoint")
+"""How an endpoint is asked, and at what price."""
+MODEL_FOLDER = _declare("model_folder")
+"""A model that is loaded and run."""
+OUTPUT_FILE = _declare("output_file")
+"""A file that is written; sensitive if it lies outside the project."""
+STORE_FILE = _declare("store_file")
+"""A store that is read and written; sensitive if it lies outside the project."""
+STORE_PART = _declare("store_part")
+"""Which part of a store is read; sensitive if the store lies outside the project."""
+PROTECTION = _declare("protection")
+"""Sensitive if it switches off what protects the user."""
+DERIVED = _declare("derived")
+"""Not a setting: no file can set it."""
+
 
 @dataclass(frozen=True, slots=True)
 class IngestSettings:
     """[ingest]: which files are read, and how they are split."""
 
-    max_bytes: int = 16 * 1024 * 1024
+    max_bytes: int = field(default=16 * 1024 * 1024, metadata=SAFE)
     """Larger files are skipped and reported."""
-    secrets: bool = False
+    secrets: bool = field(default=False, metadata=PROTECTION)
     """Also read files that look like secrets."""
-    ignore: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = field(default=(), metadata=SAFE)
     """More globs of files to ignore, as in .gitignore."""
-    whole: int = 1600
+    whole: int = field(default=1600, metadata=SAFE)
     """A document of at most this many characters stays in one chunk."""
-    paragraph: int = 3200
+    paragraph: int = field(default=3200, metadata=SAFE)
     """A document of a single paragraph stays in one chunk up to this many characters."""
-    target: int = 600
+    target: int = field(default=600, metadata=SAFE)
     """A longer paragraph is split into chunks of about this many characters."""
-    join: int = 300
+    join: int = field(default=300, metadata=SAFE)
     """Short paragraphs of a section are joined up to about this many characters."""
-    code_max: int = 1500
+    code_max: int = field(default=1500, metadata=SAFE)
     """A chunk of source code has at most about this many characters."""
-    use_mtime: bool = False
+    use_mtime: bool = field(default=False, metadata=SAFE)
     """Use the time of the file system for records without another one; it is hashed then."""
-    history: Limit = 1000
+    history: Limit = field(default=1000, metadata=SAFE)
     """Number of git's newest commits that are indexed (or `all`); 0: git is not used."""
 
 
@@ -41,25 +81,25 @@ class IngestSettings:
 class EmbedSettings:
     """[embed]: the embedder."""
 
-    provider: str = "local"
+    provider: str = field(default="local", metadata=PROVIDER)
     """`local`, `http` (OpenAI-compatible) or `none`."""
-    folder: str | None = None
+    folder: str | None = field(default=None, metadata=MODEL_FOLDER)
     """local: a folder with model.onnx and tokenizer.json, instead of the shipped model."""
-    model: str | None = None
+    model: str | None = field(default=None, metadata=ENDPOINT)
     """http: the model's name."""
-    url: str | None = None
+    url: str | None = field(default=None, metadata=ADDRESS)
     """http: the address up to and including the version, as in https://host/v1."""
-    key_env: str = "QUIRE_EMBED_KEY"
+    key_env: str = field(default="QUIRE_EMBED_KEY", metadata=KEY)
     """http: the environment variable that holds the key."""
-    query_prefix: str | None = None
+    query_prefix: str | None = field(default=None, metadata=SAFE)
     """Put before a query; None: the known prefix of the model."""
-    batch: int = 64
+    batch: int = field(default=64, metadata=ENDPOINT)
     """http: number of texts in one request."""
-    timeout: float = 30.0
+    timeout: float = field(default=30.0, metadata=ENDPOINT)
     """http: seconds for one request."""
-    retries: int = 4
+    retries: int = field(default=4, metadata=ENDPOINT)
     """http: number of retries after a failure that may be temporary."""
-    threads: int = 0
+    threads: int = field(default=0, metadata=SAFE)
     """local: number of texts embedded at the same time; 0: the number of cores."""
 
 
@@ -67,11 +107,11 @@ class EmbedSettings:
 class LearnSettings:
     """[learn]: names beside the shipped ones."""
 
-    categories: tuple[str, ...] = ()
+    categories: tuple[str, ...] = field(default=(), metadata=SAFE)
     """Categories of memories."""
-    domains: tuple[str, ...] = ()
+    domains: tuple[str, ...] = field(default=(), metadata=SAFE)
     """Domains of experiences."""
-    strategies: tuple[str, ...] = ()
+    strategies: tuple[str, ...] = field(default=(), metadata=SAFE)
     """Strategies of experiences."""
 
 
@@ -79,7 +119,7 @@ class LearnSettings:
 class AuditSettings:
     """[audit]: the log of contexts that were given out."""
 
-    file: str = ""
+    file: str = field(default="", metadata=OUTPUT_FILE)
     """The file, relative to the project's root, that gets a line for each; empty: no log."""
 
 
@@ -87,19 +127,19 @@ class AuditSettings:
 class WriterSettings:
     """[writer]: the model that writes summaries and principles."""
 
-    provider: str = "none"
+    provider: str = field(default="none", metadata=PROVIDER)
     """`llm` (a language model) or `none`."""
-    protocol: str = "openai"
+    protocol: str = field(default="openai", metadata=ENDPOINT)
     """`openai` (chat completions) or `anthropic` (messages)."""
-    url: str | None = None
+    url: str | None = field(default=None, metadata=ADDRESS)
     """The address up to and including the version, as in https://host/v1."""
-    model: str | None = None
+    model: str | None = field(default=None, metadata=ENDPOINT)
     """The model's name."""
-    key_env: str = "QUIRE_WRITER_KEY"
+    key_env: str = field(default="QUIRE_WRITER_KEY", metadata=KEY)
     """The environment variable that holds the key."""
-    timeout: float = 30.0
+    timeout: float = field(default=30.0, metadata=ENDPOINT)
     """Seconds for one request."""
-    retries: int = 2
+    retries: int = field(default=2, metadata=ENDPOINT)
     """Number of retries after a failure that may be temporary."""
 
 
@@ -107,19 +147,19 @@ class WriterSettings:
 class JudgeSettings:
     """[judge]: what decides whether a sentence of a context file applies."""
 
-    provider: str = "semantic"
+    provider: str = field(default="semantic", metadata=PROVIDER)
     """`semantic` (by the embedder), `llm` (a language model), `mcp` (the client) or `none`."""
-    threshold: float = 0.043
+    threshold: float = field(default=0.043, metadata=SAFE)
     """semantic: how much nearer than ordinary sentences a situation must be."""
-    protocol: str = "openai"
+    protocol: str = field(default="openai", metadata=ENDPOINT)
     """llm: `openai` (chat completions) or `anthropic` (messages)."""
-    url: str | None = None
+    url: str | None = field(default=None, metadata=ADDRESS)
     """llm: the address up to and including the version, as in https://host/v1."""
-    model: str | None = None
+    model: str | None = field(default=None, metadata=ENDPOINT)
     """llm: the model's name."""
-    key_env: str = "QUIRE_JUDGE_KEY"
+    key_env: str = field(default="QUIRE_JUDGE_KEY", metadata=KEY)
     """llm: the environment variable that holds the key."""
-    timeout: float = 20.0
+    timeout: float = field(default=20.0, metadata=ENDPOINT)
     """llm, mcp: seconds for one request."""
-    retries: int = 2
+    retries: int = field(default=2, metadata=ENDPOINT)
     """llm: number of retries after a failure that may be temporary."""

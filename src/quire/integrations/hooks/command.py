@@ -119,11 +119,11 @@ def hook(*, event: str, client: str, timeout: float, **options: Any) -> None:
     """
     with Answer(timeout, sys.stdout) as answer, redirect_stdout(io.StringIO()):
         try:
-            content = _answer(event, client, options)
+            content, notes = _answer(event, client, options)
         except Exception as error:  # noqa: BLE001  # no error may stop the assistant
             answer.send(payloads.EMPTY, str(error) or type(error).__name__)
         else:
-            answer.send(content)
+            answer.send(content, "; ".join(notes))
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
@@ -135,7 +135,9 @@ def run(arguments: Sequence[str]) -> NoReturn:
     os._exit(code or 0)
 
 
-def _answer(event: str, name: str, options: MutableMapping[str, Any]) -> Mapping[str, Any]:
+def _answer(
+    event: str, name: str, options: MutableMapping[str, Any]
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
     from quire.errors import InputError
     from quire.integrations.hooks import pages
 
@@ -148,7 +150,7 @@ def _answer(event: str, name: str, options: MutableMapping[str, Any]) -> Mapping
     if event not in client.hooks.names:
         raise InputError(f"{client.title} takes no context at {event}")
     page = pages.build(client, event, payload, pages.HookOptions(**options))
-    return payloads.format_answer(client.hooks, event, payload, page)
+    return payloads.format_answer(client.hooks, event, payload, page.text), page.notes
 
 
 def _note(text: str) -> None:

@@ -50,8 +50,20 @@ class HookOptions:
     embed: bool = False
 
 
-def build(client: Client, event: str, payload: HookEvent, options: HookOptions) -> str:
-    """Build the page for an event; it is empty if there is nothing to say."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The text for an assistant, empty if there is nothing to say, and notes for its user."""
+
+    text: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def build(client: Client, event: str, payload: HookEvent, options: HookOptions) -> Page:
+    """Build the page for an event.
+
+    Settings of a project that is not trusted are left out by the configuration: a hook runs as soon
+    as a project is opened, and must not ask a judge, an embedder or a writer of its choice.
+    """
     failed = event == POST_TOOL and failures.failed_tool(
         payload.command,
         payload.output,
@@ -60,16 +72,17 @@ def build(client: Client, event: str, payload: HookEvent, options: HookOptions) 
         interrupted=payload.interrupted,
     )
     if event == POST_TOOL and not failed:
-        return ""
+        return Page()
     settings = _settings(payload.folder, options)
     if event == POST_TOOL:
         if not payload.session:
             raise InputError("the client sent no session id, so the first failure is unknown")
         if not sessions.mark_first_failure(settings.root, payload.session):
-            return ""
+            return Page()
     with _open(payload.folder, options) as quire:
+        notes = quire.notes
         body = _PAGES[event](quire, client, payload, options)
-    return shorten(f"{HEADINGS[event]}\n\n{body}") if body.strip() else ""
+    return Page(shorten(f"{HEADINGS[event]}\n\n{body}") if body.strip() else "", notes)
 
 
 def shorten(text: str, limit: int = MAX_LENGTH) -> str:

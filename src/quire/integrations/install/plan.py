@@ -23,6 +23,7 @@ from quire.integrations.install.edits import Edit, EditedText, Keys, revert_all
 from quire.integrations.install.entries import LaunchOptions
 from quire.integrations.install.json_text import Entry, JsonText, Member
 from quire.integrations.install.toml_text import TomlText
+from quire.system import platform
 
 RECORD_FILE = "installed.json"
 
@@ -140,18 +141,30 @@ class Scope:
     def path(self, project: str, user: UserFile) -> Path:
         """Return the path of a settings file."""
         if self.root is not None:
-            return self.root / project
+            return self._inside(self.root, self.root / project)
         folder = self.environment.get(user.variable) if user.variable else ""
         system = {"darwin": user.mac, "win32": user.windows}.get(sys.platform, "")
         if folder and not (system and user.variable.startswith("XDG_")):
             return Path(folder) / user.below_variable
         return self.home / (system or user.default)
 
+    @staticmethod
+    def _inside(root: Path, path: Path) -> Path:
+        """Refuse a file of a project that a link leads out of it."""
+        real = Path(os.path.realpath(path))
+        if not real.is_relative_to(os.path.realpath(root)):
+            raise InputError(
+                f"leads to {real}, outside the project",
+                place=str(path),
+                hint="remove the link; nothing was written",
+            )
+        return path
+
     @property
     def record_file(self) -> Path:
         """The path of the installation record."""
         if self.root is not None:
-            return self.root / ".quire" / RECORD_FILE
+            return self._inside(self.root, self.root / ".quire" / RECORD_FILE)
         return Path(
             self.environment.get("XDG_CONFIG_HOME") or self.home / ".config", "quire", RECORD_FILE
         )
@@ -270,29 +283,29 @@ def apply_changes(changes: Sequence[FileChange]) -> None:
             continue
         if change.after is None:
             change.path.unlink(missing_ok=True)
-            _remove_empty(change.folders)
+            _remove_empty(change.path, change.folders)
         else:
-            write(change.path, change.after)
+            write(change.path, change.after, platform.SHARED)
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, text: str, mode: int = platform.OWNER_ONLY) -> None:
     """Write a file whole or not at all; a link stays a link, and permissions are kept."""
     target = Path(os.path.realpath(path))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.quire-new")
     try:
-        temporary.write_bytes(text.encode())
-        if target.exists():
-            temporary.chmod(target.stat().st_mode)
-        temporary.replace(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        platform.replace_file(target, text.encode(), mode)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise InputError(f"cannot be written: {error.strerror}", place=str(path)) from error
 
 
-def _remove_empty(folders: Sequence[str]) -> None:
-    """Delete folders that are empty, the innermost first."""
+def _remove_empty(path: Path, folders: Sequence[str]) -> None:
+    """Delete empty folders around a file, the innermost first.
+
+    The record that names them may be that of a project somebody else wrote.
+    """
     for folder in reversed(folders):
+        if Path(folder) not in path.parents:
+            continue
         try:
             Path(folder).rmdir()
         except OSError:  # it is not empty, or it does not exist
@@ -331,7 +344,7 @@ def save_record(
         write(file, json.dumps(data, indent=1) + "\n")
         return
     file.unlink(missing_ok=True)
-    _remove_empty(record.folders)
+    _remove_empty(file, record.folders)
 
 
 def _file_data(file: InstalledFile) -> dict[str, Any]:
@@ -352,7 +365,9 @@ def _parse_file(data: Mapping[str, Any]) -> InstalledFile:
         data["path"],
         data["hash"],
         data["created"],
-        tuple(Edit(edit["at"], edit["removed"], edit["put"]) for edit in data["edits"]),
+        tuple(
+            Edit(int(edit["at"]), str(edit["removed"]), str(edit["put"])) for edit in data["edits"]
+        ),
         tuple(tuple(keys) for keys in data["made"]),
         tuple(data["folders"]),
     )

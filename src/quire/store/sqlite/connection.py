@@ -21,6 +21,7 @@ from quire.errors import (
 from quire.store.damage import REPAIR
 from quire.store.sqlite import schema
 from quire.store.sqlite.database import Connection, invalid_text
+from quire.system import platform
 
 PAGE_CACHE_KIB = 64 * 1024
 _MIN_DATABASE_BYTES = 512
@@ -101,7 +102,7 @@ class Connections:
                     hint="create one with `quire index`, or name another with {store}",
                 )
             else:
-                _make_directory(path.parent)
+                _create(path)
             connection = self._open()
             try:
                 schema.check(connection, self.place)
@@ -223,6 +224,11 @@ class Connections:
         connection.pragma("synchronous", "full")
         connection.pragma("cache_size", -PAGE_CACHE_KIB)
         connection.pragma("temp_store", "memory")
+        # A store may come with a project that somebody else wrote: nothing in it is run. The
+        # tables have neither triggers nor views.
+        connection.pragma("trusted_schema", 0)
+        for option in (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_VIEW):
+            connection.config(option, 0)
         return connection
 
 
@@ -249,8 +255,13 @@ def _read_head(path: Path) -> bytes:
         raise StoreError(f"cannot be opened: {error.strerror}", place=str(path)) from error
 
 
-def _make_directory(directory: Path) -> None:
+def _create(path: Path) -> None:
+    """Create the file and its directory for their owner alone; SQLite's log gets the same mode."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        platform.make_private_folder(path.parent)
     except OSError as error:
-        raise StoreError(f"cannot be created: {error.strerror}", place=str(directory)) from error
+        raise StoreError(f"cannot be created: {error.strerror}", place=str(path.parent)) from error
+    try:
+        platform.create_private(path)
+    except OSError as error:
+        raise StoreError(f"cannot be created: {error.strerror}", place=str(path)) from error

@@ -120,6 +120,7 @@ METHODS = [
     "explain",
     "index",
     "map",
+    "notes",
     "purge",
     "replay",
     "root",

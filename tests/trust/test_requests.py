@@ -45,7 +45,7 @@ def test_a_payload_is_validated_for_somebody(workspace: Quire) -> None:
         workspace.workspace.validate(payload, None)  # type: ignore[arg-type]
     assert workspace.workspace.validate(payload, OWNER).valid
     problems = workspace.workspace.validate(payload, Viewer("eve")).problems
-    assert problems == ("pay may not be read by eve, or is gone",)
+    assert problems == ("pay may not be read by eve, or does not exist",)
 
 
 def test_the_owner_may_be_named(workspace: Quire) -> None:

@@ -68,7 +68,7 @@ def snapshot(settings: Config) -> object:
         try:
             status = path.stat()
             stamps.append((status.st_mode, status.st_uid, status.st_size, status.st_mtime_ns))
-        except OSError:
+        except (OSError, ValueError):
             stamps.append(None)
     try:
         content, _ = platform.read_regular(file, places.MAX_BYTES)

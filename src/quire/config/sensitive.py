@@ -19,6 +19,7 @@ from quire.config.settings import DEFAULT_STORE, SECTIONS, Config
 from quire.config.trust import TrustRecord
 from quire.core import hashing
 from quire.core.types import settings as declared
+from quire.system import platform
 
 VERSION = 1
 """Of the fingerprint."""
@@ -223,7 +224,11 @@ def _endpoint(_: Path, __: Any) -> tuple[str, str]:
 
 
 def _model_folder(root: Path, value: Any) -> tuple[str, str]:
-    target = os.path.realpath(root / value) if isinstance(value, str) else ""
+    path = root / str(value)
+    try:
+        target = os.path.realpath(path)
+    except (OSError, ValueError):  # whoever opens it says what is wrong with it
+        target = str(path)
     return f"loads and runs the model in {target}", target
 
 
@@ -279,6 +284,6 @@ def _model_digest(root: Path, setting: SensitiveSetting) -> tuple[bytes | None, 
 
 def _file_digest(file: Path) -> bytes | None:
     try:
-        return hashing.digest_bytes(file.read_bytes())
-    except OSError:
+        return hashing.digest_bytes(platform.read_regular(file)[0])
+    except (OSError, ValueError):
         return None

@@ -16,7 +16,12 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Tree
 
-STORELESS = {"quire init", "quire diff", *(f"quire rules {n}" for n in ("check", "list", "test"))}
+STORELESS = {
+    "quire init",
+    "quire diff",
+    "quire trust",
+    *(f"quire rules {n}" for n in ("check", "list", "test")),
+}
 PROTOCOL = {"quire mcp", "quire mcp-proxy", "quire hook"}
 """Commands that speak a protocol, for programs alone."""
 DOCS = Path(__file__).parents[2] / "docs"

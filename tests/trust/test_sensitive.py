@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire import config
+from quire import config, embed, rules
 from quire.config import Config, sensitive
 from quire.config.settings import SECTIONS
 from quire.core.types import settings as declared
+from quire.llm import writer
 from tests.conftest import trust
 
 TABLE = {
@@ -99,6 +100,12 @@ def test_every_declaration_has_a_meaning() -> None:
     assert used - {"derived"} == set(sensitive._RULES)
 
 
+def test_every_provider_is_local_or_uses_the_network() -> None:
+    known = {*embed.PROVIDERS, *rules.PROVIDERS, *writer.PROVIDERS}
+    assert known == sensitive.LOCAL_PROVIDERS | sensitive.NETWORK_PROVIDERS
+    assert not sensitive.LOCAL_PROVIDERS & sensitive.NETWORK_PROVIDERS
+
+
 # --- whatever is set -----------------------------------------------------------------------------
 
 TEXTS = st.sampled_from(
@@ -160,7 +167,7 @@ def test_without_trust_nothing_reaches_outside(
             if rule == "safe":
                 assert took == (tuple(value) if isinstance(value, list) else took)
             elif rule == "provider":
-                assert took == (value if value in sensitive.LOCAL_PROVIDERS else "none")
+                assert took == ("none" if value in {"http", "llm"} else value)
             elif rule == "protection":
                 assert took is False
             elif rule == "output_file":

@@ -36,9 +36,9 @@ CHANGED = "its settings have changed since"
 def trust(
     *, path: str, yes: bool, accept_owner: bool, list_all: bool, revoke: bool, as_json: bool
 ) -> None:
-    """Let the settings of the project at PATH (default: here) reach outside it.
+    """Let the settings of a project reach outside it.
 
-    A quire.toml can name services to send texts and keys to, models to run, and files outside the
+    PATH is the project (default: the current directory). A quire.toml can name services to send texts and keys to, models to run, and files outside the
     project. Such settings are ignored until you trust the project. Shows them and asks. As soon as
     the settings change, the project is not trusted any more. Exits with 1 if it is not trusted in
     the end.

@@ -26,6 +26,8 @@ VERSION = 1
 NO_PROVIDER = "none"
 LOCAL_PROVIDERS = frozenset({"local", "semantic", "mcp", NO_PROVIDER})
 """Providers that use no network of their own; `mcp` asks the client that is connected anyway."""
+NETWORK_PROVIDERS = frozenset({"http", "llm"})
+"""All others; a name in neither set is refused by whoever opens the provider."""
 PROVIDER = "provider"
 MODEL_FILES = (
     "model.onnx",
@@ -208,7 +210,7 @@ def _safe(_: Path, __: Any) -> tuple[str, str]:
 
 
 def _provider(_: Path, value: Any) -> tuple[str, str]:
-    return ("" if value in LOCAL_PROVIDERS else "asks a service over the network"), ""
+    return ("asks a service over the network" if value in NETWORK_PROVIDERS else ""), ""
 
 
 def _address(_: Path, value: Any) -> tuple[str, str]:

@@ -332,8 +332,9 @@ def _restrict(settings: Config) -> tuple[str, ...]:
     """
     store = settings.store
     files = [store, *(store.with_name(store.name + end) for end in STORE_FILES)]
+    opened = [file for file in files if platform.restrict(file)]
     if store.parent.name == config.DEFAULT_STORE.parent.name:
-        files.append(store.parent)
-    if not [file for file in files if platform.restrict(file)]:
+        platform.restrict(store.parent)
+    if not opened:
         return ()
     return (f"{store} could be read by other users of this system; only you can now",)

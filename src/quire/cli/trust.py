@@ -38,10 +38,10 @@ def trust(
 ) -> None:
     """Let the settings of a project reach outside it.
 
-    PATH is the project (default: the current directory). A quire.toml can name services to send texts and keys to, models to run, and files outside the
-    project. Such settings are ignored until you trust the project. Shows them and asks. As soon as
-    the settings change, the project is not trusted any more. Exits with 1 if it is not trusted in
-    the end.
+    PATH is the project (default: the current directory). A quire.toml can name services to send
+    texts and keys to, models to run, and files outside the project. Such settings are ignored
+    until you trust the project. Shows them and asks. As soon as the settings change, the project
+    is not trusted any more. Exits with 1 if it is not trusted in the end.
     """
     if list_all and revoke:
         raise InputError("list what is trusted, or revoke it", hint="leave out --list or --revoke")

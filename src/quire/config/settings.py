@@ -27,7 +27,7 @@ DEFAULT_STORE = Path(".quire") / "store.db"
 
 TEMPLATE = """\
 # Settings of Quire for this project. All are optional; a commented line shows the default or an
-# example.
+# example. What reaches outside the project counts only after `quire trust`.
 
 # store = ".quire/store.db"
 

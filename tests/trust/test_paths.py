@@ -143,6 +143,7 @@ def test_a_link_to_a_store_outside_is_refused(project: Tree, private: Tree, link
     done = project.run("hook", "prompt", stdin=json.dumps(payload))
     assert (done.returncode, json.loads(done.stdout)) == (0, {})
     assert project.run("index").returncode == 2
+    assert project.run("search", "heron", "--store", str(project.store)).returncode == 2
     assert contents(private.root) == before
     assert project.run("trust", "--yes").returncode == 0
     done = project.run("search", "heron", "--json")

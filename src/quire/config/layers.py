@@ -123,8 +123,9 @@ def _apply_project(
             f"it is: `quire trust --accept-owner {own.root}`",
         )
     config = sensitive.without(wanted, own, chosen, proposal)
-    if store is None and config.store == own.root / DEFAULT_STORE:
-        _refuse_outside(own.root, config.store)
+    # Installed commands name the default store, too, so that naming it is no sign of consent.
+    if (store or config.store) == own.root / DEFAULT_STORE:
+        _refuse_outside(own.root, own.root / DEFAULT_STORE)
     told = sensitive.note(proposal, changed=record is not None)
     return replace(config, notes=(told,) if told else ())
 

@@ -134,7 +134,7 @@ def find(wanted: Config, table: Mapping[str, Any], store: Path) -> tuple[Sensiti
             value = getattr(wanted, item.name)
             found.append(_describe(wanted, "", item.name, _rule(item), value))
     default = wanted.root / DEFAULT_STORE
-    if "store" not in table and wanted.store == default:
+    if default in {store, wanted.store} and "store" not in table:
         found.append(_describe(wanted, "", "store", _name(declared.STORE_FILE), default))
     return tuple(setting for setting in found if setting.effect)
 

@@ -265,6 +265,8 @@ def test_two_projects_do_not_push_each_other_out_of_one_store(
     shared = f'store = "{tmp_path / "shared.db"}"\n[ingest]\nignore = ["quire.toml"]\n'
     sea = plant("sea", {**SHIPS, "quire.toml": shared})
     wood = plant("wood", {**TREES, "quire.toml": shared})
+    sea.trust()
+    wood.trust()
     sea.index()
     with pytest.raises(InputError, match="use another store or space") as refused:
         wood.index()

@@ -12,7 +12,7 @@ from quire.store.sqlite import derive, store, vector_blocks
 
 from .reference import Limits
 
-# The suite stands outside the test files; its assertions explain themselves all the same.
+# The suite is not in test files; its assertions are rewritten all the same.
 for part in (
     "access",
     "lifetime",
@@ -34,7 +34,7 @@ SMALL = Limits(scan=3, first_pass=2, per_hit=1)
 
 @pytest.fixture
 def quick_path(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where there is one: thousands of commits need not wait for a disk."""
+    """A directory in memory if possible, so that thousands of commits do not wait for a disk."""
     if MEMORY.is_dir() and os.access(MEMORY, os.W_OK):
         with tempfile.TemporaryDirectory(dir=MEMORY, prefix="quire-") as folder:
             yield Path(folder)
@@ -44,7 +44,7 @@ def quick_path(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Limits:
-    """Every size at which the store changes its ways, so small that few documents reach it."""
+    """Every threshold of the store, so low that few documents reach it."""
     monkeypatch.setattr(columns, "BLOCK", 4)
     monkeypatch.setattr(vector_blocks, "BLOCK", 3)
     monkeypatch.setattr(segments, "FANOUT", 2)

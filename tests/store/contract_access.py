@@ -1,4 +1,4 @@
-"""Does everyone read what they may, and nothing else?"""
+"""Access: every viewer reads what they may, and nothing else."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from quire.core.protocols import Store
 from quire.core.types import OWNER, AccessRule, Event, Filter, Link, Viewer
 from quire.errors import InputError
 
-from .asking import Questions, root, seen
+from .answers import Questions, answers_by_viewer, root
 from .engines import Engine
 from .samples import ALICE, BOB, CAROL, NOBODY, document, fill, put
 
 
 def readable(store: Store, viewer: Viewer) -> str:
-    """Tell which records a viewer may read, by every way to a record or chunk."""
+    """Return which records a viewer may read, by every method that returns records or chunks."""
     with store.view(viewer) as view:
         names = [record.id for record in view.listing()]
         by_id = [record.id for record in view.records(["a", "b", "c", "d"])]
@@ -81,9 +81,9 @@ class TestAccess:
         self, store: Store, written: tuple[str, ...], kept: tuple[str, ...]
     ) -> None:
         fill(store, document("a", "word", acl=kept))
-        before = seen(store, Questions(records=("a",)))
+        before = answers_by_viewer(store, Questions(records=("a",)))
         fill(store, document("a", "word", acl=written))
-        assert seen(store, Questions(records=("a",))) == before
+        assert answers_by_viewer(store, Questions(records=("a",))) == before
         with store.view(OWNER) as view:
             assert view.records(["a"])[0].acl == kept
         with store.write() as writer:
@@ -235,12 +235,12 @@ class TestAccess:
             document("b", "word", "more", acl=("bob",)),
             embed=True,
         )
-        asked = Questions(records=("a", "b"))
-        before = seen(store, asked)
+        questions = Questions(records=("a", "b"))
+        before = answers_by_viewer(store, questions)
         for rules in ([AccessRule("a*", ("bob",))], [AccessRule("*", ("owner",))], []):
             with store.write() as writer:
                 writer.set_rules("config", rules)
-        assert seen(store, asked) == before
+        assert answers_by_viewer(store, questions) == before
 
     def test_what_may_not_be_read_is_as_if_absent(self, store: Store) -> None:
         secret = document("a", "word", acl=("bob",))
@@ -256,7 +256,7 @@ class TestAccess:
         assert str(hidden.value) == str(absent.value).replace("0" * 32, name)
 
     def test_a_bad_filter_is_refused_whatever_is_there(self, engine: Engine) -> None:
-        """Else an error would tell that somebody keeps something here."""
+        """Otherwise an error would reveal that somebody has something here."""
         store = engine.open()
         for _ in range(2):
             with store.view(ALICE) as view:

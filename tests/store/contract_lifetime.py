@@ -18,7 +18,7 @@ from quire.core.protocols import Store, View, Writer
 from quire.core.types import OWNER, AccessRule, Event, Stamp
 from quire.errors import InputError, StoreBusyError
 
-from .asking import Questions, everything, text
+from .answers import Questions, ask_everything, text
 from .engines import Engine
 from .samples import ALICE, BOB, MODEL, document, fill, put
 from .worker import check_in_step
@@ -119,8 +119,8 @@ def refused(calls: Sequence[Callable[[Any], object]], closed: object) -> bool:
     return True
 
 
-def told(view: View) -> str:
-    return text(everything(view, QUESTIONS))
+def answers_of(view: View) -> str:
+    return text(ask_everything(view, QUESTIONS))
 
 
 def names(store: Store) -> list[str]:
@@ -157,18 +157,18 @@ class TestSnapshots:
     def test_it_does_not_see_the_write_in_which_it_was_opened(self, store: Store) -> None:
         fill(store, *DOCUMENTS, embed=True)
         with ExitStack() as views:
-            before = told(views.enter_context(store.view(OWNER)))
+            before = answers_of(views.enter_context(store.view(OWNER)))
             with store.write() as writer:
                 put(writer, document("new", "alpha"), document("d0", "changed"))
                 writer.remove(["d1"])
                 inside = views.enter_context(store.view(OWNER))
-                assert told(inside) == before
+                assert answers_of(inside) == before
                 writer.set_default(("bob",))
                 put(writer, document("newer", "alpha"))
-                assert told(inside) == before
-            assert told(inside) == before, "committed, but not when the view was opened"
+                assert answers_of(inside) == before
+            assert answers_of(inside) == before, "committed, but not when the view was opened"
             with store.view(OWNER) as later:
-                assert told(later) != before
+                assert answers_of(later) != before
                 assert later.records(["d1"]) == []
                 assert len(later.records(["new", "newer"])) == 2
 
@@ -176,12 +176,12 @@ class TestSnapshots:
         """Commits are read in by batches this way: the view stays open over all of them."""
         fill(store, *DOCUMENTS, embed=True)
         with store.view(OWNER) as view:
-            before = told(view)
+            before = answers_of(view)
             for number in range(5):
                 fill(store, document(f"new{number}", "alpha"), document("d0", f"{number}"))
-                assert told(view) == before
+                assert answers_of(view) == before
             store.merge()
-            assert told(view) == before
+            assert answers_of(view) == before
         assert len(names(store)) == len(DOCUMENTS) + 5
 
     def test_the_store_tells_the_last_commit_beside_an_open_write(self, store: Store) -> None:
@@ -227,11 +227,11 @@ class TestThreads:
         fill(store, document("d0", "changed alpha"), embed=True)
         for viewer in (OWNER, ALICE, BOB):
             with store.view(viewer) as view:
-                expected = told(view)
+                expected = answers_of(view)
             for _ in range(4):
                 cold = engine.open()  # nothing is cached: the threads load everything at once
                 with eager_switching(), cold.view(viewer) as view:
-                    answers = run_all([partial(told, view)] * THREADS)
+                    answers = run_all([partial(answers_of, view)] * THREADS)
                 assert set(answers) == {expected}
                 cold.close()
         store.close()
@@ -303,7 +303,7 @@ class TestThreads:
                 for turn in range(3):  # whoever reads on must not meet any of this
                     fill(store, document("d0", f"{number} {turn}"), embed=True)
                     with store.view(BOB) as other:
-                        told(other)
+                        answers_of(other)
                 return 0
 
             asked = (all_calls, all_calls[::-1], few_calls, few_calls)
@@ -372,10 +372,10 @@ class TestWriters:
         with store.write() as writer:
             put(writer, *DOCUMENTS)
         with store.view(OWNER) as view:
-            before = told(view)
+            before = answers_of(view)
         assert [name for name, calls in WRITER_CALLS.items() if not refused(calls, writer)] == []
         with store.view(OWNER) as view:
-            assert told(view) == before
+            assert answers_of(view) == before
         assert (store.stamps(), store.note("late"), store.model()) == ({}, None, None)
 
     def test_another_thread_waits_and_sees_what_was_committed(self, store: Store) -> None:
@@ -476,9 +476,9 @@ class TestClosedStores:
         store, other = engine.open(), engine.open()
         fill(store, *DOCUMENTS, embed=True)
         with store.view(OWNER) as view, store.write() as writer:
-            before = told(view)
+            before = answers_of(view)
             store.close()
-            assert told(view) == before
+            assert answers_of(view) == before
             put(writer, document("new", "alpha"))
         with pytest.raises(InputError, match="closed"):
             view.status()
@@ -496,13 +496,13 @@ class TestClosedStores:
             store = engine.open()
             fill(store, *DOCUMENTS, embed=True)
             with store.view(OWNER) as view:
-                expected = told(view)
+                expected = answers_of(view)
 
             def read(store: Store = store, expected: str = expected) -> int:
                 for turn in range(2_000):
                     try:
                         with store.view(OWNER) as view:
-                            assert told(view) == expected
+                            assert answers_of(view) == expected
                     except InputError:
                         return turn
                 raise AssertionError("the store was never closed")

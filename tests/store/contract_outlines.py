@@ -1,4 +1,4 @@
-"""Is it known what a record is made of, and who may know it?"""
+"""Outlines, definitions and references, and who may read them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quire.core.protocols import Store
 from quire.core.types import OWNER, AccessRule, Entity, Event, Mention, Outline, Reference
 from quire.errors import InputError
 
-from .asking import root
+from .answers import root
 from .engines import Engine
 from .samples import ALICE, BOB, NOBODY, document, fill
 
@@ -42,10 +42,10 @@ class TestOutlines:
         fill(store, document("cart", "x", outline=OUTLINE), document("plain", "x"))
         store.close()
         with engine.open().view(OWNER) as view:
-            found = view.outlines(["cart", "plain", "absent"])
-            assert found == {"cart": OUTLINE}
-            assert [*found] == ["cart"]
-            assert found.get("plain") is None
+            outlines = view.outlines(["cart", "plain", "absent"])
+            assert outlines == {"cart": OUTLINE}
+            assert [*outlines] == ["cart"]
+            assert outlines.get("plain") is None
 
     def test_it_is_part_of_the_state(self, store: Store) -> None:
         fill(store, document("cart", "x"))
@@ -127,7 +127,7 @@ class TestOutlines:
 
 
 class TestPaths:
-    """What tells of several paths is for those who may read all of them."""
+    """A record about several paths is for those who may read all of them."""
 
     def test_only_who_may_read_every_path_may_read_it(self, store: Store) -> None:
         with store.write() as writer:

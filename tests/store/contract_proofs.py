@@ -1,4 +1,4 @@
-"""Can what was found be shown to be in the store?"""
+"""Proofs that a chunk is in the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what was put in what comes out?"""
+"""Records, chunks, links and transactions: what is put in comes out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from quire.core.protocols import Store
 from quire.core.types import OWNER, Filter, Link, Roots
 
-from .asking import Questions, root, seen
+from .answers import Questions, answers_by_viewer, root
 from .engines import Engine
 from .samples import ALICE, NOBODY, document, fill, put
 
@@ -55,11 +55,11 @@ class TestRecords:
     def test_all_is_there_after_opening_again(self, engine: Engine) -> None:
         first = engine.open()
         fill(first, FULL, document("other", "alpha"), embed=True)
-        asked = Questions(records=("full", "other"), chunks=tuple(c.id for c in FULL.chunks))
-        before = seen(first, asked)
+        questions = Questions(records=("full", "other"), chunks=tuple(c.id for c in FULL.chunks))
+        before = answers_by_viewer(first, questions)
         first.close()
         again = engine.open()
-        assert seen(again, asked) == before
+        assert answers_by_viewer(again, questions) == before
         again.close()
 
     def test_what_one_writes_another_sees_at_its_next_view(self, engine: Engine) -> None:
@@ -266,11 +266,11 @@ class TestRecords:
         other.close()
 
     def test_chunks_come_in_reading_order(self, store: Store) -> None:
-        made = document("a", *(f"text {number}" for number in range(12)))
+        sample = document("a", *(f"text {number}" for number in range(12)))
         with store.write() as writer:
-            writer.put(made.record, made.chunks[::-1])
+            writer.put(sample.record, sample.chunks[::-1])
         with store.view(OWNER) as view:
-            assert view.chunks_of("a") == list(made.chunks)
+            assert view.chunks_of("a") == list(sample.chunks)
             assert view.chunks_of("absent") == []
 
     def test_equal_texts_in_one_record_are_chunks_of_their_own(self, store: Store) -> None:
@@ -338,7 +338,7 @@ class TestTransactions:
 
     def test_an_error_in_the_block_leaves_nothing(self, store: Store) -> None:
         fill(store, FULL, embed=True)
-        before = seen(store, Questions(records=("full", "a")))
+        before = answers_by_viewer(store, Questions(records=("full", "a")))
 
         def fail() -> None:
             with store.write() as writer:
@@ -351,7 +351,7 @@ class TestTransactions:
 
         with pytest.raises(KeyError):
             fail()
-        assert seen(store, Questions(records=("full", "a"))) == before
+        assert answers_by_viewer(store, Questions(records=("full", "a"))) == before
         assert store.note("key") is None
         fill(store, document("a", "alpha"))
         with store.view(OWNER) as view:
@@ -415,9 +415,9 @@ class TestLinks:
             assert view.roots() == roots
 
     def test_links_are_part_of_the_state(self, store: Store) -> None:
-        met: set[Roots] = set()
+        roots_seen: set[Roots] = set()
         for links in ([], [("b", "link")], [("b", "other")], [("b", "link"), ("b", "other")]):
             fill(store, document("a", "x", links=links))
             with store.view(OWNER) as view:
-                met.add(view.roots())
-        assert len(met) == 4
+                roots_seen.add(view.roots())
+        assert len(roots_seen) == 4

@@ -1,4 +1,4 @@
-"""Is what cannot be refused, with words, and without a trace?"""
+"""Invalid input is refused with an error, and leaves no trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quire.core.protocols import Store, View, Writer
 from quire.core.types import OWNER, AccessRule, Document, Event, Filter, Link
 from quire.errors import InputError
 
-from .asking import Questions, seen
+from .answers import Questions, answers_by_viewer
 from .samples import MODEL, document, fill, put
 
 HALF = "\ud800"
@@ -141,12 +141,12 @@ ODD_QUESTIONS: dict[str, Callable[[View], object]] = {
 }
 
 
-ASKED = Questions(records=("known", "good"), chunks=tuple(chunk.id for chunk in GOOD.chunks))
+QUESTIONS = Questions(records=("known", "good"), chunks=tuple(chunk.id for chunk in GOOD.chunks))
 
 
 class TestRefusals:
     @pytest.fixture
-    def kept(self, store: Store) -> Store:
+    def filled(self, store: Store) -> Store:
         known = document("known", "old", "alpha beta")
         fill(store, known, embed=True)
         with store.write() as writer:
@@ -155,64 +155,66 @@ class TestRefusals:
         return store
 
     @pytest.mark.parametrize("name", BAD_DOCUMENTS)
-    def test_a_bad_document(self, kept: Store, name: str) -> None:
-        before = seen(kept, ASKED)
-        with pytest.raises(InputError), kept.write() as writer:
+    def test_a_bad_document(self, filled: Store, name: str) -> None:
+        before = answers_by_viewer(filled, QUESTIONS)
+        with pytest.raises(InputError), filled.write() as writer:
             put(writer, document("another", "alpha"), BAD_DOCUMENTS[name])
-        assert seen(kept, ASKED) == before
+        assert answers_by_viewer(filled, QUESTIONS) == before
 
     @pytest.mark.parametrize("name", BAD_DOCUMENTS)
-    def test_a_bad_document_passed_over_leaves_the_rest_whole(self, kept: Store, name: str) -> None:
-        with kept.write() as writer:
+    def test_a_bad_document_passed_over_leaves_the_rest_whole(
+        self, filled: Store, name: str
+    ) -> None:
+        with filled.write() as writer:
             with pytest.raises(InputError):
                 put(writer, BAD_DOCUMENTS[name])
             put(writer, document("another", "alpha"))
-        with kept.view(OWNER) as view:
+        with filled.view(OWNER) as view:
             assert [record.id for record in view.listing()] == ["another", "known"]
-        assert kept.check() == []
-        fill(kept, GOOD)
-        assert kept.check() == []
+        assert filled.check() == []
+        fill(filled, GOOD)
+        assert filled.check() == []
 
     @pytest.mark.parametrize("name", BAD_WRITES)
-    def test_a_bad_write(self, kept: Store, name: str) -> None:
-        before = seen(kept, ASKED)
+    def test_a_bad_write(self, filled: Store, name: str) -> None:
+        before = answers_by_viewer(filled, QUESTIONS)
 
         def attempt() -> None:
-            with kept.write() as writer:
+            with filled.write() as writer:
                 put(writer, GOOD)
                 BAD_WRITES[name](writer)
 
         with pytest.raises(InputError):
             attempt()
-        assert seen(kept, ASKED) == before
-        assert kept.check() == []
+        assert answers_by_viewer(filled, QUESTIONS) == before
+        assert filled.check() == []
 
     @pytest.mark.parametrize("name", BAD_QUESTIONS)
-    def test_a_bad_question(self, kept: Store, name: str) -> None:
-        with kept.view(OWNER) as view:
+    def test_a_bad_question(self, filled: Store, name: str) -> None:
+        with filled.view(OWNER) as view:
             with pytest.raises(InputError):
                 BAD_QUESTIONS[name](view)
             assert view.lexical("alpha", 5).hits, "the view still answers"
 
     @pytest.mark.parametrize("name", ODD_QUESTIONS)
-    def test_an_odd_question(self, kept: Store, name: str) -> None:
-        with kept.view(OWNER) as view:
+    def test_an_odd_question(self, filled: Store, name: str) -> None:
+        with filled.view(OWNER) as view:
             assert ODD_QUESTIONS[name](view) == "known.md"
 
     @pytest.mark.parametrize("name", UNKEEPABLE)
-    def test_a_question_about_what_cannot_be_there(self, kept: Store, name: str) -> None:
+    def test_a_question_about_what_cannot_be_there(self, filled: Store, name: str) -> None:
         def attempt() -> None:
-            with kept.view(OWNER) as view:
+            with filled.view(OWNER) as view:
                 UNKEEPABLE[name](view)
 
         with pytest.raises(InputError):
             attempt()
 
     def test_a_question_that_is_too_long_a_vector(self, store: Store) -> None:
-        made = document("a", "alpha")
-        fill(store, made)
+        sample = document("a", "alpha")
+        fill(store, sample)
         with store.write() as writer:
-            writer.put_vectors("wide", {made.chunks[0].vector_key: b"\1" * 2000})
+            writer.put_vectors("wide", {sample.chunks[0].vector_key: b"\1" * 2000})
         with store.view(OWNER) as view:
             with pytest.raises(InputError):
                 view.semantic(b"\x7f" * 2000, 5)

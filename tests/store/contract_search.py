@@ -1,4 +1,4 @@
-"""Is what matches best found first, and in one order alone?"""
+"""Searches return the best matches first, in a total order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quire.errors import InputError
 from .samples import document, fill
 
 
-def found(store: Store, query: str, k: int = 99, where: Filter | None = None) -> list[str]:
+def search(store: Store, query: str, k: int = 99, where: Filter | None = None) -> list[str]:
     with store.view(OWNER) as view:
         hits = view.lexical(query, k, where or Filter()).hits
     assert list(hits) == sorted(hits, key=lambda hit: hit.order)
@@ -21,10 +21,10 @@ def found(store: Store, query: str, k: int = 99, where: Filter | None = None) ->
 class TestLexical:
     def test_only_chunks_with_a_word_of_the_question(self, store: Store) -> None:
         fill(store, document("a", "alpha beta"), document("b", "gamma"), document("c", "beta"))
-        assert found(store, "beta") == ["c", "a"]
-        assert found(store, "delta") == []
-        assert found(store, "") == []
-        assert found(store, "?! ...") == []
+        assert search(store, "beta") == ["c", "a"]
+        assert search(store, "delta") == []
+        assert search(store, "") == []
+        assert search(store, "?! ...") == []
 
     def test_a_rare_word_says_more(self, store: Store) -> None:
         fill(
@@ -33,8 +33,8 @@ class TestLexical:
             document("b", "common other"),
             document("c", "common other"),
         )
-        assert found(store, "rare common") == ["a", "b", "c"]
-        assert found(store, "rare") == ["a"]
+        assert search(store, "rare common") == ["a", "b", "c"]
+        assert search(store, "rare") == ["a"]
 
     def test_short_chunks_and_repeated_words_count_more(self, store: Store) -> None:
         fill(
@@ -43,7 +43,7 @@ class TestLexical:
             document("b", "word filler"),
             document("c", "word word word filler filler"),
         )
-        assert found(store, "word") == ["c", "b", "a"]
+        assert search(store, "word") == ["c", "b", "a"]
 
     def test_path_and_title_count_as_text(self, store: Store) -> None:
         fill(
@@ -52,22 +52,22 @@ class TestLexical:
             document("b", "nothing", title="Install > Linux"),
             document("c", "install"),
         )
-        assert sorted(found(store, "installing")) == ["b", "c", "guides/install"]
+        assert sorted(search(store, "installing")) == ["b", "c", "guides/install"]
 
     def test_words_are_folded_split_and_stemmed(self, store: Store) -> None:
         fill(store, document("a", "parseHTTPRequest in Café; 検索エンジン"))
         for query in ("parsing", "http", "request", "parsehttprequest", "cafe", "CAFÉS", "検索"):
-            assert found(store, query) == ["a"], query
+            assert search(store, query) == ["a"], query
 
     def test_function_words_count_only_alone(self, store: Store) -> None:
         fill(store, document("a", "the the the"), document("b", "word"))
-        assert found(store, "the word") == ["b"]
-        assert found(store, "the") == ["a"]
+        assert search(store, "the word") == ["b"]
+        assert search(store, "the") == ["a"]
 
     def test_asking_twice_counts_more(self, store: Store) -> None:
         fill(store, document("a", "alpha x"), document("b", "beta x"))
-        assert found(store, "alpha beta beta") == ["b", "a"]
-        assert found(store, "alpha alpha beta") == ["a", "b"]
+        assert search(store, "alpha beta beta") == ["b", "a"]
+        assert search(store, "alpha alpha beta") == ["a", "b"]
 
     def test_ties_go_by_path_sequence_and_id(self, store: Store) -> None:
         fill(
@@ -152,11 +152,11 @@ class TestLexical:
     def test_a_very_long_question(self, store: Store) -> None:
         fill(store, *(document(f"d{n}", f"word{n} word{n + 1}") for n in range(20)))
         query = " ".join(f"word{number}" for number in range(3000))
-        assert len(found(store, query)) == 20
+        assert len(search(store, query)) == 20
 
     def test_a_word_in_every_chunk(self, store: Store) -> None:
         fill(store, *(document(f"d{number}", "word") for number in range(30)))
-        assert len(found(store, "word")) == 30
+        assert len(search(store, "word")) == 30
 
 
 def vector(*numbers: int) -> bytes:
@@ -217,7 +217,7 @@ class TestSemantic:
 
 
 class TestNearby:
-    """Words of the chunks around one count for it, less with each step; code stands alone."""
+    """Words of neighboring chunks count as well, less with each position; not for code."""
 
     def test_a_neighbour_is_found_by_what_stands_beside_it(self, store: Store) -> None:
         fill(store, document("a", "one", "heron", "two", "three", "four", "five"))

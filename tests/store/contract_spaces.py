@@ -1,4 +1,4 @@
-"""Does nothing cross a space, and is all told that is kept in it?"""
+"""Spaces are independent, and report their stamps, notes and status."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import replace
 from quire.core.protocols import Store
 from quire.core.types import OWNER, Stamp
 
-from .asking import Questions, root, seen
+from .answers import Questions, answers_by_viewer, root
 from .contract_records import FULL
 from .samples import BOB, document, fill
 
 
 class TestSpaces:
     def test_nothing_crosses_a_space(self, store: Store) -> None:
-        asked = Questions(records=("a", "b"), chunks=(document("a", "alpha").chunks[0].id,))
+        questions = Questions(records=("a", "b"), chunks=(document("a", "alpha").chunks[0].id,))
         fill(store, document("a", "alpha", links=[("b", "link")]), space="one", embed=True)
-        alone = seen(store, asked, space="one")
-        empty = seen(store, asked, space="three")
+        alone = answers_by_viewer(store, questions, space="one")
+        empty = answers_by_viewer(store, questions, space="three")
         fill(store, document("a", "alpha"), document("b", "alpha beta"), space="two")
         with store.write("two") as writer:
             writer.set_default(("bob",))
@@ -25,8 +25,8 @@ class TestSpaces:
             writer.put_vectors(
                 "another model", {document("b", "alpha beta").chunks[0].vector_key: b"\1"}
             )
-        assert seen(store, asked, space="one") == alone
-        assert seen(store, asked, space="three") == empty
+        assert answers_by_viewer(store, questions, space="one") == alone
+        assert answers_by_viewer(store, questions, space="three") == empty
         assert (store.model("one"), store.model("two"), store.model()) == (
             "tiny/8",
             "another model",
@@ -37,14 +37,16 @@ class TestSpaces:
             writer.drop_vectors()
         store.merge("two")
         store.purge(["a"], "two")
-        assert seen(store, asked, space="one") == alone
+        assert answers_by_viewer(store, questions, space="one") == alone
 
     def test_equal_spaces_have_equal_roots(self, store: Store) -> None:
         fill(store, document("z", "other words"), space="first")
         for space in ("one", "two"):
             fill(store, FULL, document("other", "x"), space=space, embed=True)
-        asked = Questions(records=("full",), chunks=tuple(chunk.id for chunk in FULL.chunks))
-        assert seen(store, asked, space="one") == seen(store, asked, space="two")
+        questions = Questions(records=("full",), chunks=tuple(chunk.id for chunk in FULL.chunks))
+        assert answers_by_viewer(store, questions, space="one") == answers_by_viewer(
+            store, questions, space="two"
+        )
 
     def test_main_is_the_default(self, store: Store) -> None:
         fill(store, document("a", "x"))

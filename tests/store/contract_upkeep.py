@@ -1,30 +1,32 @@
-"""Does upkeep change what it should, and nothing else?"""
+"""Maintenance changes what it should, and nothing else."""
 
 from __future__ import annotations
 
 from quire.core.protocols import Store
 from quire.core.types import OWNER, Event, Stamp
 
-from .asking import Questions, seen
+from .answers import Questions, answers_by_viewer
 from .samples import document, fill
 
 
 class TestUpkeep:
     def test_merging_changes_no_answer(self, store: Store) -> None:
-        made = [document(f"d{n}", f"alpha w{n % 3}", links=[("d1", "link")]) for n in range(20)]
-        for each in made:
+        documents = [
+            document(f"d{n}", f"alpha w{n % 3}", links=[("d1", "link")]) for n in range(20)
+        ]
+        for each in documents:
             fill(store, each, embed=True)
         with store.write() as writer:
             writer.remove(["d3", "d4", "d19"])
-        asked = Questions(
-            queries=("alpha", "w1 w2"), records=("d1", "d3"), chunks=(made[0].chunks[0].id,)
+        questions = Questions(
+            queries=("alpha", "w1 w2"), records=("d1", "d3"), chunks=(documents[0].chunks[0].id,)
         )
-        before = seen(store, asked)
+        before = answers_by_viewer(store, questions)
         store.merge()
-        assert seen(store, asked) == before
+        assert answers_by_viewer(store, questions) == before
         store.merge()
-        assert seen(store, asked) == before
-        fill(store, *made[3:5], embed=True)
+        assert answers_by_viewer(store, questions) == before
+        fill(store, *documents[3:5], embed=True)
         store.merge("elsewhere")
         with store.view(OWNER) as view:
             assert len(view.lexical("alpha", 99).hits) == 19

@@ -1,4 +1,4 @@
-"""Are vectors kept for the texts that they stand for?"""
+"""Vectors belong to the texts that they were made of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from quire.core.protocols import Store
 from quire.core.types import OWNER
 from quire.errors import StoreError
 
-from .asking import root
+from .answers import root
 from .samples import ALICE, MODEL, document, fill, vector_for, vectors_of
 
 
@@ -43,11 +43,11 @@ class TestVectors:
         assert len(missing(store)) == 600
 
     def test_vectors_that_no_chunk_wants_are_not_kept(self, store: Store) -> None:
-        made = document("a", "alpha")
+        sample = document("a", "alpha")
         with store.write() as writer:
-            writer.put_vectors(MODEL, vectors_of([made]))
+            writer.put_vectors(MODEL, vectors_of([sample]))
         assert store.model() is None
-        fill(store, made)
+        fill(store, sample)
         assert embedded(store) == 0
 
     def test_a_text_embedded_for_others_has_no_vector_yet(self, store: Store) -> None:
@@ -86,11 +86,11 @@ class TestVectors:
         assert embedded(store) == 1
 
     def test_the_first_vector_of_a_text_stays(self, store: Store) -> None:
-        made = document("a", "alpha")
-        fill(store, made, embed=True)
+        sample = document("a", "alpha")
+        fill(store, sample, embed=True)
         before = root(store)
         with store.write() as writer:
-            writer.put_vectors(MODEL, {made.chunks[0].vector_key: bytes(8)})
+            writer.put_vectors(MODEL, {sample.chunks[0].vector_key: bytes(8)})
         assert root(store) == before
 
     def test_vectors_are_given_back_as_they_were_kept(self, store: Store) -> None:
@@ -98,16 +98,16 @@ class TestVectors:
         fill(store, plain, embed=True)
         fill(store, bare)
         first, second = plain.chunks
-        asked = [second.id, "00" * 16, first.id, bare.chunks[0].id, "no id", second.id]
+        chunk_ids = [second.id, "00" * 16, first.id, bare.chunks[0].id, "no id", second.id]
         with store.view(OWNER) as view:
             assert view.vectors([]) == {}
-            assert view.vectors(asked) == {
+            assert view.vectors(chunk_ids) == {
                 chunk.id: vector_for(chunk.vector_key) for chunk in (first, second)
             }
         with store.write() as writer:
             writer.drop_vectors()
         with store.view(OWNER) as view:
-            assert view.vectors(asked) == {}
+            assert view.vectors(chunk_ids) == {}
 
     def test_nobody_is_given_the_vectors_of_what_they_may_not_read(self, store: Store) -> None:
         mine, theirs = document("a", "alpha", acl=("alice",)), document("b", "alpha", acl=("bob",))
@@ -123,20 +123,20 @@ class TestVectors:
             assert set(view.vectors(both)) == set(both)
 
     def test_vectors_are_part_of_the_state_but_not_of_the_content(self, store: Store) -> None:
-        made = document("a", "alpha")
-        fill(store, made)
+        sample = document("a", "alpha")
+        fill(store, sample)
         with store.view(OWNER) as view:
             bare = view.roots()
-        met = {bare.state}
-        key = made.chunks[0].vector_key
+        roots_seen = {bare.state}
+        key = sample.chunks[0].vector_key
         for model, vector in (("m", b"\1\2"), ("m", b"\1\3"), ("n", b"\1\2")):
             with store.write() as writer:
                 writer.drop_vectors()
                 writer.put_vectors(model, {key: vector})
             with store.view(OWNER) as view:
                 assert view.roots().content == bare.content
-                met.add(view.roots().state)
-        assert len(met) == 4
+                roots_seen.add(view.roots().state)
+        assert len(roots_seen) == 4
         with store.write() as writer:
             writer.drop_vectors()
         with store.view(OWNER) as view:
@@ -157,11 +157,11 @@ class TestVectors:
             assert len(view.semantic(b"\2", 9).hits) == 2
 
     def test_dropped_and_put_in_one_transaction(self, store: Store) -> None:
-        made = document("a", "alpha")
-        fill(store, made, embed=True)
+        sample = document("a", "alpha")
+        fill(store, sample, embed=True)
         with store.write() as writer:
             writer.drop_vectors()
-            writer.put_vectors("new", {made.chunks[0].vector_key: b"\5"})
+            writer.put_vectors("new", {sample.chunks[0].vector_key: b"\5"})
         with store.view(OWNER) as view:
             assert [hit.score for hit in view.semantic(b"\2", 9).hits] == [10]
 
@@ -177,9 +177,9 @@ class TestVectors:
         assert store.model() is None
 
     def test_many_vectors_over_many_writes(self, store: Store) -> None:
-        made = [document(f"d{number}", f"text {number}") for number in range(70)]
+        sample = [document(f"d{number}", f"text {number}") for number in range(70)]
         for at in range(0, 70, 7):
-            fill(store, *made[at : at + 7], embed=True)
+            fill(store, *sample[at : at + 7], embed=True)
         query = vector_for("question")
         with store.view(OWNER) as view:
             whole = view.semantic(query, 99).hits

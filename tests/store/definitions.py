@@ -1,4 +1,4 @@
-"""Which numbers, hashes and refusals follow from which input, by definition?"""
+"""The definitions that engines must match: scores, hashes, access and validation."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Leaves = dict[bytes, bytes]
 ORIGINS = ("config", "command")
 PUBLIC: Acl = ("public",)
 OWNER_ONLY: Acl = ()
-NOTHING = bytes(32)
-LARGEST = 2**63 - 1
+EMPTY = bytes(32)
+MAX_INTEGER = 2**63 - 1
 
 
 # --- who may read ------------------------------------------------------------------------------
 
 
-def principal(text: str) -> str | None:
-    """Read one principal; None is the owner."""
+def parse_principal(text: str) -> str | None:
+    """Return a principal in canonical form; None is the owner."""
     if text == "public":
         return text
     if text == "owner":
@@ -45,14 +45,14 @@ def principal(text: str) -> str | None:
 
 
 def access_list(principals: Iterable[str]) -> Acl:
-    named = [principal(text) for text in principals]
+    named = [parse_principal(text) for text in principals]
     if "public" in named:
         return PUBLIC
     return tuple(sorted({name for name in named if name is not None}))
 
 
-def joint(acls: Iterable[Acl]) -> Acl | tuple[Acl, ...]:
-    """Whoever is on all of the lists."""
+def intersect(acls: Iterable[Acl]) -> Acl | tuple[Acl, ...]:
+    """Return the audience of those who are on all of the lists."""
     lists = sorted({acl for acl in acls if acl != PUBLIC})
     if OWNER_ONLY in lists:
         return OWNER_ONLY
@@ -61,15 +61,15 @@ def joint(acls: Iterable[Acl]) -> Acl | tuple[Acl, ...]:
     return lists[0] if len(lists) == 1 else tuple(lists)
 
 
-def may_read(viewer: Viewer, reach: Acl | tuple[Acl, ...]) -> bool:
-    if reach and isinstance(reach[0], tuple):
-        return all(viewer.may_read(acl) for acl in reach if isinstance(acl, tuple))
-    return viewer.may_read(tuple(name for name in reach if isinstance(name, str)))
+def may_read(viewer: Viewer, audience: Acl | tuple[Acl, ...]) -> bool:
+    if audience and isinstance(audience[0], tuple):
+        return all(viewer.may_read(acl) for acl in audience if isinstance(acl, tuple))
+    return viewer.may_read(tuple(name for name in audience if isinstance(name, str)))
 
 
 @lru_cache(maxsize=4096)
 def matches(glob: str, path: str) -> bool:
-    """Tell whether one glob (not negated) matches a path."""
+    """Return whether a glob (not negated) matches a path."""
     return bool(GitIgnoreSpec.from_lines([glob]).match_file(path))
 
 
@@ -89,8 +89,8 @@ def check_rule(rule: AccessRule) -> None:
         raise InputError(f"{rule.glob!r} never matches")
 
 
-def passes(where: Filter, kind: str, path: str, modified: int | None) -> bool:
-    """Tell whether something passes a filter."""
+def matches_filter(where: Filter, kind: str, path: str, modified: int | None) -> bool:
+    """Return whether a chunk passes a filter."""
     if where.kinds and kind not in where.kinds:
         return False
     if where.paths:
@@ -117,17 +117,17 @@ def check_filter(where: Filter) -> None:
 
 @lru_cache(maxsize=4096)
 def idf(chunks: int, holding: int) -> int:
-    """Give floor(4096 * log2(a / b)): the largest r with 2**r <= (a / b)**4096."""
+    """Return floor(4096 * log2(a / b)): the largest r with 2**r <= (a / b)**4096."""
     a, b = 2 * chunks + 2, 2 * holding + 1
     return (a**4096 // b**4096).bit_length() - 1 if a > b else 0
 
 
-def weight(times: int, length: int, asked: int, rare: int, average: int) -> int:
-    """Give what one word adds to one chunk; k1 = 1.2, b = 0.75, in 1/1024."""
+def weight(times: int, length: int, query_count: int, idf_value: int, average: int) -> int:
+    """Return what a word adds to the score of a chunk; k1 = 1.2, b = 0.75, in 1/1024."""
     norm = min((307 * average + 922 * 16 * length) // average, 2**30)
     times = min(times, 255)
     lifted = times * 2253 * 1024 // (times * 1024 + norm)
-    return lifted * min(asked, 4) * rare >> 8
+    return lifted * min(query_count, 4) * idf_value >> 8
 
 
 # --- how near vectors are ----------------------------------------------------------------------
@@ -144,7 +144,7 @@ def dot(left: bytes, right: bytes) -> int:
 
 @lru_cache(maxsize=4096)
 def code(vector: bytes) -> tuple[bool, ...]:
-    """Give the signs of a vector after fixed flips and a Walsh-Hadamard transform."""
+    """Return the signs of a vector after fixed flips and a Walsh-Hadamard transform."""
     span = 64
     while span < len(vector):
         span *= 2
@@ -173,7 +173,7 @@ def blake(data: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Tree:
-    """The Merkle tree of one access class, made from scratch over its leaves."""
+    """The Merkle tree of one access class, computed from its leaves."""
 
     leaves: Leaves
 
@@ -190,31 +190,31 @@ class Tree:
 
     @cached_property
     def nodes(self) -> dict[int, bytes]:
-        made: dict[int, bytearray] = {}
+        nodes: dict[int, bytearray] = {}
         for place, value in self.buckets.items():
-            node = made.setdefault(place // 256, bytearray(256 * 32))
+            node = nodes.setdefault(place // 256, bytearray(256 * 32))
             node[place % 256 * 32 : place % 256 * 32 + 32] = value
-        return {place: blake(b"node" + bytes(node)) for place, node in made.items()}
+        return {place: blake(b"node" + bytes(node)) for place, node in nodes.items()}
 
     @cached_property
     def root(self) -> bytes:
         nodes = self.nodes
         if not nodes:
-            return NOTHING
-        return blake(b"node" + b"".join(nodes.get(place, NOTHING) for place in range(256)))
+            return EMPTY
+        return blake(b"node" + b"".join(nodes.get(place, EMPTY) for place in range(256)))
 
 
 # --- what is refused -------------------------------------------------------------------------
 
 
-def check_reach(reach: int) -> None:
-    if reach not in range(4):
+def check_reach(audience: int) -> None:
+    if audience not in range(4):
         raise InputError("a reach goes from 0 to 3")
 
 
 def check_k(k: int) -> None:
     if k < 1:
-        raise InputError(f"k is {k}: ask for at least one result")
+        raise InputError(f"k must be at least 1, not {k}")
 
 
 def check_key(key: str) -> None:
@@ -231,7 +231,7 @@ def check_vector(name: str, vector: bytes, dims: int) -> None:
 
 def check_origin(origin: str) -> None:
     if origin not in ORIGINS:
-        raise InputError(f"{origin!r} is no origin of rules")
+        raise InputError(f"{origin!r} is not an origin of rules")
 
 
 def check_texts(*texts: str | None) -> None:
@@ -239,12 +239,12 @@ def check_texts(*texts: str | None) -> None:
         try:
             (text or "").encode()
         except UnicodeEncodeError as error:
-            raise InputError("half of a surrogate pair is no character") from error
+            raise InputError("the text contains half of a surrogate pair") from error
 
 
-def check_numbers(*found: str | int | None) -> None:
-    for number in found:
-        if isinstance(number, int) and abs(number) > LARGEST:
+def check_numbers(*values: str | int | None) -> None:
+    for number in values:
+        if isinstance(number, int) and abs(number) > MAX_INTEGER:
             raise InputError(f"{number} is too large")
 
 

@@ -1,4 +1,4 @@
-"""How do tests start other processes?"""
+"""Other processes and file systems for tests."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
 class Worker:
     """A process that does one of the jobs in worker.py."""
 
-    def __init__(self, job: str, path: Path, *given: object) -> None:
+    def __init__(self, job: str, path: Path, *args: object) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "store.worker", job, str(path), *map(str, given)],
+            [sys.executable, "-m", "store.worker", job, str(path), *map(str, args)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -32,16 +32,16 @@ class Worker:
         )
 
     def line(self) -> str:
-        """Wait for the next line that it says."""
+        """Wait for the next line of its output."""
         assert self.process.stdout is not None
-        said = self.process.stdout.readline().strip()
-        if not said and self.process.poll() not in (None, 0):
+        output = self.process.stdout.readline().strip()
+        if not output and self.process.poll() not in (None, 0):
             assert self.process.stderr is not None
             raise AssertionError(self.process.stderr.read())
-        return said
+        return output
 
     def tell(self) -> None:
-        """Let it go on."""
+        """Let it continue."""
         assert self.process.stdin is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
@@ -51,22 +51,22 @@ class Worker:
         return self.line()
 
     def end(self) -> list[str]:
-        """Wait until it ends well; gives the lines that were left."""
-        said, errors = self.process.communicate(timeout=PATIENCE)
+        """Wait until it succeeds; return the remaining lines."""
+        output, errors = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, errors
-        return said.splitlines()
+        return output.splitlines()
 
     def kill(self) -> list[str]:
-        """End it at once, as by kill -9; gives what it said before."""
+        """Kill it (SIGKILL); return the lines that it printed before."""
         self.process.kill()
-        said, _ = self.process.communicate(timeout=PATIENCE)
-        return said.splitlines()
+        output, _ = self.process.communicate(timeout=PATIENCE)
+        return output.splitlines()
 
 
 @contextmanager
-def working(job: str, path: Path, *given: object) -> Iterator[Worker]:
-    """Start a job; whatever happens, it does not outlive the block."""
-    worker = Worker(job, path, *given)
+def working(job: str, path: Path, *args: object) -> Iterator[Worker]:
+    """Start a job, which ends with the block at the latest."""
+    worker = Worker(job, path, *args)
     try:
         yield worker
     finally:
@@ -79,17 +79,17 @@ def working(job: str, path: Path, *given: object) -> Iterator[Worker]:
 
 @contextmanager
 def mounted(folder: Path, size: str) -> Iterator[Path]:
-    """Mount a small file system of its own, if that is permitted here."""
+    """Mount a small file system, if that is permitted here."""
     import pytest
 
-    done = subprocess.run(
+    result = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)],
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode:
-        pytest.skip(f"no file system may be mounted here: {done.stderr.strip()}")
+    if result.returncode:
+        pytest.skip(f"no file system may be mounted here: {result.stderr.strip()}")
     try:
         yield folder
     finally:

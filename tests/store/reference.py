@@ -1,4 +1,4 @@
-"""What is a store, in the plainest words?
+"""The reference implementation of a store.
 
 The whole contract of a store in dictionaries and Python's own integers: nothing is indexed,
 nothing is cached, every answer is computed from everything. It is the definition that every
@@ -61,18 +61,18 @@ from .definitions import (
     distance,
     dot,
     idf,
+    matches_filter,
     may_read,
-    passes,
     weight,
 )
-from .space import Class, Deed, Space
+from .space import Class, EventAudience, Space
 
 # --- reading -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Limits:
-    """From how many vectors on a first pass goes ahead, and how many it keeps."""
+    """How many vectors are scanned without a first pass, and how many that selects."""
 
     scan: int = 200_000
     first_pass: int = 10_000
@@ -96,13 +96,13 @@ class ReferenceView(Closable):
     @cached_property
     def _trees(self) -> dict[Class, tuple[Tree, Tree]]:
         trees = self._space.trees()
-        return {held: both for held, both in trees.items() if self._may_read(held)}
+        return {key: both for key, both in trees.items() if self._may_read(key)}
 
-    def _may_read(self, held: Class) -> bool:
-        if isinstance(held, Deed):
-            mine = self.viewer.owner or self.viewer.name == held.actor
-            return mine and may_read(self.viewer, held.acl)
-        return may_read(self.viewer, held)
+    def _may_read(self, audience: Class) -> bool:
+        if isinstance(audience, EventAudience):
+            is_actor = self.viewer.owner or self.viewer.name == audience.actor
+            return is_actor and may_read(self.viewer, audience.acl)
+        return may_read(self.viewer, audience)
 
     def roots(self) -> Roots:
         trees = self._trees
@@ -118,14 +118,14 @@ class ReferenceView(Closable):
         return Coverage(len(self._chunks), vectors, self._space.model if vectors else None)
 
     def status(self) -> Status:
-        found = self.coverage()
+        coverage = self.coverage()
         return Status(
             roots=self.roots(),
             records=len(self._records),
-            chunks=found.chunks,
-            vectors=found.vectors,
-            missing_vectors=found.chunks - found.vectors,
-            model=found.model,
+            chunks=coverage.chunks,
+            vectors=coverage.vectors,
+            missing_vectors=coverage.chunks - coverage.vectors,
+            model=coverage.model,
             bytes=0
             if self.viewer.owner  # the size of a file that the reference does not have
             else sum(chunk.end - chunk.start for chunk in self._chunks.values()),
@@ -139,42 +139,42 @@ class ReferenceView(Closable):
         check_k(k)
         check_filter(where)
         check_reach(reach)
-        worth = self._worth(query)
-        own = {name: sum(each.values()) for name, each in worth.items()}
-        best = self._best({name: score for name, score in own.items() if score}, k, where)
+        weights = self._weights(query)
+        totals = {name: sum(each.values()) for name, each in weights.items()}
+        best = self._best({name: score for name, score in totals.items() if score}, k, where)
         if not reach:
             return Hits(best)
-        around: dict[str, int] = {}
+        scores: dict[str, int] = {}
         for seed in best:
-            for name in self._around(seed.id, reach):
-                around[name] = sum(
+            for name in self._neighbors(seed.id, reach):
+                scores[name] = sum(
                     max(
-                        worth.get(other, {}).get(word, 0) * (4 - apart) // 4
-                        for other, apart in self._around(name, reach).items()
+                        weights.get(other, {}).get(word, 0) * (4 - apart) // 4
+                        for other, apart in self._neighbors(name, reach).items()
                     )
-                    for word in {word for each in worth.values() for word in each}
+                    for word in {word for each in weights.values() for word in each}
                 )
-        return Hits(self._best(around, k, where))
+        return Hits(self._best(scores, k, where))
 
     def match_all(
-        self, names: Sequence[str], most: int, where: Filter = NO_FILTER
+        self, names: Sequence[str], limit: int, where: Filter = NO_FILTER
     ) -> list[tuple[Hit, ...]]:
         check_filter(where)
-        found = []
+        results = []
         for name in names:
-            wanted = set(analyzer.tokenize(name))
-            held = [
+            words = set(analyzer.tokenize(name))
+            matching = [
                 chunk
                 for chunk, (counts, _) in self._counted.items()
-                if wanted and wanted <= counts.keys()
+                if words and words <= counts.keys()
             ]
-            rare = idf(len(self._counted), len(held))
-            told = dict.fromkeys(held, rare) if len(held) <= most else {}
-            found.append(self._best(told, len(held), where))
-        return found
+            score = idf(len(self._counted), len(matching))
+            scores = dict.fromkeys(matching, score) if len(matching) <= limit else {}
+            results.append(self._best(scores, len(matching), where))
+        return results
 
-    def _around(self, name: str, reach: int) -> dict[str, int]:
-        """Name a chunk and those near it in its record, with how far away each is."""
+    def _neighbors(self, name: str, reach: int) -> dict[str, int]:
+        """Return a chunk and its neighbors in its record, with their distances."""
         chunk = self._chunks[name]
         if chunk.kind == "code":
             return {name: 0}
@@ -186,52 +186,54 @@ class ReferenceView(Closable):
             and abs(other.sequence - chunk.sequence) <= reach
         }
 
-    def _worth(self, query: str) -> dict[str, dict[str, int]]:
-        """Tell what each word of a question is worth to each chunk that holds it."""
+    def _weights(self, query: str) -> dict[str, dict[str, int]]:
+        """Return the weight of each word of a query in each chunk that contains it."""
         counted = self._counted
         total = sum(length for _, length in counted.values())
         average = max(1, 16 * total // max(1, len(counted)))
         terms: list[tuple[int, str, int]] = []
-        for word, asked in analyzer.count_query_words(query).items():
-            holding = sum(word in counts for counts, _ in counted.values())
-            if holding:
-                terms.append((holding, word, asked))
-        worth: dict[str, dict[str, int]] = {}
-        for holding, word, asked in sorted(terms)[:1024]:
-            rare = idf(len(counted), holding)
+        for word, query_count in analyzer.count_query_words(query).items():
+            matching = sum(word in counts for counts, _ in counted.values())
+            if matching:
+                terms.append((matching, word, query_count))
+        weights: dict[str, dict[str, int]] = {}
+        for matching, word, query_count in sorted(terms)[:1024]:
+            idf_value = idf(len(counted), matching)
             for name, (counts, length) in counted.items():
                 if word in counts:
-                    held = weight(counts[word], length, asked, rare, average)
-                    worth.setdefault(name, {})[word] = held
-        return worth
+                    added = weight(counts[word], length, query_count, idf_value, average)
+                    weights.setdefault(name, {})[word] = added
+        return weights
 
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
     ) -> Hits:
         check_k(k)
         check_filter(where)
-        held = {
-            name: known
+        stored = {
+            name: data
             for name, chunk in self._chunks.items()
-            if (known := self._space.vector(chunk)) is not None
+            if (data := self._space.vector(chunk)) is not None
         }
-        if not held:
+        if not stored:
             return Hits(())
         check_vector("the question", vector, self._space.dims)
-        able = {name: known for name, known in held.items() if self._passes(name, where)}
-        scanned = exact or len(able) <= self._limits.scan
-        if not scanned:
-            far = {name: distance(known, vector) for name, known in able.items()}
-            keep = max(self._limits.first_pass, self._limits.per_hit * k)
-            limit = sorted(far.values())[: max(1, keep)][-1]
-            able = {name: known for name, known in able.items() if far[name] <= limit}
-        scores = {name: dot(known, vector) for name, known in able.items()}
-        return Hits(self._best(scores, k, where), exact=scanned)
+        candidates = {name: data for name, data in stored.items() if self._passes(name, where)}
+        complete = exact or len(candidates) <= self._limits.scan
+        if not complete:
+            distances = {name: distance(data, vector) for name, data in candidates.items()}
+            size = max(self._limits.first_pass, self._limits.per_hit * k)
+            limit = sorted(distances.values())[: max(1, size)][-1]
+            candidates = {
+                name: data for name, data in candidates.items() if distances[name] <= limit
+            }
+        scores = {name: dot(data, vector) for name, data in candidates.items()}
+        return Hits(self._best(scores, k, where), exact=complete)
 
     def _passes(self, name: str, where: Filter) -> bool:
         chunk = self._chunks[name]
         modified = self._records[chunk.record_id].modified
-        return passes(where, chunk.kind, chunk.path, modified)
+        return matches_filter(where, chunk.kind, chunk.path, modified)
 
     def _best(self, scores: Mapping[str, int], k: int, where: Filter) -> tuple[Hit, ...]:
         hits = [
@@ -258,8 +260,8 @@ class ReferenceView(Closable):
 
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         check_filter(where)
-        for record in sorted(self._records.values(), key=lambda found: (found.path, found.id)):
-            if passes(where, record.kind, record.path, record.modified):
+        for record in sorted(self._records.values(), key=lambda record: (record.path, record.id)):
+            if matches_filter(where, record.kind, record.path, record.modified):
                 yield record
 
     def children(self, parents: Sequence[str]) -> list[Record]:
@@ -267,21 +269,22 @@ class ReferenceView(Closable):
         return [
             record
             for name in dict.fromkeys(parents)
-            for record in sorted(self._records.values(), key=lambda one: (one.position, one.id))
+            for record in sorted(
+                self._records.values(), key=lambda record: (record.position, record.id)
+            )
             if record.parent == name
         ]
 
     def chunks_of(self, record_id: str) -> list[Chunk]:
         check_texts(record_id)
-        found = [chunk for chunk in self._chunks.values() if chunk.record_id == record_id]
-        return sorted(found, key=lambda chunk: (chunk.sequence, chunk.start, chunk.id))
+        chunks = [chunk for chunk in self._chunks.values() if chunk.record_id == record_id]
+        return sorted(chunks, key=lambda chunk: (chunk.sequence, chunk.start, chunk.id))
 
     def vectors(self, ids: Sequence[str]) -> dict[str, bytes]:
         return {
-            name: known
+            name: data
             for name in ids
-            if name in self._chunks
-            and (known := self._space.vector(self._chunks[name])) is not None
+            if name in self._chunks and (data := self._space.vector(self._chunks[name])) is not None
         }
 
     def links(self, ids: Sequence[str], *, back: bool = False) -> list[Link]:
@@ -302,8 +305,8 @@ class ReferenceView(Closable):
 
     def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
         check_texts(*ids)
-        known = self._space.outlines
-        return {name: known[name] for name in ids if name in self._records and name in known}
+        stored = self._space.outlines
+        return {name: stored[name] for name in ids if name in self._records and name in stored}
 
     def definitions(self, names: Sequence[str]) -> list[Mention]:
         kinds = {"module", "class", "interface", "type", "function", "method"}
@@ -326,16 +329,16 @@ class ReferenceView(Closable):
                     counts[use.name, use.kind, name, use.within] += use.count
         return self._mentions(names, (Mention(*at, count) for at, count in counts.items()))
 
-    def _mentions(self, names: Sequence[str], found: Iterable[Mention]) -> list[Mention]:
+    def _mentions(self, names: Sequence[str], mentions: Iterable[Mention]) -> list[Mention]:
         check_texts(*names)
         return sorted(
-            (each for each in found if each.name in names),
-            key=lambda each: (
-                each.name,
-                self._records[each.record_id].path,
-                each.record_id,
-                each.entity,
-                each.kind,
+            (mention for mention in mentions if mention.name in names),
+            key=lambda mention: (
+                mention.name,
+                self._records[mention.record_id].path,
+                mention.record_id,
+                mention.entity,
+                mention.kind,
             ),
         )
 
@@ -347,19 +350,19 @@ class ReferenceView(Closable):
 
     def events(self, *, actor: str | None = None, limit: int | None = None) -> list[Event]:
         check_texts(actor)
-        found = [
+        events = [
             event
             for event in self._space.events
             if event.record_id in self._records
             and (self.viewer.owner or event.actor == self.viewer.name)
             and (actor is None or event.actor == actor)
         ]
-        found.sort(key=lambda event: (-event.at, event.actor, event.record_id, event.verb))
-        return found if limit is None else found[: max(0, limit)]
+        events.sort(key=lambda event: (-event.at, event.actor, event.record_id, event.verb))
+        return events if limit is None else events[: max(0, limit)]
 
     def prove(self, chunk_id: str) -> Proof:
         if chunk_id not in self._chunks:
-            raise InputError(f"there is no chunk {chunk_id} that this viewer may read")
+            raise InputError(f"chunk {chunk_id!r} does not exist, or this viewer may not read it")
         chunk = self._chunks[chunk_id]
         trees = self._trees
         tree, _ = trees[self._space.acl(self._records[chunk.record_id])]
@@ -410,7 +413,7 @@ class ReferenceWriter(Closable):
         self._space.outlines.pop(record.id, None)
         if outline is not None:
             self._space.outlines[record.id] = outline
-        self._space.carry(before)
+        self._space.carry_vectors(before)
 
     def set_modified(self, times: Mapping[str, int | None]) -> None:
         check_texts(*times)
@@ -441,14 +444,14 @@ class ReferenceWriter(Closable):
         for key, vector in vectors.items():
             check_key(key)
             check_vector(key, vector, dims)
-        kept = {
+        added = {
             (acl, key): vectors[key]
-            for acl, key in space.wanted()
+            for acl, key in space.needed_vectors()
             if key in vectors and (acl, key) not in space.vectors
         }
-        if kept:
+        if added:
             space.model, space.dims = model, dims
-            space.vectors |= kept
+            space.vectors |= added
 
     def drop_vectors(self) -> None:
         self._space.vectors, self._space.model, self._space.dims = {}, None, 0
@@ -468,7 +471,7 @@ class ReferenceWriter(Closable):
         self._space.rules[origin] = tuple(
             AccessRule(rule.glob, access_list(rule.principals)) for rule in rules
         )
-        self._space.carry(before)
+        self._space.carry_vectors(before)
 
     def set_groups(self, origin: str, groups: Mapping[str, Sequence[str]]) -> None:
         check_origin(origin)
@@ -481,10 +484,10 @@ class ReferenceWriter(Closable):
     def set_default(self, acl: Acl) -> None:
         before = self._space.copy()
         self._space.default = access_list(acl)
-        self._space.carry(before)
+        self._space.carry_vectors(before)
 
     def stamp(self, stamps: Iterable[Stamp]) -> None:
-        self._space.stamps.update((known.path, known) for known in stamps)
+        self._space.stamps.update((stamp.path, stamp) for stamp in stamps)
 
     def unstamp(self, paths: Iterable[str]) -> None:
         for path in paths:
@@ -511,7 +514,7 @@ class Place:
 
 
 class ReferenceStore:
-    """Keeps spaces in dictionaries."""
+    """A store that keeps spaces in dictionaries."""
 
     def __init__(
         self, limits: Limits | None = None, place: Place | None = None, wait: float = 30.0
@@ -529,15 +532,15 @@ class ReferenceStore:
 
     @contextmanager
     def view(self, viewer: Viewer, space: str = MAIN) -> Iterator[ReferenceView]:
-        held = self.space(space)
-        known = {
+        content = self.space(space)
+        stored_groups = {
             group
             for origin in ORIGINS
-            for group, users in held.groups[origin].items()
+            for group, users in content.groups[origin].items()
             if viewer.name in users
         }
-        groups = tuple(sorted({*viewer.groups, *known}))
-        view = ReferenceView(held, replace(viewer, groups=groups), self.limits)
+        groups = tuple(sorted({*viewer.groups, *stored_groups}))
+        view = ReferenceView(content, replace(viewer, groups=groups), self.limits)
         try:
             yield view
         finally:
@@ -574,12 +577,12 @@ class ReferenceStore:
         return self.space(space).model
 
     def missing_vectors(self, space: str = MAIN) -> Iterator[list[tuple[str, str]]]:
-        held = self.space(space)
+        content = self.space(space)
         lacking = {
             chunk.vector_key: f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
-            for chunks in held.chunks.values()
+            for chunks in content.chunks.values()
             for chunk in chunks
-            if held.vector(chunk) is None
+            if content.vector(chunk) is None
         }
         if lacking:
             yield list(lacking.items())
@@ -603,20 +606,20 @@ class ReferenceStore:
     def merge(self, space: str = MAIN) -> None:
         """Delete vectors that nothing uses; with the last one goes the model."""
         with self._turn(space):
-            held = self.space(space).copy()
-            used = held.wanted()
-            living = {key: vector for key, vector in held.vectors.items() if key in used}
-            if len(living) < len(held.vectors):
-                held.vectors = living
-                held.model, held.dims = (held.model, held.dims) if living else (None, 0)
-            self._place.spaces[space] = held
+            content = self.space(space).copy()
+            used = content.needed_vectors()
+            living = {key: vector for key, vector in content.vectors.items() if key in used}
+            if len(living) < len(content.vectors):
+                content.vectors = living
+                content.model, content.dims = (content.model, content.dims) if living else (None, 0)
+            self._place.spaces[space] = content
 
     def purge(self, ids: Sequence[str], space: str = MAIN) -> int:
         with self.write(space) as writer:
             removed = writer.remove(ids)
-            held = writer._space
-            held.stamps = {
-                path: stamp for path, stamp in held.stamps.items() if stamp.record_id not in ids
+            content = writer._space
+            content.stamps = {
+                path: stamp for path, stamp in content.stamps.items() if stamp.record_id not in ids
             }
         self.merge(space)
         return removed

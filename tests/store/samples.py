@@ -1,4 +1,4 @@
-"""Which documents, viewers and questions are tests made of?
+"""Documents, viewers and vectors for tests.
 
 Few words, few titles, small numbers: so that ties, repeated words and equal texts are the rule.
 """
@@ -60,7 +60,7 @@ def document(
     paths: tuple[str, ...] = (),
     outline: Outline | None = None,
 ) -> Document:
-    """Make a record with one chunk for each text, one below the other."""
+    """Return a record with one chunk for each text, in order."""
     path = f"{name}.md" if path is None else path
     record = Record(name, kind, path, title, parent, position, modified, author, acl, attrs, paths)
     ends = list(accumulate(len(text.encode("utf-8", "surrogatepass")) for text in texts))
@@ -89,7 +89,7 @@ def put(writer: Writer, *documents: Document) -> None:
 
 
 def fill(store: Store, *documents: Document, space: str = MAIN, embed: bool = False) -> None:
-    """Put documents into a store in one transaction, with vectors if asked for."""
+    """Put documents into a store in one transaction, with vectors if `embed` is set."""
     with store.write(space) as writer:
         put(writer, *documents)
         if embed:
@@ -97,7 +97,7 @@ def fill(store: Store, *documents: Document, space: str = MAIN, embed: bool = Fa
 
 
 def vector_for(key: str, model: str = MODEL, dims: int = DIMS) -> bytes:
-    """Make the vector that a model would give: small numbers, so that many scores are equal."""
+    """Return the vector of a text: small numbers, so that many scores are equal."""
     raw = b""
     while len(raw) < dims:
         raw += hashlib.sha256(f"{model} {key} {len(raw)}".encode()).digest()

@@ -1,4 +1,4 @@
-"""What does a space hold, and what follows from it?"""
+"""The content of a space in the reference implementation, and what follows from it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from quire.core import hashing, merkle
 from quire.core.types import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
 
-from .definitions import ORIGINS, OWNER_ONLY, PUBLIC, Acl, Leaves, Tree, blake, joint, matches
+from .definitions import ORIGINS, OWNER_ONLY, PUBLIC, Acl, Leaves, Tree, blake, intersect, matches
 
 Audience = Acl | tuple[Acl, ...]
 
 
 @dataclass(frozen=True)
-class Deed:
-    """Who may know what someone did: they themselves, if they may read what they did it to."""
+class EventAudience:
+    """Who may read an event: its actor, if they may read the record."""
 
     actor: str
     acl: Audience
 
 
-Class = Audience | Deed
+Class = Audience | EventAudience
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Space:
     )
     default: Acl = PUBLIC
     vectors: dict[tuple[Audience, str], bytes] = field(default_factory=dict)
-    """By access list and key: what was embedded for others does not show."""
+    """By access list and key: what was embedded for others must not show."""
     model: str | None = None
     dims: int = 0
     stamps: dict[str, Stamp] = field(default_factory=dict)
@@ -65,16 +65,16 @@ class Space:
         )
 
     def acl(self, record: Record) -> Audience:
-        """Tell who may read a record: its own list, else the last rule that matches.
+        """Return who may read a record: its own list, else the last rule that matches.
 
         What names paths is for those who may read all of them.
         """
         own = [] if record.acl is None else [record.acl]
         if record.paths:
-            return joint([*own, *map(self.ruled, record.paths)])
-        return own[0] if own else self.ruled(record.path)
+            return intersect([*own, *map(self.acl_of_path, record.paths)])
+        return own[0] if own else self.acl_of_path(record.path)
 
-    def ruled(self, path: str) -> Acl:
+    def acl_of_path(self, path: str) -> Acl:
         for rule in reversed([rule for origin in ORIGINS for rule in self.rules[origin]]):
             if matches(rule.glob, path):
                 return rule.principals
@@ -84,16 +84,16 @@ class Space:
         acl = self.acl(self.records[chunk.record_id])
         return self.vectors.get((acl, chunk.vector_key))
 
-    def wanted(self) -> set[tuple[Audience, str]]:
-        """Tell which vectors there are chunks for."""
+    def needed_vectors(self) -> set[tuple[Audience, str]]:
+        """Return the keys of the vectors that chunks need."""
         return {
             (self.acl(record), chunk.vector_key)
             for record in self.records.values()
             for chunk in self.chunks[record.id]
         }
 
-    def carry(self, before: Space) -> None:
-        """Let chunks that have moved to another access list take their vectors along."""
+    def carry_vectors(self, before: Space) -> None:
+        """Copy the vectors of chunks that have moved to another access list."""
         for name, record in self.records.items():
             if name not in before.records:
                 continue
@@ -101,17 +101,17 @@ class Space:
             if old == new:
                 continue
             for chunk in self.chunks[name]:
-                known = before.vectors.get((old, chunk.vector_key))
-                if known is not None and chunk in before.chunks[name]:
-                    self.vectors.setdefault((new, chunk.vector_key), known)
+                vector = before.vectors.get((old, chunk.vector_key))
+                if vector is not None and chunk in before.chunks[name]:
+                    self.vectors.setdefault((new, chunk.vector_key), vector)
 
     def event_class(self, event: Event) -> Class:
-        """What someone did is theirs to know while they may read what they did it to."""
+        """Return the access class of an event: its actor's, while they may read the record."""
         record = self.records.get(event.record_id)
-        return OWNER_ONLY if record is None else Deed(event.actor, self.acl(record))
+        return OWNER_ONLY if record is None else EventAudience(event.actor, self.acl(record))
 
     def trees(self) -> dict[Class, tuple[Tree, Tree]]:
-        """Make the trees of all access classes: the content, and the vectors."""
+        """Return the trees of all access classes: of the content, and of the vectors."""
         content: dict[Class, Leaves] = {}
         embedded: dict[Class, Leaves] = {}
         for record in self.records.values():
@@ -133,16 +133,16 @@ class Space:
         return {acl: (Tree(leaves), Tree(embedded.get(acl, {}))) for acl, leaves in content.items()}
 
     def settings(self) -> dict[str, hashing.Field]:
-        found: dict[str, hashing.Field] = {}
+        values: dict[str, hashing.Field] = {}
         for origin in ORIGINS:
-            found[f"rules {origin}"] = tuple(
+            values[f"rules {origin}"] = tuple(
                 (rule.glob, json.dumps(rule.principals, separators=(",", ":")))
                 for rule in self.rules[origin]
             )
-            found[f"groups {origin}"] = tuple(
+            values[f"groups {origin}"] = tuple(
                 sorted(
                     (group, user) for group, users in self.groups[origin].items() for user in users
                 )
             )
-        found["default"] = () if self.default == PUBLIC else (self.default,)
-        return found
+        values["default"] = () if self.default == PUBLIC else (self.default,)
+        return values

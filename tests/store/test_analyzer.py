@@ -1,4 +1,4 @@
-"""Which words does this text hold?"""
+"""The words of a text."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def test_the_words_of(text: str) -> None:
         ("", {}),
     ],
 )
-def test_function_words_count_only_alone(query: str, asked: dict[str, int]) -> None:
-    assert dict(analyzer.count_query_words(query)) == asked
+def test_function_words_count_only_alone(query: str, expected: dict[str, int]) -> None:
+    assert dict(analyzer.count_query_words(query)) == expected
 
 
 def test_a_chunk_has_the_words_of_its_path_title_and_text() -> None:
@@ -105,15 +105,15 @@ def test_a_question_finds_the_words_of_a_text_in_any_spelling() -> None:
         ("config.max_bytes", "max_bytes bytes config"),
         ("STRASSE", "straße"),
     ):
-        held = set(analyzer.tokenize(text))
-        assert set(analyzer.tokenize(query)) & held, (text, query)
+        text_words = set(analyzer.tokenize(text))
+        assert set(analyzer.tokenize(query)) & text_words, (text, query)
 
 
 @given(st.text())
 def test_any_text_has_words(text: str) -> None:
-    found = analyzer.tokenize(text)
-    assert all(0 < len(word) <= analyzer.MAX_WORD_LENGTH and word.strip() for word in found)
-    for word in found:
+    words = analyzer.tokenize(text)
+    assert all(0 < len(word) <= analyzer.MAX_WORD_LENGTH and word.strip() for word in words)
+    for word in words:
         word.encode("utf-8")  # a word can be kept in any database
 
 

@@ -1,4 +1,4 @@
-"""How well do words match, in whole numbers?"""
+"""BM25 in fixed-point arithmetic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import definitions
 
 
 def exactly(numerator: int, denominator: int) -> int:
-    """Give the largest r with 2**r <= (numerator / denominator)**4096, by whole numbers alone."""
+    """Return the largest r with 2**r <= (numerator / denominator)**4096, in integers alone."""
     if numerator <= denominator:
         return 0
     return (numerator**4096 // denominator**4096).bit_length() - 1
@@ -77,39 +77,39 @@ def test_norms(found: list[int], chunks: int, total: int) -> None:
     st.integers(1, 9),
     st.integers(0, 2**17 - 1),
 )
-def test_weights(found: list[tuple[int, int]], asked: int, rare: int) -> None:
+def test_weights(found: list[tuple[int, int]], query_count: int, idf: int) -> None:
     times = np.array([pair[0] for pair in found], np.uint8)
     sizes = np.array([pair[1] for pair in found], np.int32)
     norm = bm25.norms(sizes, len(found), int(sizes.sum()))
     average = max(1, 16 * int(sizes.sum()) // len(found))
-    made = bm25.weights(times, norm, asked, rare).tolist()
-    assert made == [
-        definitions.weight(count, length, asked, rare, average) for count, length in found
+    weights = bm25.weights(times, norm, query_count, idf).tolist()
+    assert weights == [
+        definitions.weight(count, length, query_count, idf, average) for count, length in found
     ]
-    assert max(made) <= bm25.max_weight(asked, rare)
+    assert max(weights) <= bm25.max_weight(query_count, idf)
 
 
 def test_the_largest_numbers_fit() -> None:
     times = np.array([255, 255, 1], np.uint8)
     norm = np.array([0, 2**30, 2**30], np.int32)
-    rare = 2**17 - 1
+    idf = 2**17 - 1
     expected = [
-        (count * 2253 * 1024 // (count * 1024 + int(size))) * 4 * rare >> 8
+        (count * 2253 * 1024 // (count * 1024 + int(size))) * 4 * idf >> 8
         for count, size in zip(times.tolist(), norm.tolist(), strict=True)
     ]
-    assert bm25.weights(times, norm, 9, rare).tolist() == expected
+    assert bm25.weights(times, norm, 9, idf).tolist() == expected
 
 
 def test_it_is_near_to_the_formula_of_the_books() -> None:
     """Fixed point costs less than half a per cent."""
     for times, length in ((1, 10), (3, 50), (20, 400)):
         norm = 1.2 * (0.25 + 0.75 * length / 100)
-        rare = Fraction(bm25.idf(1000, 7), 4096)
-        wanted = float(rare) * times * 2.2 / (times + norm) * 4096 * 1024 / 256
-        made = bm25.weights(
+        idf = Fraction(bm25.idf(1000, 7), 4096)
+        expected = float(idf) * times * 2.2 / (times + norm) * 4096 * 1024 / 256
+        weights = bm25.weights(
             np.array([times], np.uint8),
             bm25.norms(np.array([length], np.int32), 1000, 100_000),
             1,
             bm25.idf(1000, 7),
         )
-        assert abs(int(made[0]) - wanted) / wanted < 0.005
+        assert abs(int(weights[0]) - expected) / expected < 0.005

@@ -1,4 +1,4 @@
-"""Is damage found, and is what can be derived again repaired?"""
+"""Checks find damage, and repair what can be derived again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quire.core.types import OWNER, AccessRule, Entity, Event, Outline, Problem,
 from quire.errors import QuireError, StoreDamagedError
 from quire.store import open_store
 
-from .asking import Questions, seen
+from .answers import Questions, answers_by_viewer
 from .samples import MODEL, document, fill, put, vectors_of
 
 OUTLINE = Outline(
@@ -25,7 +25,7 @@ DOCUMENTS = [
     document("c", "the cafe", acl=("alice", "@ops"), links=[("a", "link")]),
     document("d", "検索 fooBar 42"),
 ]
-ASKED = Questions(
+QUESTIONS = Questions(
     records=("a", "b", "c", "d"),
     chunks=tuple(chunk.id for each in DOCUMENTS for chunk in each.chunks),
 )
@@ -133,17 +133,20 @@ DERIVED: dict[str, tuple[str, set[str]]] = {
 @pytest.mark.parametrize("name", DERIVED)
 def test_what_is_derived_is_made_again(store: Store, path: Path, name: str) -> None:
     statement, expected = DERIVED[name]
-    before = seen(store, ASKED), seen(store, ASKED, space="other")
+    before = answers_by_viewer(store, QUESTIONS), answers_by_viewer(store, QUESTIONS, space="other")
     damage(path, statement)
-    found = store.check()
-    assert expected <= {problem.check for problem in found}, found
-    assert not any(problem.repaired for problem in found)
-    assert store.check() == found, "checking alone repairs nothing"
+    problems_found = store.check()
+    assert expected <= {problem.check for problem in problems_found}, problems_found
+    assert not any(problem.repaired for problem in problems_found)
+    assert store.check() == problems_found, "checking alone repairs nothing"
     repaired = store.check(repair=True)
-    assert [problem.check for problem in repaired] == [problem.check for problem in found]
+    assert [problem.check for problem in repaired] == [problem.check for problem in problems_found]
     assert all(problem.repaired for problem in repaired)
     assert store.check() == []
-    assert (seen(store, ASKED), seen(store, ASKED, space="other")) == before
+    assert (
+        answers_by_viewer(store, QUESTIONS),
+        answers_by_viewer(store, QUESTIONS, space="other"),
+    ) == before
     fill(store, document("e", "new words"), DOCUMENTS[0], embed=True)
     assert store.check() == []
 
@@ -155,7 +158,7 @@ def test_what_is_derived_and_damaged_never_fails_but_with_words(
     damage(path, DERIVED[name][0])
     again = open_store(path)
     try:
-        seen(again, ASKED)
+        answers_by_viewer(again, QUESTIONS)
         fill(again, document("e", "new words"), embed=True)
         again.merge()
     except QuireError as error:
@@ -163,8 +166,8 @@ def test_what_is_derived_and_damaged_never_fails_but_with_words(
     again.close()
 
 
-def problems(found: list[Problem]) -> set[str]:
-    return {problem.check for problem in found}
+def problems(problems_found: list[Problem]) -> set[str]:
+    return {problem.check for problem in problems_found}
 
 
 @pytest.mark.parametrize(
@@ -180,11 +183,11 @@ def problems(found: list[Problem]) -> set[str]:
 def test_a_text_that_was_altered_is_taken_out_to_be_read_again(
     store: Store, path: Path, statement: str
 ) -> None:
-    before = seen(store, ASKED)
+    before = answers_by_viewer(store, QUESTIONS)
     damage(path, statement)
     assert "text" in problems(store.check())
-    told = store.check(repair=True)
-    assert any("a.md" in problem.detail and "index" in problem.detail for problem in told)
+    problems_found = store.check(repair=True)
+    assert any("a.md" in problem.detail and "index" in problem.detail for problem in problems_found)
     assert store.check() == []
     assert list(store.stamps()) == ["d.md"], "without a stamp the file is read again"
     with store.view(OWNER) as view:
@@ -194,7 +197,7 @@ def test_a_text_that_was_altered_is_taken_out_to_be_read_again(
         put(writer, DOCUMENTS[0])
         writer.put_vectors(MODEL, vectors_of(DOCUMENTS))
         writer.put_events([Event("alice", "view", "a", 1)])
-    assert seen(store, ASKED) == before
+    assert answers_by_viewer(store, QUESTIONS) == before
 
 
 @pytest.mark.parametrize(
@@ -214,35 +217,35 @@ def test_a_text_that_was_altered_is_taken_out_to_be_read_again(
 def test_vectors_that_were_altered_are_dropped_to_be_made_again(
     store: Store, path: Path, statement: str
 ) -> None:
-    before = seen(store, ASKED)
+    before = answers_by_viewer(store, QUESTIONS)
     damage(path, statement)
     assert "vectors" in problems(store.check())
-    told = store.check(repair=True)
-    assert any("embed" in problem.detail for problem in told)
+    problems_found = store.check(repair=True)
+    assert any("embed" in problem.detail for problem in problems_found)
     assert store.check() == []
     assert store.model() is None
     with store.write() as writer:
         writer.put_vectors(MODEL, vectors_of(DOCUMENTS))
-    assert seen(store, ASKED) == before
+    assert answers_by_viewer(store, QUESTIONS) == before
 
 
 @pytest.mark.parametrize("body", ["x''", "x'789c'", "zeroblob(90)"])
 def test_an_outline_that_cannot_be_read_goes_with_its_record(
     store: Store, path: Path, body: str
 ) -> None:
-    before = seen(store, ASKED)
+    before = answers_by_viewer(store, QUESTIONS)
     damage(path, f"UPDATE outline SET body = {body}")
     with store.view(OWNER) as view, pytest.raises(StoreDamagedError):
         _ = view.outlines(["a"])["a"]
     assert "outlines" in problems(store.check())
-    told = store.check(repair=True)
-    assert any("a.md" in problem.detail and "index" in problem.detail for problem in told)
+    problems_found = store.check(repair=True)
+    assert any("a.md" in problem.detail and "index" in problem.detail for problem in problems_found)
     assert store.check() == []
     with store.write() as writer:
         put(writer, DOCUMENTS[0])
         writer.put_vectors(MODEL, vectors_of(DOCUMENTS))
         writer.put_events([Event("alice", "view", "a", 1)])
-    assert seen(store, ASKED) == before
+    assert answers_by_viewer(store, QUESTIONS) == before
 
 
 def test_what_belongs_to_no_record_is_taken_out(store: Store, path: Path) -> None:
@@ -281,7 +284,7 @@ def test_a_file_that_sqlite_finds_broken_is_told(store: Store, path: Path) -> No
         data[page * size : page * size + 64] = bytes(64)
     path.write_bytes(data)
     again = open_store(path)
-    found = again.check()
-    assert problems(found) == {"file"}
-    assert again.check(repair=True) == found, "what is broken below cannot be repaired"
+    problems_found = again.check()
+    assert problems(problems_found) == {"file"}
+    assert again.check(repair=True) == problems_found, "what is broken below cannot be repaired"
     again.close()

@@ -1,4 +1,4 @@
-"""Does every engine keep the contract?"""
+"""Every engine passes the conformance suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is anything lost that was acknowledged?"""
+"""Nothing that was acknowledged is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from quire.core.types import OWNER
 from quire.errors import StoreError, StoreFullError
 from quire.store import open_store
 
-from .asking import Questions, seen
+from .answers import Questions, answers_by_viewer
 from .processes import mounted, remount, working
 from .samples import document, fill
 
@@ -33,8 +33,8 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
         with working("write_on", path) as writer:
             assert int(writer.line()) == acknowledged + 1
             time.sleep(pause)
-            said = writer.kill()
-        acknowledged = int(said[-1]) if said else acknowledged + 1
+            output = writer.kill()
+        acknowledged = int(output[-1]) if output else acknowledged + 1
         store = open_store(path, create=False)
         assert store.check() == []
         with store.view(OWNER) as view:
@@ -68,19 +68,19 @@ def test_a_purge_that_is_killed_leaves_a_sound_store(tmp_path: Path) -> None:
 
 
 def test_a_store_whose_process_died_may_be_copied_with_its_log(tmp_path: Path) -> None:
-    """The log beside the file is part of it until it is folded in."""
+    """The log beside the file is part of the store until it is checkpointed."""
     path = tmp_path / "store.db"
     with working("write_on", path) as writer:
         for _ in range(3):
-            said = int(writer.line())
-        said = max([said, *map(int, writer.kill())])
+            output = int(writer.line())
+        output = max([output, *map(int, writer.kill())])
     elsewhere = tmp_path / "copy"
     elsewhere.mkdir()
     for file in tmp_path.glob("store.db*"):
         shutil.copy(file, elsewhere)
     store = open_store(elsewhere / "store.db", create=False)
     with store.view(OWNER) as view:
-        assert view.status().records >= said + 1
+        assert view.status().records >= output + 1
     store.close()
 
 
@@ -91,33 +91,33 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     with mounted(tmp_path, "4m") as disk:
         path = disk / "store.db"
         with working("fill_up", path) as filler:
-            said = filler.end()[-1]
-        kept, kind, words = said.split(maxsplit=2)
-        assert kind == "StoreFullError", said
+            output = filler.end()[-1]
+        committed, kind, words = output.split(maxsplit=2)
+        assert kind == "StoreFullError", output
         assert "disk is full" in words
-        assert int(kept) > 10
+        assert int(committed) > 10
         remount(disk, "size=16m")
         store = open_store(path, create=False)
         assert store.check() == []
         with store.view(OWNER) as view:
-            assert view.status().records == int(kept)
-            assert len(view.lexical("alpha", 9999).hits) == int(kept)
-            for number in range(int(kept)):
+            assert view.status().records == int(committed)
+            assert len(view.lexical("alpha", 9999).hits) == int(committed)
+            for number in range(int(committed)):
                 assert view.chunks_of(f"d{number}")[0].text == f"alpha {number} " * 500
         fill(store, document("more", "alpha"), embed=True)
         with store.view(OWNER) as view:
-            assert view.status().records == int(kept) + 1
+            assert view.status().records == int(committed) + 1
         assert store.check() == []
         store.close()
 
 
 def fill_up(store: Store) -> int:
-    """Write until the disk is full; gives how many writes were kept."""
-    for kept in count():
+    """Write until the disk is full; return the number of committed writes."""
+    for committed in count():
         try:
-            fill(store, document(f"d{kept}", f"alpha {kept} " * 500), embed=True)
+            fill(store, document(f"d{committed}", f"alpha {committed} " * 500), embed=True)
         except StoreFullError:
-            return kept
+            return committed
     raise AssertionError
 
 
@@ -134,16 +134,16 @@ def take_all_room(file: Path) -> None:
 def test_an_open_store_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
     with mounted(tmp_path, "4m") as disk:
         store = open_store(disk / "store.db")
-        kept = fill_up(store)
-        asked = Questions(records=("d0", f"d{kept}"))
-        before = seen(store, asked)
+        committed = fill_up(store)
+        questions = Questions(records=("d0", f"d{committed}"))
+        before = answers_by_viewer(store, questions)
         with pytest.raises(StoreFullError):
             fill(store, document("big", "alpha beta " * 9000))
-        assert seen(store, asked) == before, "readers go on"
+        assert answers_by_viewer(store, questions) == before, "readers go on"
         remount(disk, "size=16m")
         fill(store, document("more", "alpha"), embed=True)
         with store.view(OWNER) as view:
-            assert view.status().records == kept + 1
+            assert view.status().records == committed + 1
         assert store.check() == []
         store.close()
 

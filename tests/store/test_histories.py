@@ -1,4 +1,4 @@
-"""Is a state the same, however it came about?"""
+"""A state is the same, whatever history led to it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from quire.core.types import OWNER
 from quire.store import open_store
 from quire.store.index import analyzer
 
-from .asking import kept, root, seen, text, wordless
+from .answers import answers_by_viewer, root, stored_settings, text, without_messages
 from .reference import Limits, ReferenceStore
 from .samples import ALICE, CAROL, document, fill, vector_for
 from .space import Space
@@ -38,21 +38,21 @@ def new_file(folder: Path) -> Iterator[Path]:
 
 
 def shuffled(space: Space, seed: int) -> Space:
-    """Give the same space with its records in another order."""
+    """Return the same space with its records in another order."""
     records = list(space.records.items())
     Random(seed).shuffle(records)
     return replace(space, records=dict(records))
 
 
 def glance(store: Store) -> list[str]:
-    """Ask little, but by every way: what is counted, found by words and found by vectors."""
-    told = []
+    """Ask a few questions of each kind: counts, lexical and semantic search."""
+    answers = []
     for viewer in (OWNER, ALICE):
         for space in SPACES:
             with store.view(viewer, space) as view:
-                found = view.lexical("alpha beta cafe http", 99), view.semantic(vector_for("q"), 99)
-                told.append(text([view.roots(), view.coverage(), found, list(view.listing())]))
-    return told
+                hits = view.lexical("alpha beta cafe http", 99), view.semantic(vector_for("q"), 99)
+                answers.append(text([view.roots(), view.coverage(), hits, list(view.listing())]))
+    return answers
 
 
 def run(path: Path, limits: Limits, history: list[Step], seed: int) -> None:
@@ -73,12 +73,16 @@ def run(path: Path, limits: Limits, history: list[Step], seed: int) -> None:
     for space in SPACES:
         with fresh.write(space) as writer:
             copy(shuffled(reference.space(space), seed), writer)
-        by_store = seen(store, asked, READERS, space)
-        assert by_store == seen(onlooker, asked, READERS, space)
-        assert by_store == seen(fresh, asked, READERS, space)
-        defined = seen(reference, asked, READERS, space)
-        assert list(map(wordless, by_store)) == list(map(wordless, defined))
-        assert kept(store, space) == kept(fresh, space) == kept(reference, space)
+        by_store = answers_by_viewer(store, asked, READERS, space)
+        assert by_store == answers_by_viewer(onlooker, asked, READERS, space)
+        assert by_store == answers_by_viewer(fresh, asked, READERS, space)
+        defined = answers_by_viewer(reference, asked, READERS, space)
+        assert list(map(without_messages, by_store)) == list(map(without_messages, defined))
+        assert (
+            stored_settings(store, space)
+            == stored_settings(fresh, space)
+            == stored_settings(reference, space)
+        )
         assert store.model(space) == reference.model(space)
     assert store.check() == []
     for each in (store, onlooker, fresh):
@@ -101,7 +105,7 @@ def test_any_history(quick_path: Path) -> None:
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_smallest_history_that_fails(quick_path: Path, small: Limits, random: Random) -> None:
-    """Tries few histories, but makes one that fails as small as it can be."""
+    """Try few histories, but shrink one that fails."""
     with new_file(quick_path) as path:
         run(path, small, any_history(random), 0)
 
@@ -124,10 +128,10 @@ def test_rows_that_are_used_again_do_not_show(quick_path: Path) -> None:
 def test_what_another_reader_has_in_memory_follows_a_repair(
     quick_path: Path, small: Limits
 ) -> None:
-    """A repair numbers nothing anew, but whole blocks of rows may be gone after it."""
+    """A repair keeps row numbers, but whole blocks of rows may be gone after it."""
     store, onlooker = open_store(quick_path / "a.db"), open_store(quick_path / "a.db")
-    made = [document(f"d{number:02}", "alpha") for number in range(12)]  # three blocks of rows
-    fill(store, *made, embed=True)
+    documents = [document(f"d{number:02}", "alpha") for number in range(12)]  # three blocks of rows
+    fill(store, *documents, embed=True)
     with onlooker.view(OWNER) as view:
         assert view.status().chunks == 12
     with store.write() as writer:

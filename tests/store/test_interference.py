@@ -1,4 +1,4 @@
-"""Does what somebody may not read change a single byte of what they get?
+"""What somebody may not read changes no byte of what they get.
 
 Each case makes a store by a random history, then does things to documents that one viewer may
 not read: adds, changes, removes, embeds and links them and gives them events. The viewer's whole
@@ -23,7 +23,7 @@ from quire.core.protocols import Store
 from quire.core.types import OWNER, Document, Event, Filter, Viewer
 from quire.store import open_store
 
-from .asking import Questions, everything, text, wordless
+from .answers import Questions, ask_everything, text, without_messages
 from .definitions import access_list, may_read
 from .reference import Limits, ReferenceStore
 from .samples import (
@@ -64,8 +64,8 @@ OTHERS = (("owner",), ("mallory",), ("@secret", "mallory"), ("alice",), ("bob", 
 
 
 @dataclass(frozen=True)
-class Deed:
-    """Something done to a document that the viewer may not read."""
+class HiddenChange:
+    """A change of a document that the viewer may not read."""
 
     kind: str
     what: Document
@@ -77,13 +77,13 @@ class World:
     viewer: Viewer
     history: list[list[Write]]
     embedded: int
-    """Every so manieth text has a vector; 0: none has."""
-    deeds: list[list[Deed]]
+    """Every n-th text has a vector; 0: none has."""
+    changes: list[list[HiddenChange]]
     queries: tuple[str, ...]
 
 
 def any_world(random: Random) -> World:
-    """Make a world by a number of choices; hypothesis may make them, too."""
+    """Return a random world; hypothesis may make the choices, too."""
     first: list[Write] = [
         Call("set_rules", ("config", any_rules(random))),
         Call("set_groups", ("command", any_groups(random))),
@@ -100,16 +100,16 @@ def any_world(random: Random) -> World:
         viewer=random.choice((ALICE, BOB, CAROL, NOBODY, GUEST)),
         history=[first, later],
         embedded=random.randrange(4),
-        deeds=[
-            [any_deed(random) for _ in range(random.randrange(1, 5))]
+        changes=[
+            [any_change(random) for _ in range(random.randrange(1, 5))]
             for _ in range(random.choice((1, 1, 2)))
         ],
         queries=(any_text(random), "alpha cafe http"),
     )
 
 
-def any_deed(random: Random) -> Deed:
-    return Deed(
+def any_change(random: Random) -> HiddenChange:
+    return HiddenChange(
         random.choice(("put", "put", "remove", "embed", "event", "merge")),
         any_document(random, SECRETS, (None,)),
         random.randrange(60),
@@ -123,7 +123,7 @@ def readable(space: Space, viewer: Viewer) -> set[str]:
     return {name for name, record in space.records.items() if may_read(viewer, space.acl(record))}
 
 
-def known(store: ReferenceStore, viewer: Viewer) -> Viewer:
+def resolve_viewer(store: ReferenceStore, viewer: Viewer) -> Viewer:
     with store.view(viewer) as view:
         return view.viewer
 
@@ -141,41 +141,43 @@ def begin(world: World, reference: ReferenceStore, store: Store, space: str) -> 
             writer.put_vectors(MODEL, {key: vector_for(key) for key in chosen})
 
 
-def do(deeds: Sequence[Deed], viewer: Viewer, reference: ReferenceStore) -> list[Write]:
-    """Turn deeds into writes that touch only what the viewer may not read."""
-    held = reference.space()
-    may = readable(held, viewer)
-    hidden = sorted({*SECRETS, *held.records} - may)
+def writes_of(
+    changes: Sequence[HiddenChange], viewer: Viewer, reference: ReferenceStore
+) -> list[Write]:
+    """Return writes that change only what the viewer may not read."""
+    space_now = reference.space()
+    may = readable(space_now, viewer)
+    hidden = sorted({*SECRETS, *space_now.records} - may)
     acls = [acl for acl in OTHERS if not viewer.may_read(access_list(acl))]
     mine = {
         chunk.vector_key
         for name in may
-        for chunk in held.chunks[name]
-        if held.vector(chunk) is None
+        for chunk in space_now.chunks[name]
+        if space_now.vector(chunk) is None
     }
-    texts = {chunk.vector_key for name in hidden for chunk in held.chunks.get(name, ())}
-    done: list[Write] = []
-    for deed in deeds:
-        name = hidden[deed.number % len(hidden)]
-        if deed.kind == "put":
-            secret = renamed(deed.what, name, acls[deed.number % len(acls)])
+    texts = {chunk.vector_key for name in hidden for chunk in space_now.chunks.get(name, ())}
+    writes: list[Write] = []
+    for change in changes:
+        name = hidden[change.number % len(hidden)]
+        if change.kind == "put":
+            secret = rename_document(change.what, name, acls[change.number % len(acls)])
             texts |= {chunk.vector_key for chunk in secret.chunks}
-            done.append(Put(secret))
-        elif deed.kind == "remove":
-            done.append(Call("remove", ([name],)))
-        elif deed.kind == "event":
-            actor = ACTORS[deed.number % len(ACTORS)]
+            writes.append(Put(secret))
+        elif change.kind == "remove":
+            writes.append(Call("remove", ([name],)))
+        elif change.kind == "event":
+            actor = ACTORS[change.number % len(ACTORS)]
             others = sorted({*hidden, *may})
-            target = name if actor == viewer.name else others[deed.number % len(others)]
-            done.append(Call("put_events", ([Event(actor, "edit", target, deed.number)],)))
-        elif deed.kind == "embed":
+            target = name if actor == viewer.name else others[change.number % len(others)]
+            writes.append(Call("put_events", ([Event(actor, "edit", target, change.number)],)))
+        elif change.kind == "embed":
             # A text that the viewer reads, too, is theirs: embedding it is no secret's doing.
             vectors = {key: vector_for(key) for key in texts - mine}
-            done.append(Call("put_vectors", (MODEL, vectors)))
-    return done
+            writes.append(Call("put_vectors", (MODEL, vectors)))
+    return writes
 
 
-def renamed(what: Document, name: str, acl: tuple[str, ...]) -> Document:
+def rename_document(what: Document, name: str, acl: tuple[str, ...]) -> Document:
     return document(
         name,
         *(chunk.text for chunk in what.chunks),
@@ -193,8 +195,8 @@ def renamed(what: Document, name: str, acl: tuple[str, ...]) -> Document:
     )
 
 
-def portion(space: Space, viewer: Viewer) -> Space:
-    """Give a space that holds what the viewer may read, and nothing else."""
+def readable_part(space: Space, viewer: Viewer) -> Space:
+    """Return a space with what the viewer may read, and nothing else."""
     may = readable(space, viewer)
     texts_held = {
         (space.acl(space.records[name]), chunk.vector_key)
@@ -217,20 +219,20 @@ def portion(space: Space, viewer: Viewer) -> Space:
 # --- the property --------------------------------------------------------------------------------
 
 
-def told(store: Store, viewer: Viewer, asked: Questions, space: str) -> str:
+def answers(store: Store, viewer: Viewer, questions: Questions, space: str) -> str:
     with store.view(viewer, space) as view:
-        vectors = {name: data.hex() for name, data in view.vectors(asked.chunks).items()}
-        return text({**everything(view, asked), "vectors": vectors})
+        vectors = {name: data.hex() for name, data in view.vectors(questions.chunks).items()}
+        return text({**ask_everything(view, questions), "vectors": vectors})
 
 
 def check(world: World, store: Store, limits: Limits, space: str) -> None:
     reference = ReferenceStore(limits)
     begin(world, reference, store, space)
-    viewer = known(reference, world.viewer)
-    hidden = [deed.what for deeds in world.deeds for deed in deeds]
+    viewer = resolve_viewer(reference, world.viewer)
+    hidden = [change.what for changes in world.changes for change in changes]
     pieces = [chunk.id for chunks in reference.space().chunks.values() for chunk in chunks]
     pieces += [chunk.id for each in hidden for chunk in each.chunks]
-    asked = Questions(
+    questions = Questions(
         queries=world.queries,
         vectors=(vector_for("question"),),
         filters=(Filter(), Filter(kinds=("code", "text"), paths=("docs/", "*.py"), since=10)),
@@ -241,19 +243,21 @@ def check(world: World, store: Store, limits: Limits, space: str) -> None:
     alone = ReferenceStore(limits)
     for each, name in ((alone, "main"), (store, f"{space} alone")):
         with each.write(name) as writer:
-            copy(portion(reference.space(), viewer), writer)
-    before = told(store, world.viewer, asked, space)
-    assert before == told(store, world.viewer, asked, f"{space} alone")
-    assert wordless(before) == wordless(told(alone, world.viewer, asked, "main"))
-    for deeds in world.deeds:
-        writes = do(deeds, viewer, reference)
+            copy(readable_part(reference.space(), viewer), writer)
+    before = answers(store, world.viewer, questions, space)
+    assert before == answers(store, world.viewer, questions, f"{space} alone")
+    assert without_messages(before) == without_messages(
+        answers(alone, world.viewer, questions, "main")
+    )
+    for changes in world.changes:
+        writes = writes_of(changes, viewer, reference)
         for each, name in ((reference, "main"), (store, space)):
             with each.write(name) as writer:
                 for write in writes:
                     write(writer)
-        if any(deed.kind == "merge" for deed in deeds):
+        if any(change.kind == "merge" for change in changes):
             store.merge(space)
-        assert told(store, world.viewer, asked, space) == before
+        assert answers(store, world.viewer, questions, space) == before
 
 
 @pytest.fixture
@@ -285,7 +289,7 @@ def test_non_interference_with_every_limit_reached(store: Store, small: Limits, 
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_non_interference_in_the_smallest_case(store: Store, small: Limits, random: Random) -> None:
-    """Tries few cases, but makes one that fails as small as it can be."""
+    """Try few cases, but shrink one that fails."""
     check(any_world(random), store, small, f"tried {next(TRIED)}")
 
 
@@ -295,34 +299,34 @@ def test_non_interference_in_the_smallest_case(store: Store, small: Limits, rand
 def test_no_interference_by_what_i_did_to_what_i_may_no_longer_read(store: Store) -> None:
     """My own events on a secret record show in nothing, so they must not show in my root."""
     fill(store, document("secret", "x", acl=("bob",)), document("open", "x"))
-    asked = Questions(records=("secret", "open"))
-    before = told(store, ALICE, asked, "main")
+    questions = Questions(records=("secret", "open"))
+    before = answers(store, ALICE, questions, "main")
     with store.write() as writer:
         writer.put_events([Event("alice", "view", "secret", 1)])
-    assert told(store, ALICE, asked, "main") == before
+    assert answers(store, ALICE, questions, "main") == before
     with store.write() as writer:
         writer.remove(["secret"])
-    assert told(store, ALICE, asked, "main") == before
+    assert answers(store, ALICE, questions, "main") == before
 
 
 def test_no_interference_by_a_text_that_somebody_else_has_embedded(store: Store) -> None:
-    """Else a guess could be checked: put it in, and see whether it has a vector at once."""
+    """Otherwise a guess could be checked: put it in, and see whether it has a vector at once."""
     secret = document("secret", "the password is hunter2", acl=("bob",))
     guess = document("guess", "the password is hunter2", acl=("alice",))
     fill(store, guess, space="without")
     fill(store, secret, embed=True)
     fill(store, guess)
-    asked = Questions(records=("secret", "guess"))
-    assert told(store, ALICE, asked, "main") == told(store, ALICE, asked, "without")
+    questions = Questions(records=("secret", "guess"))
+    assert answers(store, ALICE, questions, "main") == answers(store, ALICE, questions, "without")
 
 
 def test_no_interference_by_names_of_groups_and_rules(store: Store) -> None:
     fill(store, document("open", "x"))
-    before = told(store, ALICE, Questions(records=("open",)), "main")
+    before = answers(store, ALICE, Questions(records=("open",)), "main")
     with store.write() as writer:
         writer.set_groups("config", {"dev": ["bob"]})
         put(writer, document("secret", "x", acl=("@dev",)))
         writer.set_note("key", "value")
-    assert told(store, ALICE, Questions(records=("open",)), "main") == before
+    assert answers(store, ALICE, Questions(records=("open",)), "main") == before
     with store.view(OWNER) as view:
         assert view.status().records == 2

@@ -1,4 +1,4 @@
-"""Do roots and proofs stand for all of it, and for nothing else?"""
+"""Roots and proofs cover all content, and nothing else."""
 
 from __future__ import annotations
 
@@ -57,9 +57,11 @@ def test_a_tree_from_scratch_is_the_same_by_both_definitions(leaves: dict[bytes,
     for key, value in sorted(leaves.items()):
         buckets.setdefault(merkle.bucket_of(key), []).append((key, value))
     nodes: dict[int, dict[int, bytes]] = {}
-    for place, held in buckets.items():
-        nodes.setdefault(place // 256, {})[place % 256] = merkle.bucket_hash(held)
-    root = merkle.node_hash({place: merkle.node_hash(held) for place, held in nodes.items()})
+    for place, children in buckets.items():
+        nodes.setdefault(place // 256, {})[place % 256] = merkle.bucket_hash(children)
+    root = merkle.node_hash(
+        {place: merkle.node_hash(children) for place, children in nodes.items()}
+    )
     assert root == Tree(leaves).root
 
 
@@ -151,26 +153,26 @@ def test_a_chunk_that_was_altered_has_no_proof(store: Store) -> None:
 Pairs = tuple[tuple[int, str], ...]
 
 
-def altered_pairs(held: Pairs, wrong: str) -> Iterator[Pairs]:
-    free = next(place for place in range(256) if place not in dict(held))
-    yield (*held, (free, wrong))
-    yield (*held, (-1, wrong))
-    yield (*held, (256, wrong))
-    yield (*held, (free, "no hash"))
-    if held:
-        (place, value), rest = held[-1], held[:-1]
+def altered_pairs(children: Pairs, wrong: str) -> Iterator[Pairs]:
+    free = next(place for place in range(256) if place not in dict(children))
+    yield (*children, (free, wrong))
+    yield (*children, (-1, wrong))
+    yield (*children, (256, wrong))
+    yield (*children, (free, "no hash"))
+    if children:
+        (place, value), rest = children[-1], children[:-1]
         yield rest
         yield (*rest, (place, wrong))
         yield (*rest, (place, value[:-2]))
         yield (*rest, (free, value))
         yield (*rest, (place - 256, value))
-    if len(held) > 1:  # one hash a byte too short, the next one a byte too long
-        (left, first), (right, second) = held[:2]
-        yield ((left, first[:-2]), (right, first[-2:] + second), *held[2:])
+    if len(children) > 1:  # one hash a byte too short, the next one a byte too long
+        (left, first), (right, second) = children[:2]
+        yield ((left, first[:-2]), (right, first[-2:] + second), *children[2:])
 
 
 def altered(proof: Proof, random: Random) -> Iterator[Proof]:
-    """Give the proof with each of its fields changed in some way."""
+    """Yield the proof with each of its fields altered in some way."""
     wrong = random.randbytes(32).hex()
     yield replace(proof, chunk_id=wrong[:32])
     yield replace(proof, leaf=wrong)
@@ -224,13 +226,13 @@ def test_a_proof_holds_no_hash_of_what_may_not_be_read(store: Store) -> None:
     fill(store, *DOCUMENTS, embed=True)
     fill(store, *readable, space="alone", embed=True)
     with store.view(ALICE) as view, store.view(ALICE, "alone") as alone:
-        held = list(proofs(view))
-        assert held == list(proofs(alone))
+        children = list(proofs(view))
+        assert children == list(proofs(alone))
     with store.view(OWNER) as everything:
         secret = set()
         for chunk, proof in proofs(everything):
             if chunk.record_id not in {each.record.id for each in readable}:
                 secret |= {chunk.id, proof.leaf}
-    shown = str([proof for _, proof in held])
+    shown = str([proof for _, proof in children])
     assert secret
     assert not any(name in shown for name in secret)

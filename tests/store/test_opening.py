@@ -1,4 +1,4 @@
-"""Is only a store opened as one, and is everything else left as it was?"""
+"""Only stores are opened; other files are refused and left unchanged."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from quire.errors import (
 )
 from quire.store import open_store
 
-from .asking import Questions, seen
+from .answers import Questions, answers_by_viewer
 from .samples import document, fill
 
 
-def made(path: Path, count: int = 60) -> Path:
-    """Make a store of a few dozen pages, closed, without a log beside it."""
+def make_store(path: Path, count: int = 60) -> Path:
+    """Create a store of a few dozen pages, closed, without a log beside it."""
     store = open_store(path)
     fill(
         store,
@@ -100,7 +100,7 @@ def test_a_database_of_another_application(tmp_path: Path) -> None:
 
 
 def test_a_database_of_another_application_with_a_log(tmp_path: Path) -> None:
-    """Looking at it must not fold its log in, either."""
+    """Checking it must not checkpoint its log, either."""
     path = tmp_path / "other.db"
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -128,7 +128,7 @@ def test_a_database_that_is_marked_as_anothers(tmp_path: Path, statement: str) -
 
 
 def test_a_store_of_a_newer_quire(tmp_path: Path) -> None:
-    path = made(tmp_path / "store.db", 3)
+    path = make_store(tmp_path / "store.db", 3)
     connection = apsw.Connection(str(path))
     connection.pragma("user_version", 999)
     connection.close()
@@ -170,7 +170,7 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
 
 # --- what was a store ----------------------------------------------------------------------------
 
-ASKED = Questions(
+QUESTIONS = Questions(
     queries=("alpha word1",),
     records=("d0", "d1", "d59"),
     chunks=tuple(document(f"d{n}", f"alpha word{n} " * 30).chunks[0].id for n in (0, 59)),
@@ -178,10 +178,10 @@ ASKED = Questions(
 
 
 def use(path: Path) -> list[str]:
-    """Do everything to a store that one can do."""
+    """Use every method of a store."""
     store = open_store(path)
     try:
-        answers = seen(store, ASKED)
+        answers = answers_by_viewer(store, QUESTIONS)
         list(store.missing_vectors())
         fill(store, document("d1", "new words"), document("x", "alpha"), embed=True)
         with store.write() as writer:
@@ -194,10 +194,10 @@ def use(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("kept", [0.02, 0.1, 0.4, 0.7, 0.95])
-def test_a_store_that_was_cut_off(tmp_path: Path, kept: float) -> None:
-    path = made(tmp_path / "store.db")
+def test_a_store_that_was_cut_off(tmp_path: Path, share: float) -> None:
+    path = make_store(tmp_path / "store.db")
     data = path.read_bytes()
-    path.write_bytes(data[: int(len(data) * kept)])
+    path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(StoreDamagedError, match=r"store\.db"):
         use(path)
 
@@ -206,7 +206,7 @@ def test_a_store_that_was_cut_off(tmp_path: Path, kept: float) -> None:
 def test_a_store_with_pages_of_rubbish_fails_with_words_if_at_all(
     quick_path: Path, seed: int
 ) -> None:
-    path = made(quick_path / "store.db")
+    path = make_store(quick_path / "store.db")
     random = Random(seed)
     data = bytearray(path.read_bytes())
     size = int.from_bytes(data[16:18], "big")
@@ -223,7 +223,7 @@ def test_a_store_with_pages_of_rubbish_fails_with_words_if_at_all(
 
 
 def test_a_log_of_rubbish_is_not_taken_for_the_truth(tmp_path: Path) -> None:
-    path = made(tmp_path / "store.db", 5)
+    path = make_store(tmp_path / "store.db", 5)
     Path(f"{path}-wal").write_bytes(Random(1).randbytes(50_000))
     store = open_store(path)
     with store.view(OWNER) as view:
@@ -233,7 +233,7 @@ def test_a_log_of_rubbish_is_not_taken_for_the_truth(tmp_path: Path) -> None:
 
 
 def test_errors_are_ours(tmp_path: Path) -> None:
-    """Whoever catches QuireError catches all of these."""
+    """Catching QuireError catches all of these."""
     for kind in (InputError, NoStoreError, StoreDamagedError, StoreError, StoreVersionError):
         assert issubclass(kind, QuireError)
     assert tmp_path.exists()

@@ -1,4 +1,4 @@
-"""Which rows hold a word, and how often?"""
+"""Encoding, decoding and merging of posting lists."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ rows_held = st.dictionaries(
 )
 
 
-def posting(held: dict[int, int]) -> Posting:
-    rows = sorted(held)
-    return np.array(rows, np.int32), np.array([held[row] for row in rows], np.uint8)
+def posting(counts: dict[int, int]) -> Posting:
+    rows = sorted(counts)
+    return np.array(rows, np.int32), np.array([counts[row] for row in rows], np.uint8)
 
 
-def plain(made: Posting) -> dict[int, int]:
-    rows, times = made[0].tolist(), made[1].tolist()
+def plain(posting: Posting) -> dict[int, int]:
+    rows, times = posting[0].tolist(), posting[1].tolist()
     assert rows == sorted(set(rows))
     return dict(zip(rows, times, strict=True))
 
 
 @given(rows_held.filter(bool))
-def test_packed_and_unpacked(held: dict[int, int]) -> None:
-    assert plain(postings.decode(postings.encode(*posting(held)))) == held
+def test_packed_and_unpacked(counts: dict[int, int]) -> None:
+    assert plain(postings.decode(postings.encode(*posting(counts)))) == counts
 
 
 @pytest.mark.parametrize("step", [1, 255, 256, 65535, 65536, 2**30])
 def test_steps_of_every_width(step: int) -> None:
-    held = {0: 1, step: 2, min(2 * step, 2**31 - 1): 255}
-    data = postings.encode(*posting(held))
-    assert plain(postings.decode(data)) == held
-    assert len(data) == 1 + len(held) * (1 + (1 if step < 256 else 2 if step < 65536 else 4))
+    counts = {0: 1, step: 2, min(2 * step, 2**31 - 1): 255}
+    data = postings.encode(*posting(counts))
+    assert plain(postings.decode(data)) == counts
+    assert len(data) == 1 + len(counts) * (1 + (1 if step < 256 else 2 if step < 65536 else 4))
 
 
 @given(st.lists(rows_held, max_size=5))
 def test_joined(parts: list[dict[int, int]]) -> None:
-    met: set[int] = set()
+    rows_seen: set[int] = set()
     apart = []
     for part in parts:  # no row stands in two lists of a word
-        apart.append({row: times for row, times in part.items() if row not in met})
-        met |= set(part)
+        apart.append({row: times for row, times in part.items() if row not in rows_seen})
+        rows_seen |= set(part)
     whole = {row: times for part in apart for row, times in part.items()}
     assert plain(postings.join(posting(part) for part in apart)) == whole
 
@@ -63,10 +63,10 @@ small_rows = st.dictionaries(st.integers(0, 400), st.integers(1, 255), min_size=
 def test_merged(found: list[tuple[str, dict[int, int]]], dropped: set[int]) -> None:
     expected: dict[str, dict[int, int]] = {}
     words, lists = [], []
-    for word, held in sorted(found, key=lambda pair: pair[0]):
-        known = expected.setdefault(word, {})
-        new = {row: times for row, times in held.items() if row not in known}
-        known.update(new)
+    for word, counts in sorted(found, key=lambda pair: pair[0]):
+        rows_known = expected.setdefault(word, {})
+        new = {row: times for row, times in counts.items() if row not in rows_known}
+        rows_known.update(new)
         if new:
             words.append(word)
             lists.append(postings.encode(*posting(new)))
@@ -76,10 +76,10 @@ def test_merged(found: list[tuple[str, dict[int, int]]], dropped: set[int]) -> N
         word: plain(postings.decode(data)) for word, data in postings.merge(words, lists, gone)
     }
     kept = {
-        word: {row: times for row, times in held.items() if row not in dropped}
-        for word, held in expected.items()
+        word: {row: times for row, times in counts.items() if row not in dropped}
+        for word, counts in expected.items()
     }
-    assert merged == {word: held for word, held in kept.items() if held}
+    assert merged == {word: counts for word, counts in kept.items() if counts}
     assert list(merged) == sorted(merged)
 
 
@@ -94,9 +94,9 @@ def test_gathered(chunks: dict[int, dict[str, int]]) -> None:
     gathering = PostingBuilder()
     for row, counts in chunks.items():
         gathering.add(row, Counter(counts))
-    made = [(word, plain(postings.decode(data))) for word, data in gathering.lists()]
+    lists = [(word, plain(postings.decode(data))) for word, data in gathering.lists()]
     words = sorted({word for counts in chunks.values() for word in counts})
-    assert made == [
+    assert lists == [
         (
             word,
             {row: min(255, chunks[row][word]) for row in sorted(chunks) if word in chunks[row]},

@@ -1,4 +1,4 @@
-"""Do many processes and threads share a store without a loss?"""
+"""Processes share a store without losing anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quire.core.types import OWNER
 from quire.errors import StoreBusyError
 from quire.store import open_store
 
-from .asking import root
+from .answers import root
 from .processes import working
 from .samples import document, fill, put
 from .worker import check_in_step
@@ -100,8 +100,8 @@ def test_a_second_writer_gives_up_clearly(path: Path, store: Store) -> None:
     with working("hold_write", path) as holder:
         assert holder.line() == "holding"
         with working("try_write", path, 0.3) as second:
-            said = second.line()
-        kind, waited, words = said.split(maxsplit=2)
+            line = second.line()
+        kind, waited, words = line.split(maxsplit=2)
         assert kind == "StoreBusyError"
         assert 0.2 <= float(waited) < 5
         assert str(path) in words
@@ -133,14 +133,14 @@ def test_upkeep_gives_up_as_writers_do(path: Path, name: str) -> None:
 
 def test_a_second_writer_of_the_same_process_waits_and_gives_up(path: Path) -> None:
     patient, hasty = open_store(path, wait=30), open_store(path, wait=0.2)
-    told: list[str] = []
+    outcomes: list[str] = []
 
     def write(store: Store, name: str) -> None:
         try:
             fill(store, document(name, "alpha"))
-            told.append(f"{name} written")
+            outcomes.append(f"{name} written")
         except StoreBusyError:
-            told.append(f"{name} gave up")
+            outcomes.append(f"{name} gave up")
 
     same = threading.Thread(target=write, args=(patient, "same store"))
     other = threading.Thread(target=write, args=(hasty, "other store"))
@@ -149,15 +149,15 @@ def test_a_second_writer_of_the_same_process_waits_and_gives_up(path: Path) -> N
         same.start()
         other.start()
         other.join()
-        assert told == ["other store gave up"]
+        assert outcomes == ["other store gave up"]
     same.join()
-    assert told == ["other store gave up", "same store written"]
+    assert outcomes == ["other store gave up", "same store written"]
     third = threading.Thread(target=write, args=(hasty, "third"))
     with hasty.write() as writer:
         put(writer, document("second", "alpha"))
         third.start()
         third.join()
-    assert told[-1] == "third gave up"
+    assert outcomes[-1] == "third gave up"
     with patient.view(OWNER) as view:
         assert [record.id for record in view.listing()] == ["first", "same store", "second"]
     patient.close()

@@ -1,4 +1,4 @@
-"""Is not a byte left of what was purged?"""
+"""Purging leaves no byte behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quire.core.types import OWNER, Event, Stamp
 from quire.errors import StoreBusyError
 from quire.store import open_store
 
-from .asking import Questions, seen
+from .answers import Questions, answers_by_viewer
 from .processes import working
 from .samples import document, fill, put
 
@@ -22,7 +22,7 @@ def marker(random: Random, kind: str) -> str:
 
 
 class Secrets:
-    """Words that stand in one record alone, each in a place of its own."""
+    """Words that occur in one record only, each in another field."""
 
     PLACES = ("text", "title", "path", "attrs", "author", "link", "verb", "digest", "part", "more")
 
@@ -31,27 +31,27 @@ class Secrets:
         self.words = {place: marker(random, place) for place in self.PLACES}
 
     def write(self, store: Store, name: str = "secret", *, embed: bool = True) -> None:
-        held = self.words
-        made = document(
+        words = self.words
+        record = document(
             name,
-            f"alpha {held['text']} fooBar{held['part'].title()}",
-            f"beta {held['more']}" * 300,
-            path=f"docs/{held['path']}.md",
-            title=f"Guide > {held['title']}",
-            author=held["author"],
-            attrs={"note": held["attrs"]},
-            links=[("keep1", held["link"])],
+            f"alpha {words['text']} fooBar{words['part'].title()}",
+            f"beta {words['more']}" * 300,
+            path=f"docs/{words['path']}.md",
+            title=f"Guide > {words['title']}",
+            author=words["author"],
+            attrs={"note": words["attrs"]},
+            links=[("keep1", words["link"])],
             acl=("bob",),
         )
         with store.write() as writer:
-            put(writer, made)
-            writer.put_events([Event("alice", held["verb"], name, 1)])
-            writer.stamp([Stamp(f"docs/{held['path']}.md", 1, 1, held["digest"], name)])
+            put(writer, record)
+            writer.put_events([Event("alice", words["verb"], name, 1)])
+            writer.stamp([Stamp(f"docs/{words['path']}.md", 1, 1, words["digest"], name)])
         if embed:
-            fill(store, made, embed=True)
+            fill(store, record, embed=True)
 
-    def found(self, path: Path) -> set[str]:
-        """Tell which of the words still stand in the file or beside it, in any case."""
+    def remaining(self, path: Path) -> set[str]:
+        """Return which of the words are still in the file or beside it, in upper or lower case."""
         files = [path, Path(f"{path}-wal"), Path(f"{path}-shm")]
         data = b"".join(file.read_bytes() for file in files if file.exists()).lower()
         assert data
@@ -63,54 +63,54 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "store.db"
 
 
-def begun(path: Path, wait: float = 30) -> Store:
+def open_filled(path: Path, wait: float = 30) -> Store:
     store = open_store(path, wait=wait)
     fill(store, *(document(f"keep{number}", f"alpha gamma {number}") for number in range(30)))
     return store
 
 
-ASKED = Questions(records=("keep1", "keep2"), chunks=())
+QUESTIONS = Questions(records=("keep1", "keep2"), chunks=())
 
 
 def test_not_a_byte_is_left(path: Path) -> None:
-    store, secrets = begun(path), Secrets(1)
-    before = seen(store, ASKED)
+    store, secrets = open_filled(path), Secrets(1)
+    before = answers_by_viewer(store, QUESTIONS)
     secrets.write(store)
-    assert secrets.found(path) == set(Secrets.PLACES)
+    assert secrets.remaining(path) == set(Secrets.PLACES)
     assert store.purge(["secret"]) == 1
-    assert secrets.found(path) == set()
-    assert seen(store, ASKED) == before
+    assert secrets.remaining(path) == set()
+    assert answers_by_viewer(store, QUESTIONS) == before
     assert store.check() == []
     store.close()
-    assert secrets.found(path) == set()
+    assert secrets.remaining(path) == set()
 
 
 def test_earlier_versions_are_gone_too(path: Path) -> None:
-    """What was replaced long before still lay in free pages, merged lists and the log."""
-    store = begun(path)
+    """What was replaced long before was still in free pages, merged lists and the log."""
+    store = open_filled(path)
     versions = [Secrets(seed) for seed in range(10, 22)]
     for version in versions:
         version.write(store)
     store.merge()
-    assert any(version.found(path) for version in versions[:-1])
+    assert any(version.remaining(path) for version in versions[:-1])
     store.purge(["secret"])
-    assert [version.found(path) for version in versions] == [set()] * len(versions)
+    assert [version.remaining(path) for version in versions] == [set()] * len(versions)
     store.close()
 
 
 def test_what_was_removed_before_can_be_purged_after(path: Path) -> None:
-    store, secrets = begun(path), Secrets(2)
+    store, secrets = open_filled(path), Secrets(2)
     secrets.write(store)
     with store.write() as writer:
         writer.remove(["secret"])
-    assert secrets.found(path), "removing alone leaves bytes behind"
+    assert secrets.remaining(path), "removing alone leaves bytes behind"
     assert store.purge(["secret"]) == 0
-    assert secrets.found(path) == set()
+    assert secrets.remaining(path) == set()
     store.close()
 
 
 def test_while_another_store_is_open_and_idle(path: Path) -> None:
-    store, secrets = begun(path), Secrets(3)
+    store, secrets = open_filled(path), Secrets(3)
     secrets.write(store)
     idle = open_store(path)
     with idle.view(OWNER) as view:
@@ -119,17 +119,17 @@ def test_while_another_store_is_open_and_idle(path: Path) -> None:
         assert onlooker.line() == "ready"
         onlooker.ask()
         assert store.purge(["secret"]) == 1
-        assert secrets.found(path) == set()
+        assert secrets.remaining(path) == set()
         onlooker.ask()
     with idle.view(OWNER) as view:
         assert view.lexical(secrets.words["text"], 5).hits == ()
     idle.close()
     store.close()
-    assert secrets.found(path) == set()
+    assert secrets.remaining(path) == set()
 
 
 def test_while_another_process_reads(path: Path) -> None:
-    store, secrets = begun(path, wait=0.3), Secrets(4)
+    store, secrets = open_filled(path, wait=0.3), Secrets(4)
     secrets.write(store)
     with working("hold_view", path) as reader:
         assert reader.line() == "holding 31"
@@ -140,13 +140,13 @@ def test_while_another_process_reads(path: Path) -> None:
         assert reader.ask() == "still 31"
         reader.end()
     assert store.purge(["secret"]) == 0
-    assert secrets.found(path) == set()
+    assert secrets.remaining(path) == set()
     assert store.check() == []
     store.close()
 
 
 def test_texts_that_others_hold_stay(path: Path) -> None:
-    store = begun(path)
+    store = open_filled(path)
     fill(store, document("one", "shared words"), document("two", "shared words"), embed=True)
     store.purge(["one"])
     with store.view(OWNER) as view:
@@ -156,11 +156,11 @@ def test_texts_that_others_hold_stay(path: Path) -> None:
 
 
 def test_other_spaces_stay(path: Path) -> None:
-    store, secrets = begun(path), Secrets(5)
+    store, secrets = open_filled(path), Secrets(5)
     fill(store, document("secret", "alpha of another space"), space="other", embed=True)
     secrets.write(store)
     store.purge(["secret"])
-    assert secrets.found(path) == set()
+    assert secrets.remaining(path) == set()
     with store.view(OWNER, "other") as view:
         assert view.status().records == 1
         assert len(view.lexical("alpha", 5).hits) == 1
@@ -168,10 +168,10 @@ def test_other_spaces_stay(path: Path) -> None:
 
 
 def test_many_at_once(path: Path) -> None:
-    store = begun(path)
+    store = open_filled(path)
     every = [Secrets(seed) for seed in range(40, 60)]
     for number, secrets in enumerate(every):
         secrets.write(store, f"secret{number}", embed=number % 2 == 0)
     assert store.purge([f"secret{number}" for number in range(20)]) == 20
-    assert [secrets.found(path) for secrets in every] == [set()] * 20
+    assert [secrets.remaining(path) for secrets in every] == [set()] * 20
     store.close()

@@ -1,4 +1,4 @@
-"""Are ranked lists those of the definition, whichever way they are found?"""
+"""Ranked lists match the definition, whichever code path computes them."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ ROUNDS = settings(
 
 @dataclass(frozen=True)
 class Pair:
-    """A store and the definition, with the same documents."""
+    """A store and the reference, with the same documents."""
 
     store: Store
     reference: ReferenceStore
 
     def same(self, random: Random, dims: int, rounds: int) -> int:
-        """Ask both the same questions; gives how many hits there were."""
+        """Compare the answers of both; return the number of hits."""
         hits = 0
         for viewer in (OWNER, ALICE):
             with self.store.view(viewer) as view, self.reference.view(viewer) as defined:
@@ -56,21 +56,21 @@ class Pair:
                     where = random.choice(FILTERS)
                     k = random.choice((1, 1, 2, 3, 5, 10, 200))
                     query = any_query(random)
-                    found = view.lexical(query, k, where)
-                    assert found == defined.lexical(query, k, where), (query, k, where)
+                    ranked = view.lexical(query, k, where)
+                    assert ranked == defined.lexical(query, k, where), (query, k, where)
                     vector = any_vector(random, dims)
                     near = view.semantic(vector, k, where)
                     assert near == defined.semantic(vector, k, where), (vector, k, where)
                     exact = view.semantic(vector, k, where, exact=True)
                     assert exact == defined.semantic(vector, k, where, exact=True)
-                    hits += len(found.hits) + len(near.hits)
+                    hits += len(ranked.hits) + len(near.hits)
         return hits
 
 
 def any_query(random: Random) -> str:
-    asked = random.choices(COMMON, k=random.randrange(4))
-    asked += random.choices(RARE, k=random.randrange(5))
-    return " ".join(asked * random.choice((1, 1, 2)))
+    words = random.choices(COMMON, k=random.randrange(4))
+    words += random.choices(RARE, k=random.randrange(5))
+    return " ".join(words * random.choice((1, 1, 2)))
 
 
 def any_vector(random: Random, dims: int) -> bytes:
@@ -79,7 +79,7 @@ def any_vector(random: Random, dims: int) -> bytes:
 
 
 def any_documents(random: Random, most: int) -> list[Document]:
-    made = []
+    documents = []
     for number in range(random.randrange(most // 2, most)):
         words = [
             " ".join(
@@ -89,7 +89,7 @@ def any_documents(random: Random, most: int) -> list[Document]:
             for _ in range(random.choice((1, 1, 2, 3)))
         ]
         same = random.randrange(4) == 0
-        made.append(
+        documents.append(
             document(
                 f"r{number}",
                 *(["alpha rare1"] if same else words),
@@ -99,40 +99,40 @@ def any_documents(random: Random, most: int) -> list[Document]:
                 acl=random.choice((None, None, ("bob",))),
             )
         )
-    return made
+    return documents
 
 
 def paired(folder: Path, random: Random, limits: Limits, most: int, dims: int) -> Pair:
     for file in folder.glob("store.db*"):
         file.unlink()
     pair = Pair(open_store(folder / "store.db"), ReferenceStore(limits))
-    made = any_documents(random, most)
-    keys = sorted({chunk.vector_key for each in made for chunk in each.chunks})
-    known = {key: any_vector(random, dims) for key in keys if random.randrange(5)}
-    if len(known) > 3:  # vectors that are the same, or opposite
-        first = known[min(known)]
-        known[max(known)] = first
-        known[sorted(known)[1]] = bytes((256 - byte) % 256 for byte in first)
+    documents = any_documents(random, most)
+    keys = sorted({chunk.vector_key for each in documents for chunk in each.chunks})
+    stored_vectors = {key: any_vector(random, dims) for key in keys if random.randrange(5)}
+    if len(stored_vectors) > 3:  # vectors that are the same, or opposite
+        first = stored_vectors[min(stored_vectors)]
+        stored_vectors[max(stored_vectors)] = first
+        stored_vectors[sorted(stored_vectors)[1]] = bytes((256 - byte) % 256 for byte in first)
     for each in (pair.store, pair.reference):
-        fill(each, *made)
+        fill(each, *documents)
         with each.write() as writer:
-            writer.put_vectors("m", known)
+            writer.put_vectors("m", stored_vectors)
     return pair
 
 
 @pytest.fixture(params=[(1, 1), (1, 1000), (2, 3), (6, 1)], ids=str)
 def pruned(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Makes long lists short, and notes each time that a list is only looked into."""
+    """Lower the pruning threshold, and count how often a list is pruned."""
     times: list[int] = []
-    whole: Any = terms.Term.restrict
+    restrict: Any = terms.Term.restrict
 
-    def noted(*given: object) -> Any:
+    def counted(*args: object) -> Any:
         times.append(1)
-        return whole(*given)
+        return restrict(*args)
 
     monkeypatch.setattr(scoring, "PRUNE_FROM", request.param[0])
     monkeypatch.setattr(terms, "SEARCH_COST", request.param[1])
-    monkeypatch.setattr(terms.Term, "restrict", noted)
+    monkeypatch.setattr(terms.Term, "restrict", counted)
     yield times
     assert times, "no list was pruned, so nothing was tested"
 
@@ -176,13 +176,13 @@ def test_two_passes(
 
 def test_nothing_but_ties(quick_path: Path) -> None:
     pair = Pair(open_store(quick_path / "a.db"), ReferenceStore())
-    made = [
+    documents = [
         document(f"r{number}", "alpha beta", "alpha beta", path=f"{number % 7}.md")
         for number in range(120)
     ]
-    fill(pair.store, *made[60:], embed=True)
-    fill(pair.store, *made[:60], embed=True)
-    fill(pair.reference, *made, embed=True)
+    fill(pair.store, *documents[60:], embed=True)
+    fill(pair.store, *documents[:60], embed=True)
+    fill(pair.reference, *documents, embed=True)
     with pair.store.view(OWNER) as view, pair.reference.view(OWNER) as defined:
         whole = view.lexical("alpha", 1000)
         assert whole == defined.lexical("alpha", 1000)
@@ -196,12 +196,14 @@ def test_nothing_but_ties(quick_path: Path) -> None:
 
 
 def test_more_words_than_are_looked_up(quick_path: Path) -> None:
-    """Of a very long question the rarest words count, in one order."""
+    """Of a very long query only the rarest words count, in a total order."""
     pair = Pair(open_store(quick_path / "a.db"), ReferenceStore())
     words = [f"w{number}" for number in range(1100)]
-    made = [document(f"r{number}", " ".join(words[number * 90 : 1100])) for number in range(13)]
+    documents = [
+        document(f"r{number}", " ".join(words[number * 90 : 1100])) for number in range(13)
+    ]
     for each in (pair.store, pair.reference):
-        fill(each, *made)
+        fill(each, *documents)
     query = " ".join(words)
     with pair.store.view(OWNER) as view, pair.reference.view(OWNER) as defined:
         assert view.lexical(query, 20) == defined.lexical(query, 20)

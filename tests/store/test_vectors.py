@@ -1,4 +1,4 @@
-"""Which vectors are nearest, in whole numbers?"""
+"""Vector scores, sign codes and top-k selection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def matrix_of(rows: list[bytes]) -> vectors.Matrix:
 
 
 def longest(dims: int, random: Random) -> bytes:
-    """Make a vector that is as long as it may be: its squares sum to just under 2**24."""
+    """Return a vector of the largest norm: its squares sum to just under 2**24."""
     numbers = [0] * dims
     left = 2**24 - 1
     for at in random.sample(range(dims), dims):
@@ -89,7 +89,7 @@ def test_codes_are_those_of_the_definition(dims: int) -> None:
 
 
 def test_codes_stay_what_they_are() -> None:
-    """They are kept on disk: these may never change."""
+    """Codes are stored on disk, so they must never change."""
     code = vectors.sign_codes(matrix_of([bytes(range(100))]))
     assert [f"{word:016x}" for word in code[0].tolist()] == GOLDEN_CODE
 

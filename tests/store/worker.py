@@ -1,4 +1,4 @@
-"""What does another process do to a store? Started by tests as `python -m store.worker`.
+"""Jobs that other processes do to a store, started by tests as `python -m store.worker`.
 
 Each job takes the store's path first and tells what it did on standard output, line by line;
 those that wait do so for a line on standard input.
@@ -25,7 +25,7 @@ def say(*what: object) -> None:
 
 
 def write_in_step(path: Path, stop: str) -> None:
-    """Keep two records in step, while others come and go, until a file says stop."""
+    """Update two records together, while others come and go, until a file says stop."""
     store = open_store(path)
     for number in count():
         if Path(stop).exists():
@@ -43,7 +43,7 @@ def write_in_step(path: Path, stop: str) -> None:
 
 
 def read_in_step(path: Path, wanted: str) -> None:
-    """Look whether the two records are in step by every way to them, in so many states."""
+    """Check by every method that the two records are equal, in so many states."""
     store = open_store(path)
     states: set[str] = set()
     while len(states) < int(wanted):
@@ -78,7 +78,7 @@ def write_own(path: Path, prefix: str, times: str) -> None:
 
 
 def write_on(path: Path) -> None:
-    """Write until killed; what has been said is kept."""
+    """Write until killed; print what was committed."""
     store = open_store(path)
     with store.view(OWNER) as view:
         number = view.status().records
@@ -102,7 +102,7 @@ def purge_on(path: Path) -> None:
 
 
 def hold_write(path: Path) -> None:
-    """Hold the write transaction until told otherwise."""
+    """Hold the write transaction until a line comes."""
     store = open_store(path)
     with store.write() as writer:
         put(writer, document("held", "alpha"))
@@ -113,7 +113,7 @@ def hold_write(path: Path) -> None:
 
 
 def try_write(path: Path, wait: str) -> None:
-    """Write once, waiting so long at most."""
+    """Write once, and wait so long at most."""
     store = open_store(path, wait=float(wait))
     begun = time.monotonic()
     try:
@@ -125,7 +125,7 @@ def try_write(path: Path, wait: str) -> None:
 
 
 def hold_view(path: Path) -> None:
-    """Hold a snapshot until told otherwise."""
+    """Hold a snapshot until a line comes."""
     store = open_store(path)
     with store.view(OWNER) as view:
         say("holding", view.status().records)
@@ -135,7 +135,7 @@ def hold_view(path: Path) -> None:
 
 
 def look(path: Path) -> None:
-    """Open a view for each line, and say how much is there by every way."""
+    """Open a view for each line, and print its counts by every method."""
     store = open_store(path)
     say("ready")
     for _ in sys.stdin:
@@ -146,7 +146,7 @@ def look(path: Path) -> None:
 
 
 def make(path: Path) -> None:
-    """Open a store that may be made by others at the same time."""
+    """Open a store that others may create at the same time."""
     sys.stdin.readline()
     store = open_store(path)
     fill(store, document(f"made by {time.monotonic_ns()}", "alpha"))
@@ -155,7 +155,7 @@ def make(path: Path) -> None:
 
 
 def fill_up(path: Path) -> None:
-    """Write until it fails; say what was kept, and how it failed."""
+    """Write until it fails; print what was committed, and the error."""
     number = 0
     try:
         store = open_store(path)

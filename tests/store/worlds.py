@@ -1,4 +1,4 @@
-"""What may happen to a store? Documents, writes and whole histories, by random choice.
+"""Random documents, writes and whole histories of a store.
 
 Whoever calls brings the chooser: a seeded one, or one of hypothesis that can make a failing case
 smaller.
@@ -25,7 +25,7 @@ from quire.core.types import (
     Stamp,
 )
 
-from .asking import Questions
+from .answers import Questions
 from .definitions import ORIGINS
 from .reference import ReferenceStore
 from .samples import KINDS, MODEL, TITLES, WORDS, document, put, vector_for
@@ -184,7 +184,7 @@ def any_write(random: Random) -> Write:
 
 
 class Interrupted(Exception):  # noqa: N818 - it stands for whatever may end a block early
-    """Ends a transaction before its time."""
+    """Ends a transaction early."""
 
 
 @dataclass(frozen=True)
@@ -192,9 +192,9 @@ class Transaction:
     space: str
     writes: tuple[Write, ...]
     embedded: int
-    """Afterwards every so manieth text that lacks a vector is given one; 0: none is."""
+    """Afterwards every n-th text without a vector gets one; 0: none does."""
     model: str
-    """Whose vectors those are, if the space has no model yet."""
+    """The model of those vectors, if the space has none yet."""
     interrupted: bool
 
     def __call__(self, store: Store) -> None:
@@ -267,33 +267,35 @@ def any_step(random: Random) -> Step:
 
 
 def any_history(random: Random) -> list[Step]:
-    """Begin with some documents, then let anything happen."""
+    """Return a history that begins with some documents and goes on at random."""
     first: list[Step] = [any_transaction(random, puts=4), any_transaction(random, puts=3)]
     return first + [any_step(random) for _ in range(random.randrange(7))]
 
 
-def copy(held: Space, writer: Writer) -> None:
-    """Bring a store directly to a state."""
+def copy(space: Space, writer: Writer) -> None:
+    """Write the whole content of a space in one transaction."""
     for origin in ORIGINS:
-        writer.set_groups(origin, held.groups[origin])
-        writer.set_rules(origin, held.rules[origin])
-    writer.set_default(held.default)
-    writer.stamp(held.stamps.values())
+        writer.set_groups(origin, space.groups[origin])
+        writer.set_rules(origin, space.rules[origin])
+    writer.set_default(space.default)
+    writer.stamp(space.stamps.values())
     # What has a vector goes in first, one access list after the other, then the rest: a vector
     # is given to every chunk that is there and lacks it.
-    for acl in sorted({held.acl(record) for record in held.records.values()}, key=repr):
-        own = [record for record in held.records.values() if held.acl(record) == acl]
-        known: dict[str, bytes] = {}
+    for acl in sorted({space.acl(record) for record in space.records.values()}, key=repr):
+        own = [record for record in space.records.values() if space.acl(record) == acl]
+        vectors: dict[str, bytes] = {}
         for record in own:
-            embedded = [chunk for chunk in held.chunks[record.id] if held.vector(chunk)]
+            embedded = [chunk for chunk in space.chunks[record.id] if space.vector(chunk)]
             writer.put(record, embedded)
-            known |= {chunk.vector_key: held.vectors[acl, chunk.vector_key] for chunk in embedded}
-        if held.model is not None:
-            writer.put_vectors(held.model, known)
-    for record in held.records.values():
-        links = sorted(held.links[record.id], key=_link)
-        writer.put(record, held.chunks[record.id], links, held.outlines.get(record.id))
-    writer.put_events(sorted(held.events, key=repr))
+            vectors |= {
+                chunk.vector_key: space.vectors[acl, chunk.vector_key] for chunk in embedded
+            }
+        if space.model is not None:
+            writer.put_vectors(space.model, vectors)
+    for record in space.records.values():
+        links = sorted(space.links[record.id], key=_link)
+        writer.put(record, space.chunks[record.id], links, space.outlines.get(record.id))
+    writer.put_events(sorted(space.events, key=repr))
 
 
 def _link(link: Link) -> tuple[str, str]:
@@ -301,8 +303,8 @@ def _link(link: Link) -> tuple[str, str]:
 
 
 def questions(reference: ReferenceStore, extra: Sequence[str] = ()) -> Questions:
-    """Ask about all that is there in any space, and about what was named beside it."""
-    found = [
+    """Return questions about everything in any space, and about some other ids."""
+    chunk_ids = [
         chunk.id
         for space in SPACES
         for chunks in reference.space(space).chunks.values()
@@ -313,5 +315,5 @@ def questions(reference: ReferenceStore, extra: Sequence[str] = ()) -> Questions
         filters=FILTERS,
         ks=(2, 100),
         records=NAMES,
-        chunks=tuple(dict.fromkeys([*found, *extra])),
+        chunks=tuple(dict.fromkeys([*chunk_ids, *extra])),
     )

@@ -13,7 +13,7 @@ import pytest
 from quire import Block, Quire, QuireError, RemovedBlocks
 from quire.core.serialize import to_plain
 from quire.core.types import OWNER
-from tests.store.asking import Questions, everything, text
+from tests.store.answers import Questions, ask_everything, text
 
 from .reference import GROUPS, LISTS, NAMES, VIEWERS, Reference, any_block, any_tree
 
@@ -145,9 +145,9 @@ def test_deleted_and_restored_nothing_has_changed(opened: Quire) -> None:
 def told(quire: Quire, number: int) -> str:
     asked = Questions(queries=("tide rope keel mast secret",), records=(*NAMES, "s0", "s1"))
     with quire.store.view(VIEWERS[number], quire.config.space) as view:
-        seen = everything(view, asked)
+        answers_by_viewer = ask_everything(view, asked)
     listed = [(depth, to_plain(one)) for depth, one in quire.blocks.tree(viewer=VIEWERS[number])]
-    return text([seen, str(listed)])
+    return text([answers_by_viewer, str(listed)])
 
 
 def hidden_deed(quire: Quire, known: Reference, random: Random, number: int) -> None:

@@ -1,4 +1,4 @@
-"""How was the golden store of a format made?
+"""Creates the golden store of a format.
 
     PYTHONPATH=tests python -m store.golden.make
 
@@ -23,7 +23,7 @@ from quire.store import open_store
 from quire.store.sqlite.schema import MIGRATIONS
 
 # This file is also a program of its own, one folder below what it shares with the tests.
-from ..asking import Questions, kept, seen, wordless  # noqa: TID252
+from ..answers import Questions, answers_by_viewer, stored_settings, without_messages  # noqa: TID252
 from ..samples import VIEWERS, document, fill, vector_for  # noqa: TID252
 
 HERE = Path(__file__).parent
@@ -53,7 +53,7 @@ DOCUMENTS = [
     document("empty", path="docs/empty.md"),
 ]
 
-ASKED = Questions(
+QUESTIONS = Questions(
     queries=("alpha plan", "parsehttprequest", "検索 cafe install"),
     vectors=(vector_for("question"),),
     filters=(Filter(), Filter(kinds=("section", "code"), paths=("docs/", "src/"), since=0)),
@@ -85,7 +85,7 @@ SINCE = {
 
 
 def build(path: Path, version: int = VERSION) -> None:
-    """Make the store, with some history, and nothing that an older format could not hold."""
+    """Create the store, with some history, and nothing that its format could not hold."""
     store = open_store(path)
     fill(store, document("gone", "alpha that is gone"), *DOCUMENTS[:3], embed=True)
     fill(store, document("guide", "an older guide", path="docs/old.md"))
@@ -108,13 +108,16 @@ def build(path: Path, version: int = VERSION) -> None:
 
 
 def answers(store: Store, version: int = VERSION) -> dict[str, Any]:
-    """Ask everything of a format; what errors say may change from version to version."""
+    """Return all answers, without error messages: those may change between versions."""
     blocks = tuple(each.record.id for each in SINCE[3]) if version >= 3 else ()
-    asked = replace(ASKED, records=(*ASKED.records, *blocks))
+    questions = replace(QUESTIONS, records=(*QUESTIONS.records, *blocks))
     return {
         space: {
-            "seen": [json.loads(wordless(answer)) for answer in seen(store, asked, VIEWERS, space)],
-            "kept": json.loads(kept(store, space)),
+            "seen": [
+                json.loads(without_messages(answer))
+                for answer in answers_by_viewer(store, questions, VIEWERS, space)
+            ],
+            "kept": json.loads(stored_settings(store, space)),
             "model": store.model(space),
             "note": store.note("root", space),
         }

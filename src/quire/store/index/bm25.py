@@ -19,11 +19,11 @@ Ints = npt.NDArray[np.int32]
 IDF_BITS = 12
 UNIT = 1024
 K1 = 1.2
-"""How much a word gains by standing in a chunk more than once."""
+"""The saturation of term frequency: how much further occurrences of a word count."""
 B = 0.75
-"""How much a long chunk is held against it."""
+"""The strength of length normalization: how much long chunks are penalized."""
 FLAT, SLOPE, LIFT = (round(1024 * part) for part in (K1 * (1 - B), K1 * B, K1 + 1))
-"""The parts of the formula, in 1/1024."""
+"""The coefficients k1 (1 - b), k1 b and k1 + 1, in 1/1024."""
 SHIFT = 8
 MAX_COUNT = 255
 """More occurrences of a word in a chunk count as this many."""

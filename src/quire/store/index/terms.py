@@ -66,7 +66,7 @@ class Term:
             index = np.searchsorted(self.rows, candidates)
             index[index == self.rows.size] = 0
             chosen = index[self.rows[index] == candidates]
-        else:  # a row that is no candidate scores less than the lowest candidate
+        else:  # a row that is not a candidate scores less than the lowest candidate
             chosen = np.flatnonzero(np.take(scores, self.rows) >= scores[candidates].min())
         return Term(self.rows[chosen], self.counts[chosen], self.query_count, self.idf)
 

@@ -73,7 +73,7 @@ def test_the_words_of(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "asked"),
+    ("query", "expected"),
     [
         ("the", {"the": 1}),
         ("the of the", {"the": 2, "of": 1}),

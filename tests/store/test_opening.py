@@ -193,7 +193,7 @@ def use(path: Path) -> list[str]:
         store.close()
 
 
-@pytest.mark.parametrize("kept", [0.02, 0.1, 0.4, 0.7, 0.95])
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.4, 0.7, 0.95])
 def test_a_store_that_was_cut_off(tmp_path: Path, share: float) -> None:
     path = make_store(tmp_path / "store.db")
     data = path.read_bytes()

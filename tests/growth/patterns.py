@@ -33,7 +33,15 @@ OPERATIONS: Mapping[str, Operation] = {
     "fullmatch": lambda pattern, text: pattern.fullmatch(text),
     # The first match ends a search, so each text is searched to its end.
     "search": lambda pattern, text: sum(1 for _ in pattern.finditer(text)),
+    # As the output of a command is searched: in lines of limited length.
+    "lines": lambda pattern, text: sum(1 for _ in pattern.finditer(_break_lines(text))),
 }
+LINE_LENGTH = 400
+
+
+def _break_lines(text: str) -> str:
+    starts = range(0, len(text), LINE_LENGTH)
+    return "\n".join(text[start : start + LINE_LENGTH] for start in starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,16 +202,20 @@ def _constant(module: str, imported: Mapping[str, str], node: ast.AST) -> str:
     """Return the qualified name of a constant, whether of this module or of another."""
     if isinstance(node, ast.Name) and node.id.lstrip("_").isupper():
         return imported.get(node.id, f"{module}.{node.id}")
-    if isinstance(node, ast.Attribute) and node.attr.lstrip("_").isupper():
-        if isinstance(node.value, ast.Name) and node.value.id in imported:
-            return f"{imported[node.value.id]}.{node.attr}"
+    if (
+        isinstance(node, ast.Attribute)
+        and node.attr.lstrip("_").isupper()
+        and isinstance(node.value, ast.Name)
+        and node.value.id in imported
+    ):
+        return f"{imported[node.value.id]}.{node.attr}"
     return ""
 
 
-def collect_uses(made: Mapping[str, Iterable[re.Pattern[Any]]]) -> list[Use]:
+def collect_uses(made: Mapping[tuple[str, str], Iterable[re.Pattern[Any]]]) -> list[Use]:
     """Return every pattern with the ways in which it is applied.
 
-    `made` gives patterns of functions that compile what they are given, or what a table holds.
+    `made` has those that functions compile, by their place and the way in which they are applied.
     """
     operations = collect_operations()
     uses: dict[tuple[Any, int], Use] = {}
@@ -211,9 +223,9 @@ def collect_uses(made: Mapping[str, Iterable[re.Pattern[Any]]]) -> list[Use]:
     def add(place: str, pattern: re.Pattern[Any], ways: Iterable[str]) -> None:
         ways = set(ways)
         simple = {"search"} if ways & FROM_EVERY_PLACE else set()
-        simple |= ways & {"match", "fullmatch"}
+        simple |= ways & {"match", "fullmatch", "lines"}
         if "other" in ways or not ways:
-            simple = set(OPERATIONS)
+            simple = {"match", "fullmatch", "search"}
         key = (pattern.pattern, pattern.flags)
         known = uses[key].operations if key in uses else frozenset()
         first = uses[key].place if key in uses else place
@@ -225,9 +237,9 @@ def collect_uses(made: Mapping[str, Iterable[re.Pattern[Any]]]) -> list[Use]:
         if call.pattern is not None and not call.assigned:
             ways = () if call.function == "compile" else (call.function,)
             add(call.place, re.compile(call.pattern, call.flags), ways)
-    for place, patterns in made.items():
+    for (place, way), patterns in made.items():
         for at, pattern in enumerate(patterns):
-            add(f"{place}[{at}]", pattern, ())
+            add(f"{place}[{at}]", pattern, (way,))
     return sorted(uses.values(), key=lambda use: use.place)
 
 
@@ -238,11 +250,20 @@ MAX_CHARACTERS = 40
 MAX_RUNS = 8
 MAX_SAMPLES = 6
 MAX_PREFIXES = 4
-MAX_STEPS = 500
+MAX_STEPS = 200
 """Triples of states that are visited for each pair of loops."""
 REPEAT = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
+INNER = {
+    **dict.fromkeys(REPEAT, 2),
+    sre.SUBPATTERN: 3,
+    sre.ASSERT: 1,
+    sre.ASSERT_NOT: 1,
+}
+"""Where an operation has its body."""
 SINGLE = (sre.LITERAL, sre.NOT_LITERAL, sre.IN, sre.ANY)
 START = 0
+ENDS = ("", "\x00", "!\n", "\\")
+"""What may not match after a run."""
 
 
 def hard_strings(pattern: re.Pattern[Any]) -> Iterator[tuple[Any, Any, Any]]:
@@ -265,7 +286,7 @@ def _runs(tree: Any) -> Iterator[tuple[str, str, str]]:
     characters = _characters(tree)[:MAX_RUNS]
     prefixes = list(dict.fromkeys(_prefixes(tree)))
     for pump in dict.fromkeys((*characters, *_bodies(tree), *filter(None, prefixes))):
-        for end in ("", "\x00", "!\n"):
+        for end in ENDS:
             yield "", pump, end
     for first in characters:
         for second in characters:
@@ -300,14 +321,10 @@ def _singles(tree: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _children(op: Any, value: Any) -> Iterable[Any]:
-    if op in REPEAT:
-        return (value[2],)
-    if op is sre.SUBPATTERN:
-        return (value[3],)
+    if op in INNER:
+        return (value[INNER[op]],)
     if op is sre.ATOMIC_GROUP:
         return (value,)
-    if op in (sre.ASSERT, sre.ASSERT_NOT):
-        return (value[1],)
     if op is sre.BRANCH:
         return tuple(value[1])
     if op is sre.GROUPREF_EXISTS:
@@ -435,7 +452,10 @@ class _Automaton:
                 character
                 for character in self.characters
                 if test is not None
-                and (test(character) or (fold and (test(character.upper()) or test(character.lower()))))
+                and (
+                    test(character)
+                    or (fold and (test(character.upper()) or test(character.lower())))
+                )
             )
             for test in tests[1:]
         ]
@@ -489,8 +509,8 @@ class _Automaton:
     def shared_words(self, one: int, other: int) -> Iterator[str]:
         """Yield words that lead from one state to itself and to another, and from that to itself."""
         begin, goal = (one, one, other), (one, other, other)
-        words = {begin: ""}
-        waiting = deque([begin])
+        words: dict[tuple[int, ...], str] = {begin: ""}
+        waiting: deque[tuple[int, ...]] = deque([begin])
         given = 0
         while waiting and len(words) < MAX_STEPS:
             states = waiting.popleft()
@@ -553,14 +573,11 @@ def _ambiguous_words(tree: Any, flags: int) -> Iterator[tuple[str, str, str]]:
     for one in loops:
         prefixes = list(islice(automaton.words_to(one), MAX_PREFIXES))
         pumps = dict.fromkeys(
-            pump
-            for other in loops
-            if one != other
-            for pump in automaton.shared_words(one, other)
+            pump for other in loops if one != other for pump in automaton.shared_words(one, other)
         )
         for prefix in prefixes:
             for pump in pumps:
-                for end in ("", "\x00", "!\n"):
+                for end in ENDS:
                     yield prefix, pump, end
 
 

@@ -19,10 +19,10 @@ FENCE = re.compile(r"---[ \t]*\n")
 CLOSING_FENCE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 MAX_LENGTH = 20_000
 """Characters that are searched for the end of the metadata."""
-KEY = re.compile(r"([A-Za-z_][\w -]{0,40}?)[ \t]*:(?:[ \t]+(.*)|[ \t]*)\Z")
+KEY = re.compile(r"([A-Za-z_][\w -]{0,40}?)[ \t]*+:(?:[ \t]++(.*))?\Z")
 BLOCK_SCALAR = re.compile(r"[|>][+-]?\Z")
-ITEM = re.compile(r"[ \t]*-[ \t]+(.+)\Z")
-HEADER_LINE = re.compile(r"([A-Z][A-Za-z-]{1,30}):(?:[ \t]+(.*))?\Z")
+ITEM = re.compile(r"[ \t]*+-[ \t](.+)\Z")
+HEADER_LINE = re.compile(r"([A-Z][A-Za-z-]{1,30}):(?:[ \t]++(.*))?\Z")
 
 MODIFIED_KEYS = ("updated", "last_modified", "lastmod", "modified", "date")
 AUTHOR_KEYS = ("author", "authors")

@@ -51,7 +51,7 @@ SPACE = re.compile(r"\s+")
 MARKUP = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE
 )
-TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
+TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*+)[^<>]*+>")
 MAX_DEPTH = 1000
 """The time that the parser needs grows with the square of the depth."""
 PREFIX_LENGTH = 40

@@ -63,7 +63,7 @@ TOKENS = (
     ("a Slack token", "xox", r"\bxox[abeoprs]-[0-9]{8,}-[0-9A-Za-z-]{16,}"),
     ("a Slack hook", "hooks.slack.com", r"hooks\.slack\.com/services/T\w{8,}/B\w{8,}/\w{20,}"),
     ("an Anthropic key", "sk-ant-", r"\bsk-ant-[a-z0-9]+-[A-Za-z0-9_-]{60,}"),
-    ("an OpenAI key", "T3BlbkFJ", r"\bsk-[A-Za-z0-9_-]*T3BlbkFJ[A-Za-z0-9_-]{16,}"),
+    ("an OpenAI key", "T3BlbkFJ", r"\bsk-[A-Za-z0-9_-]{0,120}T3BlbkFJ[A-Za-z0-9_-]{16,}"),
     ("an OpenAI key", "sk-proj-", r"\bsk-proj-[A-Za-z0-9_-]{40,}"),
     ("a Google key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
     ("a Google token", "GOCSPX-", r"\bGOCSPX-[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])"),
@@ -74,11 +74,14 @@ TOKENS = (
     ("a SendGrid key", "SG.", r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b"),
 )
 
-# The body is required: a manual that shows only the first line holds no key.
+# The body is required: a manual that shows only the first line holds no key. A header is read in
+# one way, up to the end of its line or the backslash of an escaped one; only the last one before
+# the key may share its line with it.
+KEY_HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment):"
 PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:\s|\\[nr]|[\"'+,>#*]|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}){1,200}"
-    r"[A-Za-z0-9+/=]{64}"
+    rf"(?:(?:\s|\\[nr]|[\"'+,>#*]|{KEY_HEADER}[^\n\\]{{0,200}}+){{1,200}}|(?={KEY_HEADER}))"
+    rf"(?:{KEY_HEADER}[^\n]{{0,200}}?)?[A-Za-z0-9+/=]{{64}}"
 )
 
 # The value is matched first, then the name before it: long values are rarer than names.

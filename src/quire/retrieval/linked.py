@@ -35,7 +35,7 @@ CODE = "code"
 _WORD = re.compile(r"\w[\w'\u2019&-]*")
 _FORMULA = re.compile(r"[A-Z]{2}|[^\W\d_]\d|\d[^\W\d_]")  # acronyms and terms such as BRCA1
 _GAP = re.compile(
-    r"[ \t]*\n?[ \t]*"
+    r"[ \t]*+(?:\n[ \t]*+)?"
 )  # a name may continue in the next line, not in the next paragraph
 _SENTENCE_START = re.compile(r"(?:\A|[.!?:;\"\u201c(\[\n*#>-])\s*\Z")
 _CONNECTORS = frozenset({"of", "the", "de", "du", "la", "von", "van", "and", "for", "in", "on"})

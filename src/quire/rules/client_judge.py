@@ -29,7 +29,7 @@ NO_CLIENT = (
     f"no client to ask: {ALTERNATIVES}"
 )
 MESSAGE = "Which of these statements are true of this situation?"
-CODE_BLOCK = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
+CODE_BLOCK = re.compile(r"\s*+```(?:json)?+(.*)```\s*+", re.DOTALL)
 """Models put JSON into a code block unless a schema is enforced."""
 
 
@@ -88,7 +88,7 @@ class ClientJudge:
         answer = caller.generate(prompt, self._timeout)
         block = CODE_BLOCK.fullmatch(answer.text)
         try:
-            entries = json.loads(block[1] if block else answer.text)[judge_prompt.FORM.name]
+            entries = json.loads(block[1].strip() if block else answer.text)[judge_prompt.FORM.name]
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             return judge_prompt.fail_all(malformed_answer(answer.model, error), len(sentences))
         return judge_prompt.parse_verdicts(entries, len(sentences), answer.model)

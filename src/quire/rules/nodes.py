@@ -35,9 +35,9 @@ _WORDS: Mapping[str, bool | None] = {
     "true": True,
     "false": False,
 }
-_TOML_HEADER = re.compile(r"[ \t]*\[(\[?)[ \t]*([^\]]+?)[ \t]*\]")
-_TOML_KEY = re.compile(r"[ \t]*([^=#\[\]{}]+?)[ \t]*=")
-_TOML_PART = re.compile(r"""[ \t]*(?:"([^"\\]*)"|'([^']*)'|([\w-]+))[ \t]*(?:\.|\Z)""")
+_TOML_HEADER = re.compile(r"[ \t]*+\[(\[?)([^\]]++)\]")
+_TOML_KEY = re.compile(r"([^=#\[\]{}]++)=")
+_TOML_PART = re.compile(r"""[ \t]*+(?:"([^"\\]*+)"|'([^']*+)'|([\w-]++))[ \t]*+(?:\.|\Z)""")
 _TOML_LINE = re.compile(r"\(at line (\d+)")
 
 
@@ -235,4 +235,9 @@ def _open_header(parts: list[str], counts: dict[Place, int], *, array: bool) -> 
 
 
 def _split_key(dotted: str) -> list[str]:
-    return [a or b or c for a, b, c in _TOML_PART.findall(dotted)]
+    parts: list[str] = []
+    at = 0
+    while part := _TOML_PART.match(dotted, at):
+        parts.append(part[1] or part[2] or part[3] or "")
+        at = part.end()
+    return parts

@@ -31,7 +31,7 @@ MAX_CHARACTERS = 256 * 1024
 
 _FENCE = re.compile(r"---[ \t]*\n")
 _FENCE_END = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
-_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+([^\n]*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]([^\n]*)$", re.MULTILINE)
 _CODE = re.compile(r"^[ ]{0,3}(```|~~~).*?(?:^[ ]{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -180,11 +180,19 @@ def _text(table: Mapping[str, Node], key: str) -> str:
 
 def _default_name(path: str, prose: str) -> str:
     """Name a context after its first heading, else its file, else its folder."""
-    heading = next((text for text in _HEADING.findall(_CODE.sub("", prose)) if text), "")
+    headings = (_strip_closing_hashes(text) for text in _HEADING.findall(_CODE.sub("", prose)))
+    heading = next(filter(None, headings), "")
     if heading:
-        return str(heading)[:200]
+        return heading[:200]
     file = posixpath.basename(path)
     for suffix in CONTEXT_SUFFIXES:
         if file.endswith(suffix) and file != suffix:
             return file.removesuffix(suffix)
     return posixpath.basename(posixpath.dirname(path)) or file
+
+
+def _strip_closing_hashes(heading: str) -> str:
+    """Return the text of a heading: `Name ##` is closed by its hashes, `C#` is not."""
+    text = heading.strip(" \t")
+    open_text = text.rstrip("#")
+    return open_text.rstrip(" \t") if open_text.endswith((" ", "\t")) else text

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from quire.core.protocols import Counter
 from quire.tokens.truncate import truncate_text
@@ -17,7 +18,7 @@ KEEP_START, KEEP_END = "keep_start", "keep_end"
 EXTRACTIVE, SUMMARIZE = "extractive", "summarize"
 GAP_MARK = " … "
 """Stands where sentences are left out."""
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?]+[\"')\]]*(?=\s|$)|\n|$)\s*")
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"')\]]*+(?:\s++|\Z)|\n\s*+")
 _WORD = re.compile(r"\w+")
 _MIN_WORD_LENGTH = 3
 
@@ -80,7 +81,9 @@ STRATEGIES: dict[str, Strategy] = {
 
 def split_sentences(text: str) -> list[str]:
     """Split a text into sentences and lines, each with the white space after it."""
-    return [sentence for sentence in _SENTENCE.findall(text) if sentence]
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    bounds = [0, *ends, len(text)]
+    return [text[start:end] for start, end in pairwise(bounds) if start < end]
 
 
 def _join(sentences: Sequence[str], selected: set[int]) -> str:

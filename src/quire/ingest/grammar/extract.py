@@ -23,8 +23,10 @@ SIGNATURE_ENDS = ("=>", "{", "=", ":", ";", ",", "; end", " AS", " as")
 LIST_EDGE = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
 """Spaces at the ends of a list that spanned several lines."""
 
-COMMENT_MARK = re.compile(r"[ \t]*(?:/\*+!?|\*+/|\*+(?!\*)|//[/!]*|#+(?![!\[])|--+)[ \t]?")
-COMMENT_END = re.compile(r"\s*\*+/\s*$")
+COMMENT_MARK = re.compile(
+    r"(?<![ \t])[ \t]*+(?:/\*+!?|\*+/|\*+(?!\*)|//[/!]*|#+(?![!\[])|--+)[ \t]?"
+)
+COMMENT_END = "*/"
 DOC_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 LICENCE = re.compile(
     r"copyright|licen[sc]e|spdx-|all rights reserved|permission is hereby granted", re.IGNORECASE
@@ -79,9 +81,14 @@ def strip_comment(comment: str) -> str:
     """Return the text of a comment without its markers."""
     if not comment:
         return ""
-    lines = COMMENT_END.sub("", comment[:MAX_LENGTH]).split("\n")
+    lines = _strip_comment_end(comment[:MAX_LENGTH]).split("\n")
     text = "\n".join(COMMENT_MARK.sub("", line, count=1).rstrip() for line in lines)
     return cleandoc(DOC_TAG.sub("", text)).strip()
+
+
+def _strip_comment_end(comment: str) -> str:
+    bare = comment.rstrip()
+    return bare[:-1].rstrip("*").rstrip() if bare.endswith(COMMENT_END) else comment
 
 
 def strip_docstring(literal: str) -> str:

@@ -22,7 +22,7 @@ from quire.ingest.types import ChunkSpan, EntitySpan, ParsedFile, SourceFile, cl
 
 UNICODE_SPACES = re.compile("[\x00\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u3000\ufeff]")
 NON_ASCII = re.compile("[^\x00-\x7f]+")
-LINE_REST = re.compile(r"[ \t]*[;,]?[ \t]*(?:(?://|#|--)[^\n]*)?\n(?:[ \t]*\n)*")
+LINE_REST = re.compile(r"[ \t]*+(?:[;,][ \t]*+)?+(?:(?://|#|--)[^\n]*+)?+\n(?:[ \t]*+\n)*+")
 
 
 def read(source: SourceFile, settings: IngestSettings) -> ParsedFile | None:

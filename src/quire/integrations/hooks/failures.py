@@ -46,29 +46,35 @@ TOOLS = (
         r"|^(?:FAILED|ERROR) \S+",
     ),
     Tool("unittest", "unittest", "", r"^FAILED \((?:failures|errors)="),
-    Tool("tox, nox", "tox nox", "", r"^\s*\S+: FAIL\b|evaluation failed|^nox > .*failed"),
+    Tool("tox, nox", "tox nox", "", r"^[ \t]*\S+: FAIL\b|evaluation failed|^nox > .*failed"),
     Tool("mypy, pyright", "mypy dmypy pyright", "", r"^Found \d+ errors?\b|^[1-9]\d* errors?,"),
     Tool(
         "npm, yarn, pnpm, bun",
         "npm yarn pnpm bun",
         _SCRIPTS,
         r"^npm (?:ERR!|error)|ELIFECYCLE|^error Command failed|^error: script .* exited"
-        r"|^Tests:?\s+.*\b\d+ failed|Failed to compile|^✘|error TS\d+",
+        r"|^Tests:?[ \t]+.*\b\d+ failed|Failed to compile|^✘|error TS\d+",
     ),
-    Tool("jest", "jest react-scripts", "", r"^Tests:\s+.*\b\d+ failed|^FAIL\s+\S+"),
-    Tool("vitest", "vitest", "", r"Tests\s+\d+ failed|Test Files\s+\d+ failed|^\s*FAIL\s+\S+"),
+    Tool("jest", "jest react-scripts", "", r"^Tests:[ \t]+.*\b\d+ failed|^FAIL[ \t]+\S+"),
+    Tool(
+        "vitest",
+        "vitest",
+        "",
+        r"Tests[ \t]+\d+ failed|Test Files[ \t]+\d+ failed|^[ \t]*FAIL[ \t]+\S+",
+    ),
     Tool(
         "mocha, ava, playwright, cypress",
         "mocha ava playwright cypress deno",
         r"(?!install|open|codegen)",
-        r"^\s*[1-9]\d* (?:failing|failed)\b|^\s*[1-9]\d* tests? failed|^# fail [1-9]|^FAILED \|",
+        r"^[ \t]*[1-9]\d* (?:failing|failed)\b|^[ \t]*[1-9]\d* tests? failed|^# fail [1-9]"
+        r"|^FAILED \|",
     ),
     Tool("tsc", "tsc vue-tsc tsgo", "", r"error TS\d+:"),
     Tool(
         "bundlers",
         "webpack vite rollup esbuild next turbo nx ng",
         r"(?!dev|serve|start|preview)",
-        r"^ERROR in |error during build|Build failed|Failed to compile|^\s*✘ \[ERROR\]",
+        r"^ERROR in |error during build|Build failed|Failed to compile|^[ \t]*✘ \[ERROR\]",
     ),
     Tool(
         "go",
@@ -122,16 +128,19 @@ TOOLS = (
         "phpunit, pest",
         "phpunit pest",
         "",
-        r"^FAILURES!|^ERRORS!|^Tests:\s+[1-9]\d* failed",
+        r"^FAILURES!|^ERRORS!|^Tests:[ \t]+[1-9]\d* failed",
     ),
     Tool(
-        "mix", "mix", r"(?:test|compile)\b", r"^\s*\d+ tests?, [1-9]\d* failure|Compilation error"
+        "mix",
+        "mix",
+        r"(?:test|compile)\b",
+        r"^[ \t]*\d+ tests?, [1-9]\d* failure|Compilation error",
     ),
     Tool(
         "flutter, dart", "flutter dart", r"(?:test|build|analyze)\b", r"Some tests failed|^Error: "
     ),
     Tool("docker", "docker podman", r"(?:build|buildx|compose build)\b", r"^ERROR: failed to"),
-    Tool("terraform", "terraform tofu", r"(?:validate|plan|apply|test)\b", r"^[│╷]?\s*Error: "),
+    Tool("terraform", "terraform tofu", r"(?:validate|plan|apply|test)\b", r"^[│╷]?[ \t]*Error: "),
 )
 
 # Programs that only run another program.

@@ -21,7 +21,8 @@ SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 PEP = re.compile(r"pep:(\d{1,5})\Z")
 NUMBER = re.compile(r"(?:[A-Za-z]{2,5}[- ]?)?0*(\d{1,9})\Z")
 NUMBER_IN_NAME = re.compile(r"(?:\A|\D)0*(\d{1,9})(?:\D|\Z)")
-MARKDOWN_LINK = re.compile(r"\[[^\]]*\]\(\s*<?([^)>\s]+)>?[^)]*\)")
+LINK_OPENING = re.compile(r"\[[^\[\]]*+\]\(\s*+")
+LINK_ADDRESS = re.compile(r"<?([^)>\s]+)")
 NOTION_ID = re.compile(r"(?<![0-9a-f])([0-9a-f]{32})(?![0-9a-f])")
 
 
@@ -101,7 +102,7 @@ class LinkResolver:
 
     def resolve_field(self, source: str, text: str) -> list[Target | None]:
         """Resolve a field of the front matter: links, names or numbers, with commas between."""
-        parts = MARKDOWN_LINK.findall(text) or [part.strip() for part in text.split(",")]
+        parts = list(_markdown_links(text)) or [part.strip() for part in text.split(",")]
         return [self._resolve_part(source, part) for part in parts if part]
 
     def _resolve_part(self, source: str, part: str) -> Target | None:
@@ -148,6 +149,19 @@ class LinkResolver:
                 path,
             ),
         )
+
+
+def _markdown_links(text: str) -> Iterator[str]:
+    """Yield the addresses of the Markdown links in a text."""
+    at = 0
+    while opening := LINK_OPENING.search(text, at):
+        at = opening.end()
+        end = text.find(")", at)
+        if end < 0:
+            return
+        if address := LINK_ADDRESS.match(text, at, end):
+            yield address[1]
+            at = end
 
 
 def _candidate_paths(source: str, file: str) -> Iterator[str]:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 TASK = re.compile(r"\[([ xX])\][ \t]+")
 QUOTE_MARK = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 CALLOUT = re.compile(r"\A\[!(\w+)\][+-]?[ \t]*")
-IMAGE = re.compile(r"\A!\[([^\]]*)\]\(\s*<?([^)>\s]*)>?[^)]*\)\Z")
+IMAGE = re.compile(r"\A!\[([^\]]*+)\]\(\s*+<?+([^)>\s]*+)>?+[^)]*+\)\Z")
 EMBED = re.compile(r"\A!\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]\Z")
 PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|avif)\Z", re.IGNORECASE)
-COMMENT = re.compile(r"\A\s*(?:<!--.*?-->\s*)+\Z", re.DOTALL)
+COMMENT = re.compile(r"\A\s*+(?:<!--(?>.*?-->)\s*+)++\Z", re.DOTALL)
 PEP_ROLE = re.compile(r":pep:`(?:[^`<>]*<)?(\d{1,5})[^`]*`")
 LIST_MARK = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#\.)\s")
 LIST_TOKENS = frozenset({"bullet_list_open", "ordered_list_open"})
@@ -197,8 +197,8 @@ def _parse_rst(path: str, text: str) -> Page:
     if not title and blocks and blocks[0].level:
         title = blocks.pop(0).name
     outline = OutlineBuilder(wiki=False)
-    ends = [*(block.start for block in blocks[1:]), len(text)]
-    for block, end in zip(blocks, ends, strict=True):
+    starts = [*(block.start for block in blocks), len(text)]
+    for block, end in zip(blocks, starts[1:], strict=True):
         raw = text[block.start : end].rstrip()
         # A trailing underscore marks a reference, not an address.
         links = (link for link in rst.find_links(raw) if not link.endswith("_"))

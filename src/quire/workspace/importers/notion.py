@@ -23,8 +23,8 @@ from quire.workspace.importers.outline import Page, Part
 TABLE_EXTENSION = ".csv"
 FULL_TABLE_SUFFIX = "_all.csv"
 """The suffix of the full table, beside the one that holds a view of it."""
-ID_SUFFIX = re.compile(r"\s+[0-9a-f]{32}\Z")
-RELATION_LINK = re.compile(r"\s*\((https?://[^()\s]+|[^()]*?\.md)\)")
+ID_SUFFIX = re.compile(r"(?<!\s)\s++[0-9a-f]{32}\Z")
+RELATION_LINK = re.compile(r"(?<!\s)\s*+\((https?://[^()\s]++|[^()]*?\.md)\)")
 FIELD_LINE = re.compile(r"([^:\n]{1,80}):(?:\s|\Z)")
 MAX_COLUMNS = 1000
 """The most columns of one table."""

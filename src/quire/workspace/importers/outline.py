@@ -7,7 +7,7 @@ there: so an edit leaves the keys of all other sections as they are.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ from quire.core.types.blocks import NO_PROPERTIES, Property
 
 SLUG_DROPPED = re.compile(r"[^\w\- ]")
 ANCHOR = re.compile(r"(?:\A|\s)\^([A-Za-z0-9-]+)\s*\Z")
-CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+BACKTICKS = re.compile(r"`+")
 WIKI_LINK = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 TAG = re.compile(r"(?<![\w/#&])#([^\W\d][\w/-]*)")
 DUE = re.compile(r"📅\ufe0f?\s*(\d{4}-\d\d-\d\d)")
@@ -113,7 +113,7 @@ class OutlineBuilder:
         """Return the pages that a text names in double brackets; collect its tags."""
         if not self._wiki:
             return ()
-        prose = CODE_SPAN.sub(" ", text)
+        prose = without_code(text)
         self.tags.update(dict.fromkeys(TAG.findall(WIKI_LINK.sub(" ", prose))))
         return tuple(dict.fromkeys(match[1] for match in WIKI_LINK.finditer(prose)))
 
@@ -166,3 +166,28 @@ def _split_long(text: str) -> list[str]:
         pieces.append(text[:end])
         text = text[end:]
     return [*pieces, text]
+
+
+def without_code(text: str) -> str:
+    """Replace each code span by a blank: what stands between two equal runs of backticks.
+
+    As far as a run has no equal after it, its last backticks may open a span.
+    """
+    runs = [match.span() for match in BACKTICKS.finditer(text)]
+    closings: dict[int, deque[int]] = {}
+    for start, end in runs:
+        closings.setdefault(end - start, deque()).append(start)
+    out: list[str] = []
+    at = 0
+    for start, end in runs:
+        if start < at:
+            continue
+        for length in range(end - start, 0, -1):
+            following = closings.get(length, deque())
+            while following and following[0] < end:
+                following.popleft()
+            if following:
+                out += [text[at : end - length], " "]
+                at = following[0] + length
+                break
+    return "".join([*out, text[at:]])

@@ -302,7 +302,7 @@ def test_a_viewer_sees_only_theirs(harbour: Tree, server: list[str]) -> None:
             answers[viewer] = json.dumps([page, result, read, why])
     assert "ninety doubloons" in answers["alice"]
     assert "ninety" not in answers["carol"]
-    assert f"nothing here has the id '{pay.id}'" in answers["carol"]
+    assert f"no chunk or record has the id '{pay.id}'" in answers["carol"]
 
 
 def test_what_a_viewer_writes_is_theirs(plant: Forest, server: list[str]) -> None:

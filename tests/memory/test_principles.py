@@ -165,7 +165,7 @@ def test_no_vectors_is_said_and_no_error(opened: Quire) -> None:
 
 def test_without_the_extra_it_is_named(taught: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
-    with taught.open() as quire, pytest.raises(MissingExtraError, match=r"quire\[learn\]"):
+    with taught.open() as quire, pytest.raises(MissingExtraError, match=r"quire-context\[learn\]"):
         quire.principles.refresh()
 
 

@@ -32,8 +32,11 @@ from quire.core.types import (
 )
 from quire.core.types.blocks import Block
 
-# Characters that steer a terminal, break a line or reverse the order of letters.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+HIDDEN = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+"""Characters that break a line, steer a terminal or override the direction of writing, as in a
+character class."""
+_HIDDEN = re.compile(f"[{HIDDEN}]")
+_HIDDEN_IN_TEXT = re.compile(rf"(?!\r?\n|\t)[{HIDDEN}]")
 # The members of those types that are not simply their fields, in order.
 _MEMORY = (
     "id", "content", "category", "importance", "created", "edited", "author", "share",
@@ -49,8 +52,14 @@ _FEEDBACK = ("id", "useful", "useless", "receipt", "at", "author", "share")
 
 def json_text(value: Any) -> str:
     """Serialize a result as indented JSON that cannot steer a terminal."""
-    text = json.dumps(to_plain(value), ensure_ascii=False, indent=2)
-    return _CONTROL.sub(
+    return escape_json(json.dumps(to_plain(value), ensure_ascii=False, indent=2))
+
+
+def escape_json(text: str) -> str:
+    """Escape the hidden characters in JSON, so that it can be shown; it means the same."""
+    if text.isprintable():
+        return text
+    return _HIDDEN.sub(
         lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text
     )
 
@@ -62,7 +71,16 @@ def json_line(value: Any) -> str:
 
 def printable(text: str) -> str:
     """Escape control characters, so that a name cannot steer a terminal or look like two lines."""
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return _HIDDEN.sub(_escape, text)
+
+
+def printable_text(text: str) -> str:
+    """Escape control characters but line ends and tabs, so that a text cannot steer a terminal."""
+    return _HIDDEN_IN_TEXT.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
 
 
 def pick(data: Mapping[str, Any], *names: str) -> dict[str, Any]:

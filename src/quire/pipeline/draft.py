@@ -123,9 +123,11 @@ def start_draft(resolved: ResolvedRequest, retrieved: Retrieved) -> Draft:
 def _fitting_history(resolved: ResolvedRequest) -> tuple[tuple[str, str], ...]:
     """Return the newest messages of the conversation, whole ones, that fit their budget."""
     room = resolved.recipe.budget.history
+    speakers = {role for role, _ in resolved.request.history}
     messages: list[tuple[str, str]] = []
     for role, text in reversed(resolved.request.history):
-        room -= resolved.counter.count(rendering.message_text(role, text)) + SEPARATOR_TOKENS
+        message = rendering.message_text(role, text, speakers)
+        room -= resolved.counter.count(message) + SEPARATOR_TOKENS
         if room < 0:
             break
         messages.append((role, text))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from quire.core.types import WHOLE, Outline
-from quire.rendering.escape import escape_line
+from quire.rendering.escape import escape_line, escape_name
 
 Entry = tuple[str, str, int]
 """A definition: the path and the id of its record, and its index in the outline."""
@@ -28,7 +28,9 @@ def render_codemap(entries: Iterable[Entry], outlines: Mapping[str, Outline]) ->
                 listed.add(at)
                 at = outline.entities[at].parent
         lines = "".join(_line(outline, at) for at in sorted(listed))
-        files.append(f"{escape_line(path)}:\n{lines}")
+        # A path that begins with a blank could pass for a definition.
+        name = escape_name(path, extra=(0,) if path[:1].isspace() else ())
+        files.append(f"{name}:\n{lines}")
     return "\n".join(files)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from quire.core.serialize import escape_json
 from quire.core.types import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, RenderSpec, Run
 from quire.rendering.entities import entity_of, truncate
-from quire.rendering.escape import escape_line, escape_markers
+from quire.rendering.escape import escape_line, escape_markers, escape_name
 
 
 def render_markers(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
@@ -20,7 +21,7 @@ def render_markers(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> s
 
 def marker_line(path: str) -> str:
     """Return the line that names a document: one line, whatever the path contains."""
-    return f"[DOC: {escape_line(path)}]\n"
+    return f"[DOC: {escape_name(path)}]\n"
 
 
 def marker_heading(piece: Piece) -> str:
@@ -41,7 +42,9 @@ def render_json(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
         }
         for passage in passages
     ]
-    return json.dumps({"documents": documents}, ensure_ascii=False, separators=(",", ":"))
+    return escape_json(
+        json.dumps({"documents": documents}, ensure_ascii=False, separators=(",", ":"))
+    )
 
 
 def document_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
@@ -56,12 +59,12 @@ def document_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
 
 def _run_text(run: Run, spec: RenderSpec) -> str:
     # A run ends in one line end, however its source ends.
-    text = escape_markers(run.text.strip("\n")) + "\n"
+    text = escape_markers(run.text.strip("\n"), metadata=spec.metadata) + "\n"
     if not spec.metadata:
         return text
     first, last = run.lines
     lines = f"lines {first}-{last}, " if first else ""
-    title = f", {_title(run)}" if _title(run) else ""
+    title = f", {escape_line(_title(run))}" if _title(run) else ""
     return f"({lines}score {_score(run)}{title})\n{text}"
 
 

@@ -1,17 +1,18 @@
 """The entity formats: functions, classes and sections as Markdown, XML or plain text.
 
 Each entity has a heading (its name and place), its summary and its text. Whatever a text contains
-(back-ticks, angle brackets, quotes), the format around it stays intact: fences grow, and characters
-that XML does not allow are escaped.
+(back-ticks, angle brackets, quotes), the format around it stays intact: fences grow, lines that
+could pass for a heading are escaped, and so are characters that XML does not allow.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from quire.core.graphemes import last_boundary
+from quire.core.serialize import HIDDEN
 from quire.core.types import (
     OUTLINE,
     SIGNATURE,
@@ -22,7 +23,17 @@ from quire.core.types import (
     RenderSpec,
     category_of,
 )
-from quire.rendering.escape import escape_line, escape_paragraph, fence
+from quire.rendering.escape import (
+    GAP,
+    TRUNCATED,
+    escape_gaps,
+    escape_line,
+    escape_place,
+    escape_plain,
+    escape_start,
+    escape_summary,
+    fence,
+)
 
 TITLES = {
     "code": "Relevant Code",
@@ -33,9 +44,7 @@ TITLES = {
 VIRTUAL_PATHS = (".git/", ".quire/")
 """Prefixes of the paths of records that are not files of the project: commits, memories."""
 MAX_NAME_LENGTH = 60
-TRUNCATED = "// ... (truncated)"
-GAP = "..."
-_MARKDOWN_STARTS = frozenset(" `~#<=>+*-|")
+_HIDDEN = re.compile(f"[{HIDDEN}]")
 _INVALID_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -109,7 +118,10 @@ def render_markdown(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> 
         )
         for title, group in _by_category(passages, spec)
     ]
-    footer = [f"- {_escape_start(name)} ({place})" for name, _, place in _sources(passages, spec)]
+    footer = [
+        f"- {escape_start(escape_line(entity.qualified))} ({_place(passage, '()')})"
+        for entity, passage in _sources(passages, spec)
+    ]
     whole = "\n\n---\n\n".join(sections)
     return "\n\n".join([whole, "\n".join(["---", "**Sources:**", *footer])]) if footer else whole
 
@@ -117,13 +129,13 @@ def render_markdown(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> 
 def _markdown_entity(passage: Passage, spec: RenderSpec) -> str:
     piece = passage.first
     entity = entity_of(piece.candidate)
-    lines = [f"### {escape_line(entity.qualified)}", f"*{_escape_start(_place(passage))}*", ""]
+    lines = [f"### {escape_line(entity.qualified)}", f"*{escape_start(_place(passage))}*", ""]
     bare = piece.level == SIGNATURE and not (entity.summary or piece.text)
     if piece.level == OUTLINE or bare:
         return "\n".join(lines[:2])
     if entity.summary:
-        lines.append(escape_paragraph(entity.summary))
-    text = _text(passage)
+        lines.append(escape_summary(entity.summary))
+    text = _text(passage, escape_gaps)
     if spec.content and text:
         ticks = fence(text)
         lines += ["", ticks + piece.candidate.language, text.rstrip("\n")]
@@ -131,11 +143,6 @@ def _markdown_entity(passage: Passage, spec: RenderSpec) -> str:
             lines.append(TRUNCATED)
         lines.append(ticks)
     return "\n".join(lines)
-
-
-def _escape_start(name: str) -> str:
-    """Escape a name at the beginning of a line so that it starts no list or fence."""
-    return f"\\{name}" if name[:1] in _MARKDOWN_STARTS else name
 
 
 # --- xml -----------------------------------------------------------------------------------------
@@ -151,8 +158,9 @@ def render_xml(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
         if title:
             lines.append("</section>")
     sources = [
-        f"  <source name={_attribute(name)} type={_attribute(kind)} />"
-        for name, kind, _ in _sources(passages, spec)
+        f"  <source name={_attribute(escape_line(entity.qualified))}"
+        f" type={_attribute(entity.kind)} />"
+        for entity, _ in _sources(passages, spec)
     ]
     if sources:
         lines += ["<sources>", *sources, "</sources>"]
@@ -168,7 +176,7 @@ def _xml_entity(passage: Passage) -> str:
         if line:
             attributes.append(f'line="{line}"')
     start = f"<entity {' '.join(attributes)}"
-    text = _text(passage)
+    text = _text(passage, escape_gaps)
     if not text:
         return f"{start} />"
     return f"{start}>\n{_escape_xml(text)}\n</entity>"
@@ -177,7 +185,7 @@ def _xml_entity(passage: Passage) -> str:
 def _attribute(text: str) -> str:
     from xml.sax.saxutils import quoteattr  # late: it loads a web client
 
-    return quoteattr(_escape_invalid(text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+    return _HIDDEN.sub(lambda match: f"&#{ord(match[0])};", quoteattr(_escape_invalid(text)))
 
 
 def _escape_xml(text: str) -> str:
@@ -206,14 +214,16 @@ def render_plain(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str
         for title, group in _by_category(passages, spec)
     ]
     whole = "\n\n---\n\n".join(sections)
-    footer = [f"  - {name}" for name, _, _ in _sources(passages, spec)]
+    footer = [f"  - {escape_line(entity.qualified)}" for entity, _ in _sources(passages, spec)]
     return "\n\n".join([whole, "\n".join(["Sources:", *footer])]) if footer else whole
 
 
 def _plain_entity(passage: Passage) -> str:
     entity = entity_of(passage.first.candidate)
-    place = entity.kind if _is_virtual(passage) else f"{escape_line(passage.path)}:{_line(passage)}"
-    text = _text(passage).rstrip("\n")
+    place = entity.kind
+    if not _is_virtual(passage):
+        place = f"{escape_place(passage.path, 0, '[]')}:{_line(passage)}"
+    text = _text(passage, escape_plain).rstrip("\n")
     head = f"{escape_line(entity.qualified)} [{place}]"
     return f"{head}\n{text}" if text else head
 
@@ -228,20 +238,15 @@ def _by_category(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[st
     return [(TITLES[name], list(group)) for name, group in by_category]
 
 
-def _sources(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[str, str, str]]:
-    """Return name, kind and place of the first few entities."""
-    sources = []
-    for passage in passages[: spec.sources]:
-        entity = entity_of(passage.first.candidate)
-        sources.append((escape_line(entity.qualified), entity.kind, _place(passage)))
-    return sources
+def _sources(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[Entity, Passage]]:
+    """Return the first few entities, each with its passage."""
+    return [(entity_of(passage.first.candidate), passage) for passage in passages[: spec.sources]]
 
 
-def _place(passage: Passage) -> str:
+def _place(passage: Passage, brackets: str = "") -> str:
     if _is_virtual(passage):
         return entity_of(passage.first.candidate).kind
-    line = _line(passage)
-    return f"{escape_line(passage.path)}:{line}" if line else escape_line(passage.path)
+    return escape_place(passage.path, _line(passage), brackets)
 
 
 def _line(passage: Passage) -> int:
@@ -253,9 +258,9 @@ def _is_virtual(passage: Passage) -> bool:
     return passage.path.startswith(VIRTUAL_PATHS) or not passage.path
 
 
-def _text(passage: Passage) -> str:
+def _text(passage: Passage, escape: Callable[[str], str]) -> str:
     """Join the runs of an entity, with a mark where text between them is left out."""
-    return f"\n{GAP}\n".join(run.text.strip("\n") for run in passage.runs)
+    return f"\n{GAP}\n".join(escape(run.text.strip("\n")) for run in passage.runs)
 
 
 def _is_shortened(passage: Passage) -> bool:

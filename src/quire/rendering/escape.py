@@ -1,36 +1,215 @@
-"""Escaping: a text never breaks the format around it, whatever it contains."""
+r"""Escaping: what a line of a source may look like in each format.
+
+A format has lines of its own: markers, headings, labels, separators. A source may contain the same
+characters. One function per format decides which lines of a text could pass for a line of the
+format, and puts a backslash into each of them; every other line stays as it is, to the byte.
+
+- A line begins after any line end that a reader may see: `\n`, `\r\n`, a bare `\r`, VT, FF, FS, GS,
+  RS, NEL, U+2028 and U+2029; blanks and invisible characters before a frame do not hide it.
+- Escaping can be undone: where a source has the backslash already, it gets one more.
+- Names (paths, titles, authors) stay in one line: control characters and characters that override
+  the direction of writing are shown as `\x1b` or `\u202e`.
+
+Letters that only look like others (a bracket of another script, a Cyrillic letter) are not escaped.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
-_BACKTICKS = re.compile(r"`{3,}")
-_BLOCK = re.compile(
-    r"(?m)^((?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t])))*?[ \t]*)"  # in quotes and lists as well
-    r"(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3}|[=-][ \t]*$"
-    r"|(?:-[ \t]+){2}-|(?:\*[ \t]+){2}\*|_[ \t]+_)"
+from quire.core.serialize import HIDDEN
+
+LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+"""Every character that ends a line for some reader; `str.splitlines` knows the same ones."""
+_BLANK_RANGES = (
+    *((0x00, 0x09), (0x0E, 0x1B), (0x1F, 0x20), (0x7F, 0x84), (0x86, 0xA0), (0xAD, 0xAD)),
+    *((0x61C, 0x61C), (0x1680, 0x1680), (0x180E, 0x180E), (0x2000, 0x200F), (0x202A, 0x202F)),
+    *((0x205F, 0x2064), (0x2066, 0x206F), (0x3000, 0x3000), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB)),
+    *((0xE0001, 0xE0001), (0xE0020, 0xE007F)),
 )
-"""The beginning of a line that would start another Markdown block than a paragraph."""
-_LINE_END = re.compile(r"\r\n?")
-_MARKER = re.compile(r"(?m)^[ \t]*\[DOC:")
-_LINE_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Blanks and characters that nobody sees, without the line ends."""
+_BLANKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _BLANK_RANGES)
+"""The same, as in a character class."""
+_BLANK_CHARS = "".join(chr(n) for first, last in _BLANK_RANGES for n in range(first, last + 1))
+_START = f"(?<![^{LINE_ENDS}])"
+_END = f"(?=[{LINE_ENDS}]|\\Z)"
+_BLANK = f"[{_BLANKS}]*"
+_NOT_BLANK = re.compile(f"[^{_BLANKS}{LINE_ENDS}]")
+_CACHE_SIZE = 1024
+"""The whole page is rendered again for each piece that may fit: texts are escaped once."""
+
+# --- names: one line, nothing hidden -------------------------------------------------------------
+
+_HIDDEN = re.compile(f"[{HIDDEN}]")
+_ESCAPE_LIKE = re.compile(r"x[0-9a-f]{2}|u[0-9a-f]{4}")
+_LINE_NUMBER = re.compile(r":\d+\Z")
 
 
 def escape_line(text: str) -> str:
-    """Escape what would break a line or a terminal: a file may have any name."""
+    """Escape what would break a line, steer a terminal or reverse the order of letters."""
     if text.isprintable():
         return text
-    return _LINE_BREAKING.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return _HIDDEN.sub(lambda match: _code(match[0]), text)
+
+
+def escape_name(name: str, brackets: str = "", extra: Iterable[int] = ()) -> str:
+    r"""Escape a name that identifies a source, so that no two names look the same.
+
+    Args:
+        name: The name, such as a path.
+        brackets: The pair of brackets that the name stands in, if it does: then brackets of the
+            name that have no partner are escaped as well.
+        extra: Indexes of characters that are escaped in any case.
+    """
+    hidden = {*extra, *_unmatched(name, brackets)}
+    if not hidden and name.isprintable() and "\\" not in name:
+        return name
+    parts: list[str] = []
+    backslashes = 0
+    for index, char in enumerate(name):
+        if char == "\\":
+            backslashes += 1
+            continue
+        escaped = index in hidden or _HIDDEN.match(char) is not None
+        doubled = escaped or _ESCAPE_LIKE.match(name, index) is not None
+        parts.append("\\" * (2 * backslashes if doubled else backslashes))
+        parts.append(_code(char) if escaped else char)
+        backslashes = 0
+    return "".join(parts) + "\\" * backslashes
+
+
+def escape_place(path: str, line: int, brackets: str = "") -> str:
+    """Return the name of a place, `path:line`; a path without lines cannot pass for another's."""
+    number = _LINE_NUMBER.search(path)
+    name = escape_name(path, brackets, () if number is None else (number.start(),))
+    return f"{name}:{line}" if line else name
+
+
+def escape_author(name: str) -> str:
+    """Escape the name of an author, so that it is one word and ends no head."""
+    return escape_name(
+        name, extra=(at for at, char in enumerate(name) if char in ":,[]`" or char.isspace())
+    )
+
+
+def code_span(name: str) -> str:
+    """Return a name as a Markdown code span, whether it contains back-ticks or not."""
+    ticks = "`" * (1 + max(map(len, re.findall("`+", name)), default=0))
+    pad = " " if name.startswith("`") or name.endswith("`") else ""
+    return f"{ticks}{pad}{name}{pad}{ticks}"
+
+
+def escape_start(name: str) -> str:
+    """Escape a name at the beginning of a Markdown line, so that it starts no list or fence."""
+    return f"\\{name}" if _MARKDOWN_START.match(name) else name
+
+
+_MARKDOWN_START = re.compile(r"\\*[ `~#<=>+*|-]")
+
+
+def _code(char: str) -> str:
+    return f"\\x{ord(char):02x}" if char < "\x80" or char <= "\xff" else f"\\u{ord(char):04x}"
+
+
+def _unmatched(name: str, brackets: str) -> Iterable[int]:
+    """Return the indexes of brackets without a partner."""
+    if not brackets or not (brackets[0] in name or brackets[1] in name):
+        return ()
+    unmatched, opened = [], []
+    for index, char in enumerate(name):
+        if char == brackets[0]:
+            opened.append(index)
+        elif char == brackets[1] and opened:
+            opened.pop()
+        elif char == brackets[1]:
+            unmatched.append(index)
+    return (*unmatched, *opened)
+
+
+# --- texts as they are: markers, plain, fences, XML ----------------------------------------------
+
+GAP = "..."
+"""Stands between two stretches of an entity."""
+TRUNCATED = "// ... (truncated)"
+KINDS_WITHOUT_PATH = ("commit", "memory", "experience", "value", "block")
+"""Kinds of records that are no files; their kind stands in place of a path."""
+_PREFIX = rf"{_START}[{_BLANKS}\\]*"
+_MARKER = re.compile(rf"{_PREFIX}(?=\[DOC:)")
+_METADATA = re.compile(rf"{_PREFIX}(?=\[DOC:|\((?:lines \d+-\d+, )?score \d)")
+_GAP = re.compile(rf"{_START}\\*(?=(?:\.\.\.|// \.\.\. \(truncated\)){_BLANK}{_END})")
+_PLAIN_HINT = re.compile(r"---|===|Sources:|\.\.\.|\]")
+_PLAIN_FRAME = re.compile(
+    rf"(?:[{_BLANKS}\\]*(?:={{3}} .* ={{3}}|Sources:)|\\*\.\.\.){_BLANK}\Z", re.DOTALL
+)
+_PLAIN_RULE = re.compile(rf"[{_BLANKS}\\]*---{_BLANK}\Z")
+_PLAIN_PLACE = re.compile(
+    rf"(?::\d+|\[(?:{'|'.join(KINDS_WITHOUT_PATH)})(?:\.[\w-]+)?)\Z", re.ASCII
+)
+_MAX_PLACE_END = 60
+"""The longest line number or kind that could stand in a place."""
+
+
+def escape_markers(text: str, *, metadata: bool = False) -> str:
+    """Escape a text under a marker: no line is a `[DOC: ...]`, or with metadata a `(lines ...)`."""
+    if "[DOC:" not in text and not (metadata and "score " in text):
+        return text
+    return (_METADATA if metadata else _MARKER).sub(r"\\\g<0>", text)
+
+
+def escape_gaps(text: str) -> str:
+    """Escape an entity's text: no line is the mark of a gap or of a cut."""
+    return _GAP.sub(r"\\\g<0>", text) if GAP in text else text
+
+
+@lru_cache(_CACHE_SIZE)
+def escape_plain(text: str) -> str:
+    """Escape an entity's text in plain format: no line is a title, a rule, a head or a footer.
+
+    A head, `name [path:line]`, stands after an empty line, so only such lines are escaped, at the
+    closing bracket: the name of a real one may begin with a backslash.
+    """
+    if not _PLAIN_HINT.search(text):
+        return text
+    lines: list[str] = []
+    after_blank = False
+    for line in text.splitlines(keepends=True):
+        bare = line.rstrip(LINE_ENDS)
+        lines.append(_escape_plain_line(bare, after_blank=after_blank) + line[len(bare) :])
+        after_blank = _NOT_BLANK.search(bare) is None
+    return "".join(lines)
+
+
+def _escape_plain_line(line: str, *, after_blank: bool) -> str:
+    if _PLAIN_FRAME.match(line) or (after_blank and _PLAIN_RULE.match(line)):
+        return f"\\{line}"
+    text = line.rstrip(_BLANK_CHARS)
+    if not after_blank or not text.endswith("]") or " [" not in text:
+        return line
+    head = text[:-1].rstrip("\\")
+    if not _PLAIN_PLACE.search(head, max(0, len(head) - _MAX_PLACE_END)):
+        return line
+    return f"{head}\\{line[len(head) :]}"
+
+
+# --- prose: Markdown without headings, rules, fences ---------------------------------------------
+
+_BACKTICKS = re.compile(r"`{3,}")
+_CARRIAGE_RETURN = re.compile(r"\r\n?")
+_NESTED = rf"(?:{_BLANK}(?:>|(?:[-*+]|\d{{1,9}}[.)])(?=[ \t])))*?{_BLANK}"
+"""The beginning of a line in quotes and lists."""
+_BLOCK = re.compile(
+    rf"{_START}({_NESTED})(\\*)"
+    r"(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3}"
+    rf"|[=-][ \t]*{_END}|(?:-[ \t]+){{2}}-|(?:\*[ \t]+){{2}}\*|_[ \t]+_)"
+)
+"""The beginning of a line that would start another Markdown block than a paragraph."""
 
 
 def escape_paragraph(text: str) -> str:
     """Escape a text so that Markdown reads none of its lines as a heading, a fence or a rule."""
-    return _BLOCK.sub(r"\1\\", _LINE_END.sub("\n", text))
-
-
-def escape_markers(text: str) -> str:
-    """Escape a text so that none of its lines looks like the marker of another document."""
-    return _MARKER.sub(r"\\\g<0>", text) if "[DOC:" in text else text
+    return _BLOCK.sub(r"\1\\\2", _CARRIAGE_RETURN.sub("\n", text))
 
 
 def fence(text: str) -> str:
@@ -41,9 +220,128 @@ def fence(text: str) -> str:
     return "`" * (1 + max(map(len, _BACKTICKS.findall(text))))
 
 
-def code_span(name: str) -> str:
-    """Return a name as a Markdown code span, whether it contains back-ticks or not."""
-    name = escape_line(name)
-    ticks = "`" * (1 + max(map(len, re.findall("`+", name)), default=0))
-    pad = " " if name.startswith("`") or name.endswith("`") else ""
-    return f"{ticks}{pad}{name}{pad}{ticks}"
+def _frames(*frames: str, nested: bool = True) -> Callable[[str], str]:
+    """Return a function that escapes the lines which begin with a frame, in quotes and lists too.
+
+    With `nested` off, only at the very beginning of a line.
+    """
+    before = _NESTED if nested else _BLANK
+    pattern = re.compile(rf"{_START}({before})(\\*)(?={'|'.join(frames)})")
+    return lambda text: pattern.sub(r"\1\\\2", text)
+
+
+# The summary of an entity stands outside its fence.
+_escape_sources = _frames(r"\*\*Sources:\*\*")
+
+
+def escape_summary(text: str) -> str:
+    """Escape the summary of an entity in Markdown."""
+    return _escape_sources(escape_paragraph(text))
+
+
+# --- items of a page -----------------------------------------------------------------------------
+
+_SENTENCE_GAP = " … "
+"""Stands where an extract leaves out sentences, within a line."""
+_KIND = r"[A-Z][\w.-]*(?: [\w.-]+)*"
+_ITEM = re.compile(
+    rf"{_START}({_BLANK})(\\*)(?:"
+    r"(?=>|\*(?:Category: |Files: |\(truncated|\d+ items? from |Based on \d))"
+    rf"|\*(\\*)\*(?=[A-Z]\w*\*\*|{_KIND}\*\*(?: on `| `| by |{_BLANK}{_END})))"
+)
+"""The beginning of a line that looks like an item, its last line, a warning or a footer."""
+
+
+def escape_item(text: str) -> str:
+    """Escape the text of an item on a page: no line is a title, another item or a footer."""
+    return _ITEM.sub(_escape_mark, escape_paragraph(text.strip()))
+
+
+def escape_field(text: str, labels: Sequence[str]) -> str:
+    """Escape one field of an item that has several: no line is the label of another field."""
+    return _labels(tuple(labels))(escape_item(text))
+
+
+def _escape_mark(match: re.Match[str]) -> str:
+    blanks, backslashes, between = match.groups()
+    bold = "" if between is None else f"*\\{between}*"
+    return f"{blanks}\\{backslashes}{bold}"
+
+
+@lru_cache(_CACHE_SIZE)
+def _labels(labels: tuple[str, ...]) -> Callable[[str], str]:
+    names = "|".join(map(re.escape, labels))
+    return _frames(rf"[-*+][ \t]+\*\*(?:{names})\*\*:")
+
+
+def escape_cut(text: str, whole: str, escape: Callable[[str], str]) -> str:
+    """Escape what a cut made of an escaped text.
+
+    A line that the whole text begins in the same way, up to a gap, is escaped already; any other
+    was inside a line before, or a language model wrote it.
+    """
+    whole = f"\n{whole}"
+    lines = (
+        line if f"\n{line.partition(_SENTENCE_GAP)[0]}" in whole else escape(line)
+        for line in text.split("\n")
+    )
+    return "\n".join(lines)
+
+
+# --- a workspace ---------------------------------------------------------------------------------
+
+NO_CONTENT = "_No relevant content found._"
+ROLES = ("user", "assistant", "system", "developer", "tool", "human", "ai")
+"""Who speaks in a conversation, whoever takes part in this one."""
+_BLOCK_TYPES = (
+    "page|paragraph|heading|todo|kanban_card|db|db_row|list|quote|code|image|table|callout|divider"
+    "|embed|bookmark|comment|equation|file|toggle|document|conversation|commit|memory|experience"
+    "|value"
+)
+_escape_template = _frames(
+    r">[ \t]*\*\*Missing\*\*",
+    rf"\[[^{LINE_ENDS}]*\] \[[^\]{LINE_ENDS}]*\]{_BLANK}{_END}",
+    rf"\[(?:{_BLOCK_TYPES})(?:\.\w{{1,40}})?(?:, [^\]{LINE_ENDS}]*)?\]{_BLANK}{_END}",
+    r"User Query:",
+    rf"{re.escape(NO_CONTENT)}{_BLANK}{_END}",
+)
+
+
+@lru_cache(_CACHE_SIZE)
+def escape_block(text: str) -> str:
+    """Escape a text in a workspace: no line is a title, the head of a block or the query."""
+    return _escape_template(escape_paragraph(text))
+
+
+def escape_message(text: str, speakers: Iterable[str]) -> str:
+    """Escape a message of a conversation: no line is the beginning of another message."""
+    return _speakers(frozenset(speakers))(escape_block(text))
+
+
+@lru_cache(_CACHE_SIZE)
+def _speakers(speakers: frozenset[str]) -> Callable[[str], str]:
+    names = "|".join(sorted(map(re.escape, {*ROLES, *speakers} - {""})))
+    return _frames(rf"(?:{names}):", nested=False)
+
+
+# --- a situation ---------------------------------------------------------------------------------
+
+CONTEXT_LABELS = ("Business Goal", "Intent Type", "Adaptations", "Behavior Rules")
+ASSEMBLY_LABELS = ("Contexts Loaded", "Rules Applied", "Not Judged", "Not Found")
+_BULLET = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
+_escape_labels = _frames(
+    rf"{_BULLET}+(?:{'|'.join((*CONTEXT_LABELS, *ASSEMBLY_LABELS))}):",
+    r">[ \t]*\*\*Missing\*\*",
+    r"\*\*(?:Memory|Experience|Value|Commit)\*\*[: ]",
+)
+_RULE = re.compile(rf"{_START}({_BLANK})(\\*)(?={_BULLET})")
+
+
+def escape_context(text: str) -> str:
+    """Escape the prose or a value of a context file: no line is a rule, a label or an item."""
+    return _escape_labels(escape_paragraph(text))
+
+
+def escape_rule(text: str) -> str:
+    """Escape a part of a rule: no line of it is another rule."""
+    return _RULE.sub(r"\1\\\2", escape_context(text))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from quire.core.types import (
     BLOCK_PREFIX,
@@ -21,16 +22,24 @@ from quire.core.types import (
     format_time,
 )
 from quire.rendering.entities import entity_of, truncate
-from quire.rendering.escape import code_span, escape_line, escape_paragraph, fence
+from quire.rendering.escape import (
+    code_span,
+    escape_author,
+    escape_cut,
+    escape_field,
+    escape_item,
+    escape_line,
+    escape_name,
+    escape_paragraph,
+    escape_place,
+    fence,
+)
 
 MAX_FILES = 5
 SHORT_SHA = 7
 ELLIPSIS = "..."
 MAX_WARNING_LENGTH = 200
 _COUNTS = re.compile(r"\{(?:items|sections|experiences)\}")
-_LABEL = re.compile(r"(?m)^[ \t]*(?:\*\*(?=[A-Z]\w*\*\*)|>)")
-"""The beginning of a line that looks like an item or a warning."""
-_MARK = re.compile(r"[*>]")
 
 Cut = Callable[[str], str]
 """Returns the beginning of a text."""
@@ -42,9 +51,14 @@ class ItemText:
 
     head: str
     body: str
+    """The part that may be cut, escaped."""
     tail: str = ""
     source: str = ""
     """Where to find all of it, if it is cut."""
+    escape: Callable[[str], str] | None = escape_item
+    """Escapes a line of the body that a cut or a summary made; None: the body is in a fence."""
+    language: str = ""
+    """What the fence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +92,30 @@ def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> 
 def item_text(candidate: Candidate, spec: RenderSpec, _level: str) -> str:
     """Return the text of a candidate."""
     text = _item_text(candidate, spec)
-    return text.head + text.body + text.tail
+    return text.head + _framed(text, text.body) + text.tail
 
 
 def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
     """Return a function that renders a candidate with a cut body and says where to find it."""
     text = _item_text(candidate, spec)
     note = f"truncated, {text.source}" if text.source else "truncated"
-    end = f"{ELLIPSIS}{text.tail}\n\n*({note})*"
-    return lambda cut: text.head + cut(text.body).rstrip(". ") + end
+    end = f"{text.tail}\n\n*({note})*"
+
+    def shorten(cut: Cut) -> str:
+        body = cut(text.body).rstrip(". ")
+        if text.escape is not None:
+            body = escape_cut(body, text.body, text.escape)
+        return text.head + _framed(text, body + ELLIPSIS) + end
+
+    return shorten
+
+
+def _framed(text: ItemText, body: str) -> str:
+    """Return the body of an item, or what a cut made of it, in its fence if it has one."""
+    if text.escape is not None:
+        return body
+    ticks = max(fence(text.body), fence(body), key=len)
+    return f"{ticks}{text.language}\n{body}\n{ticks}"
 
 
 def item_metadata(candidate: Candidate) -> dict[str, object]:
@@ -102,11 +131,6 @@ def warning_text(text: str) -> str:
         line if len(line) <= MAX_WARNING_LENGTH else truncate(line, MAX_WARNING_LENGTH) + ELLIPSIS
     )
     return escape_paragraph(short)
-
-
-def _escape_prose(text: str) -> str:
-    """Escape a text so that none of its lines looks like a part of the page: a title, an item."""
-    return _LABEL.sub(lambda match: _MARK.sub(r"\\\g<0>", match[0]), escape_paragraph(text.strip()))
 
 
 def passage_text(passage: Passage) -> str:
@@ -153,14 +177,19 @@ def _record(candidate: Candidate) -> Record:
     return candidate.record or Record(chunk.record_id, chunk.kind, chunk.path)
 
 
+def _by(candidate: Candidate) -> str:
+    """Name the author of what another user than the viewer wrote."""
+    return f" by {escape_author(candidate.author)}" if candidate.author else ""
+
+
 # --- memories ------------------------------------------------------------------------------------
 
 
 def _memory(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
     category, importance = record.attrs.get("category", "fact"), _share(record, "importance")
     return ItemText(
-        "**Memory**: ",
-        _escape_prose(candidate.chunk.text),
+        f"**Memory**{_by(candidate)}: ",
+        escape_item(candidate.chunk.text),
         f"\n*Category: {escape_line(str(category))}, Importance: {importance}*",
         f"memory ID: {record.id}",
     )
@@ -184,14 +213,14 @@ def _code(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
     # The docstring of a whole file says little about the functions in it.
     described = description and not spec.content and entity.parent is not None
     body = description if described else truncate(candidate.chunk.text, spec.cap)
-    ticks = fence(body)
-    place = f"{escape_line(record.path)}:{line}"
+    place = f"{escape_place(record.path, 0)}:{line}"
+    name = code_span(escape_line(entity.qualified))
     return ItemText(
-        f"**{entity.kind.capitalize()}** {code_span(entity.qualified)} in {code_span(place)}\n"
-        f"{ticks}{candidate.language}\n",
+        f"**{entity.kind.capitalize()}** {name} in {code_span(place)}\n",
         body.strip("\n"),
-        f"\n{ticks}",
-        f"see full at {place}",
+        source=f"see full at {place}",
+        escape=None,
+        language=candidate.language,
     )
 
 
@@ -240,17 +269,19 @@ def _experience(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText
     labels = dict(EXPERIENCE_FIELDS)
     if record.attrs.get("source"):  # an imported post-mortem has no goal of its own
         labels["goal"] = "Incident"
+    shown = tuple(labels.values())
     lines = [
-        f"- **{labels[name]}**: {_indent(text)}"
+        f"- **{labels[name]}**: {_indent(text, shown)}"
         for name, text in texts.items()
         if not any(_is_part_of(text, other) for at, other in texts.items() if at != name)
     ]
     approach = [str(record.attrs.get(name, "")) for name in ("domain", "strategy")]
     title = " | ".join(escape_line(name) for name in approach if name not in {"", UNSTATED})
     return ItemText(
-        f"**Experience**: {title}\n",
+        f"**Experience**{_by(candidate)}: {title}\n",
         "\n".join(lines),
         source=f"full experience ID: {record.id}",
+        escape=partial(escape_field, labels=shown),
     )
 
 
@@ -266,8 +297,8 @@ def _is_part_of(text: str, other: str) -> bool:
     return len(text) < len(other) and text.strip().removesuffix("…").rstrip() in other
 
 
-def _indent(text: str) -> str:
-    return _escape_prose(text).replace("\n", "\n  ")
+def _indent(text: str, labels: tuple[str, ...]) -> str:
+    return escape_field(text, labels).replace("\n", "\n  ")
 
 
 def _experience_metadata(_: Candidate, record: Record) -> dict[str, object]:
@@ -287,8 +318,8 @@ def _experience_metadata(_: Candidate, record: Record) -> dict[str, object]:
 def _value(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
     axis, size = record.attrs.get("axis"), record.attrs.get("size")
     return ItemText(
-        f"**Value** ({axis}, cluster size: {size}):\n",
-        _escape_prose(candidate.chunk.text),
+        f"**Value** ({escape_line(str(axis))}, cluster size: {size}):\n",
+        escape_item(candidate.chunk.text),
         source=f"value ID: {record.id}",
     )
 
@@ -310,12 +341,12 @@ def _commit(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
     sha = str(record.attrs.get("sha", ""))
     entity = entity_of(candidate)
     message = "\n".join(part for part in (record.title, entity.summary.strip("\n")) if part)
-    files = ", ".join(escape_line(path) for path in record.paths[:MAX_FILES])
+    files = ", ".join(escape_name(path) for path in record.paths[:MAX_FILES])
     more = f" and {len(record.paths) - MAX_FILES} more" if record.paths[MAX_FILES:] else ""
     return ItemText(
         f"**Commit** `{sha[:SHORT_SHA]}` by {escape_line(record.author or 'unknown')} "
         f"on {_day(record)}\n",
-        _escape_prose(message),
+        escape_item(message),
         f"\n*Files: {files}{more}*" if files else "",
         f"see `git show {sha[:SHORT_SHA]}`",
     )
@@ -340,11 +371,10 @@ def _commit_metadata(_: Candidate, record: Record) -> dict[str, object]:
 
 
 def _other(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
-    line = candidate.chunk.lines[0]
-    place = f"{escape_line(record.path)}:{line}" if line else escape_line(record.path)
+    place = escape_place(record.path, candidate.chunk.lines[0])
     return ItemText(
         f"**{escape_line(record.kind).capitalize()}** {code_span(place)}\n",
-        _escape_prose(truncate(candidate.chunk.text, spec.cap)),
+        escape_item(truncate(candidate.chunk.text, spec.cap)),
         source=f"see full at {place}",
     )
 
@@ -356,10 +386,10 @@ def _other_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
 
 def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
     kind = record.kind.removeprefix(BLOCK_PREFIX).replace("_", " ").capitalize()
-    page = f" on {code_span(candidate.crumbs[-1])}" if candidate.crumbs else ""
+    page = f" on {code_span(escape_line(candidate.crumbs[-1]))}" if candidate.crumbs else ""
     return ItemText(
-        f"**{escape_line(kind)}**{page}\n",
-        _escape_prose(truncate(candidate.chunk.text, spec.cap).strip()),
+        f"**{escape_line(kind)}**{_by(candidate)}{page}\n",
+        escape_item(truncate(candidate.chunk.text, spec.cap).strip()),
         source=f"block ID: {record.id}",
     )
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
+from quire.core.serialize import escape_json
 from quire.core.types import FULL, ActiveContext, Candidate, ContextFile, Frame, Passage, RenderSpec
 from quire.rendering import page
-from quire.rendering.escape import escape_line, escape_paragraph, fence
+from quire.rendering.escape import escape_context, escape_line, escape_rule, fence
 
 CONTEXTS = "contexts"
 TIME_KEYS = ("time", "timestamp")
@@ -54,12 +55,8 @@ def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[page.Cut], st
 
 def _current_situation(frame: Frame) -> str:
     situation = json.loads(frame.situation or "{}")
-    text = json.dumps(
-        {key: value for key, value in situation.items() if key not in TIME_KEYS},
-        ensure_ascii=False,
-        indent=2,
-        sort_keys=True,
-    )
+    shown = {key: value for key, value in situation.items() if key not in TIME_KEYS}
+    text = escape_json(json.dumps(shown, ensure_ascii=False, indent=2, sort_keys=True))
     ticks = fence(text)
     return f"## Current Situation\n{ticks}json\n{text}\n{ticks}"
 
@@ -69,8 +66,8 @@ def _context_text(active: ActiveContext, *, in_full: bool) -> str:
     kind = f" ({escape_line(context.type)})" if context.type else ""
     lines = [
         f"### {escape_line(context.name)}{kind}",
-        f"- Business Goal: {_value(context.business_goal)}",
-        f"- Intent Type: {_value(context.intent_type)}",
+        f"- Business Goal: {_value(escape_context(context.business_goal.strip()))}",
+        f"- Intent Type: {_value(escape_context(context.intent_type.strip()))}",
     ]
     if active.rules:
         rules = ", ".join(escape_line(name) for name in active.rules)
@@ -83,15 +80,18 @@ def _details(context: ContextFile) -> list[str]:
     if context.behavior_rules:
         lines.append("- Behavior Rules:")
         lines += [
-            f"  - {_value(rule.trigger)}: {_value(rule.action)}" for rule in context.behavior_rules
+            f"  - {_value(escape_rule(rule.trigger.strip()))}: "
+            f"{_value(escape_rule(rule.action.strip()))}"
+            for rule in context.behavior_rules
         ]
     if context.text:
-        lines += ["", escape_paragraph(context.text)]
+        lines += ["", escape_context(context.text)]
     return lines
 
 
 def _value(text: str) -> str:
-    return escape_paragraph(text.strip()).replace("\n", "\n  ") or NO_VALUE
+    """Indent an escaped value below its label."""
+    return text.replace("\n", "\n  ") or NO_VALUE
 
 
 def _assembly_metadata(frame: Frame, contexts: int) -> list[str]:

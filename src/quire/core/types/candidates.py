@@ -68,6 +68,8 @@ class Candidate:
     """The context that it is, with its priority, if rules were evaluated."""
     section: Section | None = None
     """The section that it was found for, if the recipe has sections."""
+    author: str = ""
+    """Who wrote it, if it was another user than the viewer and that was looked up."""
 
     @property
     def order(self) -> tuple[int, str, int, int, str]:

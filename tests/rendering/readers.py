@@ -100,7 +100,7 @@ def joined(lines: Iterable[Line]) -> str:
 
 def unescaped(text: str, frame: str, prefix: str = B) -> str:
     """Take one backslash from each line whose backslashes stand before a frame."""
-    pattern = re.compile(rf"({prefix})\\(\\*)(?={frame})")
+    pattern = re.compile(rf"\A({prefix})\\(\\*)(?={frame})")
     return joined(
         Line(pattern.sub(r"\1\2", line.text, count=1), line.end)
         if pattern.match(line.text)
@@ -392,13 +392,16 @@ class ReadPage:
 
 def read_item_text(text: str) -> str:
     """Read the text of an item back."""
-    bold = re.compile(rf"({B})\\(\\*)\*\\(\\*)\*(?={WORDS})")
-    other = re.compile(rf"({B})\\(\\*)(?=>|\*(?:{LAST_LINES}))")
+    bold = re.compile(rf"\A({B})\\(\\*)\*\\(\\*)\*(?={WORDS})")
+    other = re.compile(rf"\A({B})\\(\\*)(?=>|\*(?:{LAST_LINES}))")
     lines = [
-        Line(other.sub(r"\1\2", bold.sub(r"\1\2*\3*", line.text, count=1), count=1), line.end)
-        if bold.match(line.text) or other.match(line.text)
-        else line
-        for line in lines_of(text)
+        Line(
+            (bold if bold.match(text) else other).sub(
+                r"\1\2*\3*" if bold.match(text) else r"\1\2", text
+            ),
+            end,
+        )
+        for text, end in lines_of(text)
     ]
     return read_prose(joined(lines))
 

@@ -33,7 +33,7 @@ def map_(options: Common, *, paths: tuple[str, ...], budget: int | None, model: 
         output.print_json(result)
         return
     output.print_notes(result.notes)
-    click.echo(result.text, nl=False)
+    output.print_text(result.text)
     output.note(
         f"{result.tokens} of {result.budget} tokens: {result.shown} of {result.definitions} "
         f"definitions in {result.files} files"

@@ -73,15 +73,15 @@ def evaluation(
 
 
 def _print_result(result: Evaluation) -> None:
-    click.echo(f"{'recipe':<16}{'budget':>8}{'recall':>9}{'±':>8}{'complete':>10}{'tokens':>9}")
+    output.say(f"{'recipe':<16}{'budget':>8}{'recall':>9}{'±':>8}{'complete':>10}{'tokens':>9}")
     for row in result.measured:
-        click.echo(
+        output.say(
             f"{Path(row.recipe).stem:<16}{row.budget:>8}{row.recall:>9.3f}{row.error:>8.3f}"
             f"{row.complete:>10.3f}{row.tokens:>9.0f}"
         )
     for difference in result.compared:
         significant = not difference.low <= 0 <= difference.high
-        click.echo(
+        output.say(
             f"at {difference.budget}: {difference.difference:+.3f} ({difference.low:+.3f} to "
             f"{difference.high:+.3f}), better in {difference.better}, worse in {difference.worse} "
             f"of {result.questions}{': significant' if significant else ''}"
@@ -89,9 +89,9 @@ def _print_result(result: Evaluation) -> None:
     misses = [(row, miss) for row in result.measured for miss in row.misses]
     if misses:
         causes = ", ".join(f"{count} {cause}" for cause, count in result.causes.items())
-        click.echo(f"lost: {causes}")
+        output.say(f"lost: {causes}")
     for row, miss in misses[:MAX_MISSES]:
-        click.echo(
+        output.say(
             f"  [{miss.question}] {miss.expected} at {row.budget}: {miss.cause} ({miss.detail})"
         )
     if len(misses) > MAX_MISSES:

@@ -1,6 +1,7 @@
 """Print results: as lines for people, or as JSON for programs.
 
-Results go to standard output, everything else to standard error.
+Results go to standard output, everything else to standard error. Nothing that a source contains
+reaches a terminal as a control sequence: the other modules print by these functions alone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from quire.cli.context_options import write_flags, write_setting
-from quire.core.serialize import json_line, json_text, pick, printable, to_plain
+from quire.core.serialize import (
+    json_line,
+    json_text,
+    pick,
+    printable,
+    printable_text,
+    to_plain,
+)
 from quire.core.types import (
     AccessRule,
     Context,
@@ -78,6 +86,23 @@ def _announced() -> set[str]:
 def print_json(value: Any) -> None:
     """Print a result as JSON."""
     click.echo(json_text(value))
+
+
+def print_text(text: str) -> None:
+    """Print a text to the byte, as its receipt has it.
+
+    On a terminal its last line is ended, and control characters are shown instead of obeyed.
+    """
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        click.echo(printable_text(text), nl=bool(text) and not text.endswith("\n"))
+        return
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(text)
+        return
+    stream.write(text.encode("utf-8", "surrogatepass"))
+    stream.flush()
 
 
 def format_place(path: str, lines: Sequence[int]) -> str:
@@ -235,7 +260,7 @@ def print_context(result: Context, *, as_json: bool) -> None:
         )
     if not result.sources:
         note("nothing found" if not result.decisions else "nothing fits")
-    _write_exactly(result.text)
+    print_text(result.text)
     note(
         f"{result.tokens} of {result.available} tokens, {len(result.sources)} pieces, "
         f"{result.omitted} did not fit{', truncated' if result.truncated else ''}"
@@ -403,14 +428,3 @@ def _failures_and_notes(failed: Iterable[Failure], texts: Iterable[str]) -> None
 
 def _signals(signals: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {value}" for name, value in signals.items())
-
-
-def _write_exactly(text: str) -> None:
-    """Write a text to the byte, as its receipt has it; on a terminal its last line is ended."""
-    sys.stdout.flush()
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None or sys.stdout.isatty():
-        click.echo(text, nl=bool(text) and not text.endswith("\n"))
-        return
-    stream.write(text.encode("utf-8", "surrogatepass"))
-    stream.flush()

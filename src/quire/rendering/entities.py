@@ -176,7 +176,7 @@ def _xml_entity(passage: Passage) -> str:
         if line:
             attributes.append(f'line="{line}"')
     start = f"<entity {' '.join(attributes)}"
-    text = _text(passage, escape_gaps)
+    text = _text(passage, lambda text: escape_gaps(_escape_invalid(text)))
     if not text:
         return f"{start} />"
     return f"{start}>\n{_escape_xml(text)}\n</entity>"

@@ -202,14 +202,15 @@ _NESTED = rf"(?:{_BLANK}(?:>|(?:[-*+]|\d{{1,9}}[.)])(?=[ \t])))*?{_BLANK}"
 _BLOCK = re.compile(
     rf"{_START}({_NESTED})(\\*)"
     r"(?=`{3}|~{3}|\#|<|={2}|-{2}|\*{3}|_{3}"
-    rf"|[=-][ \t]*{_END}|(?:-[ \t]+){{2}}-|(?:\*[ \t]+){{2}}\*|_[ \t]+_)"
+    rf"|[=-][ \t]*{_END}|(?:-[ \t]+){{2}}-|(?:\*[ \t]+){{2}}\*|_[ \t]+_)(.)"
 )
-"""The beginning of a line that would start another Markdown block than a paragraph."""
+"""The beginning of a line that would start another Markdown block than a paragraph; its first
+character is part of the match, so that a line is escaped once."""
 
 
 def escape_paragraph(text: str) -> str:
     """Escape a text so that Markdown reads none of its lines as a heading, a fence or a rule."""
-    return _BLOCK.sub(r"\1\\\2", _CARRIAGE_RETURN.sub("\n", text))
+    return _BLOCK.sub(r"\1\\\2\3", _CARRIAGE_RETURN.sub("\n", text))
 
 
 def fence(text: str) -> str:
@@ -226,8 +227,8 @@ def _frames(*frames: str, nested: bool = True) -> Callable[[str], str]:
     With `nested` off, only at the very beginning of a line.
     """
     before = _NESTED if nested else _BLANK
-    pattern = re.compile(rf"{_START}({before})(\\*)(?={'|'.join(frames)})")
-    return lambda text: pattern.sub(r"\1\\\2", text)
+    pattern = re.compile(rf"{_START}({before})(\\*)(?={'|'.join(frames)})(.)")
+    return lambda text: pattern.sub(r"\1\\\2\3", text)
 
 
 # The summary of an entity stands outside its fence.

@@ -154,6 +154,7 @@ def _answer(
 
 
 def _note(text: str) -> None:
-    """Write a note to standard error as one line."""
-    line = " ".join(text.split())
-    click.echo(f"quire hook: {line}", err=True)
+    """Write a note to standard error as one line, which cannot steer a terminal."""
+    from quire.core.serialize import printable
+
+    click.echo(printable(f"quire hook: {' '.join(text.split())}"), err=True)

@@ -87,7 +87,8 @@ def test_a_golden_receipt_verifies_and_replays_in_its_project(project: Quire, fi
     receipt, text = load(file)
     viewer = make.REQUESTS[file.stem][-1] if "--viewer" in make.REQUESTS[file.stem] else None
     assert project.verify(receipt, text, viewer) == []
-    if receipts.read(receipt)["pipeline"] == PIPELINE:
+    # Pipeline 2 escapes more lines of sources; the golden project has none that it would.
+    if receipts.read(receipt)["pipeline"] in {1, PIPELINE}:
         context, differing = project.replay(receipt, viewer)
         assert (context.text, differing) == (text, []), "raise PIPELINE if this change is meant"
 
@@ -150,7 +151,7 @@ def test_another_pipeline_is_a_difference_between_receipts_but_not_in_a_replay(
     project: Quire,
 ) -> None:
     receipt, _ = load(GOLDEN / f"v{VERSION}" / "documents.json")
-    newer = {**receipt, "pipeline": receipt["pipeline"] + 1}
-    assert audit.diff_receipts(receipt, newer) == ["pipeline: 1 -> 2"]
+    newer = {**receipt, "pipeline": PIPELINE + 1}
+    assert audit.diff_receipts(receipt, newer) == [f"pipeline: 1 -> {PIPELINE + 1}"]
     newer["hash"] = receipts.receipt.receipt_hash(newer)
-    assert project.replay(newer)[1] == ["pipeline: 2 -> 1"]
+    assert project.replay(newer)[1] == [f"pipeline: {PIPELINE + 1} -> {PIPELINE}"]

@@ -298,12 +298,13 @@ CODE = Entity("function", "f", "f", 0, 1, (7, 9), parent=0)
 
 def candidate_of(at: int, thing: Thing) -> Candidate:
     kind, text, name, author, place = thing
-    attrs: dict[str, Any] = {
+    table: dict[str, dict[str, Any]] = {
         "memory": {"category": name, "importance": 500},
         "experience": {"domain": name, "goal": text, "lesson": f"x{text}", "outcome": "open"},
         "value": {"axis": "full", "size": 3},
         "commit": {"sha": "0123456789"},
-    }.get(kind, {})
+    }
+    attrs = table.get(kind, {})
     path = f"src/{name}" if kind == "code" else f".quire/{kind}/{at}"
     record = Record(f"r{at}", kind, path, author=author or None, attrs=attrs, paths=("a.py",))
     record = replace(record, title=text) if kind == "commit" else record
@@ -319,13 +320,6 @@ def candidate_of(at: int, thing: Thing) -> Candidate:
         crumbs=(name,) if kind.startswith("block") else (),
         section=SECTIONS[place],
         author="" if kind in {"commit", "value", "code"} else author,
-    )
-
-
-def one_word(author: str) -> str:
-    return "".join(
-        f"\\x{ord(char):02x}" if char in ":,[]` " else char
-        for char in (f"\\u{ord(char):04x}" if char in "\xa0\u3000" else char for char in author)
     )
 
 

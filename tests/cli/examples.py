@@ -82,11 +82,15 @@ def fits(expected: tuple[str, ...], printed: list[str]) -> bool:
 
 def run(example: Example, folder: Path, path: str, environment: Mapping[str, str]) -> str | None:
     """Run an example in a folder; return what was wrong, or None."""
+    own = {
+        "PATH": f"{path}{os.pathsep}{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(folder.parent / "config"),  # what others trust is not listed
+    }
     for step in example.steps:
         done = subprocess.run(
             ["bash", "-c", step.command],
             cwd=folder,
-            env={**os.environ, **environment, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
+            env={**os.environ, **environment, **own},
             capture_output=True,
             text=True,
             check=False,

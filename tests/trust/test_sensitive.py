@@ -66,7 +66,7 @@ TABLE = {
         "url": "address",
         "model": "endpoint",
         "key_env": "key",
-        "timeout": "endpoint",
+        "timeout": "safe",
         "retries": "endpoint",
     },
     "writer": {

@@ -159,7 +159,7 @@ class JudgeSettings:
     """llm: the model's name."""
     key_env: str = field(default="QUIRE_JUDGE_KEY", metadata=KEY)
     """llm: the environment variable that holds the key."""
-    timeout: float = field(default=20.0, metadata=ENDPOINT)
+    timeout: float = field(default=20.0, metadata=SAFE)
     """llm, mcp: seconds for one request."""
     retries: int = field(default=2, metadata=ENDPOINT)
     """llm: number of retries after a failure that may be temporary."""

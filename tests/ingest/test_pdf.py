@@ -130,7 +130,7 @@ def test_a_pdf_with_too_much_text_is_refused() -> None:
 
 def test_without_the_extra_the_reason_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
-    with pytest.raises(UnreadableFile, match=r"pip install 'quire\[docs\]'"):
+    with pytest.raises(UnreadableFile, match=r"pip install 'quire-context\[docs\]'"):
         read_pdf(pdf(["text"]))
 
 

@@ -63,7 +63,7 @@ def test_a_full_disk_is_told_and_loses_nothing(tree: Tree, disk: tuple[Path, Res
         assert full.stdout == ""
         assert full.stderr.count("\n") == 1, full.stderr
         assert "the disk is full" in full.stderr
-        assert "Free some room and run the same command again" in full.stderr
+        assert "free some space and run the same command again" in full.stderr
 
         with quire.open(tree.root, store=place / "store.db") as opened:
             assert opened.store.check() == []

@@ -19,7 +19,7 @@ from quire.core.paths import is_under
 from quire.core.protocols import Embedder, Store
 from quire.core.types import OWN_TIME, Document, FileEntry, IngestSettings, Progress, Skipped, Stamp
 from quire.errors import InputError, StoreError
-from quire.ingest import VERSION, compute_digest, missing_grammars, read, walk
+from quire.ingest import VERSION, close_readers, compute_digest, missing_grammars, read, walk
 from quire.system.clock import now_ns
 
 BATCH_CHARACTERS = 2_000_000
@@ -79,10 +79,13 @@ def index_files(
     changed = _read_changed(
         walk(root, under, settings), known, seen, tally, settings=settings, times=times
     )
-    for batch in _make_batches(changed):
-        _write_batch(store, space, batch, known)
-        paths = tuple(stamp.path for _, stamp in batch)
-        report(Progress("read", tally.indexed + tally.unchanged, paths=paths))
+    try:
+        for batch in _make_batches(changed):
+            _write_batch(store, space, batch, known)
+            paths = tuple(stamp.path for _, stamp in batch)
+            report(Progress("read", tally.indexed + tally.unchanged, paths=paths))
+    finally:
+        close_readers()
     paths_removed = set(_find_removed(known, seen, root, tally.skipped))
     removed = [stamp for path, stamp in known.items() if path in paths_removed]
     with store.write(space) as writer:
@@ -119,6 +122,7 @@ def count_stale(store: Store, space: str, root: Path, settings: IngestSettings) 
                 counts["changed"] += 1
             elif (stamp.size, stamp.mtime) != (file.size, file.mtime):
                 counts["changed"] += f"{prefix}{compute_digest(file)}" != _content_digest(stamp)
+    close_readers()
     counts["gone"] = sum(1 for _ in _find_removed(known, seen, root, skipped))
     return counts
 

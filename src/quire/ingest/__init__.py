@@ -2,11 +2,13 @@
 
 from quire.ingest.formats import compute_record_id, format_names
 from quire.ingest.grammar import missing_grammars
+from quire.ingest.pdf_process import close_readers
 from quire.ingest.read import compute_digest, read, read_text
 from quire.ingest.walk import walk
 
 __all__ = [
     "VERSION",
+    "close_readers",
     "compute_digest",
     "compute_record_id",
     "format_names",

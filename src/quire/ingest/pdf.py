@@ -1,67 +1,64 @@
 """Reader for PDF documents.
 
-Text is extracted page by page. The heading of a page is its number; there are no line numbers.
+Text is extracted page by page, in a child process. The heading of a page is its number; there are
+no line numbers.
 """
 
 from __future__ import annotations
 
 import re
-from threading import Lock
-from typing import Any
+from collections.abc import Sequence
+from importlib.util import find_spec
 
 from quire.core.types import MISSING_EXTRA, IngestSettings
-from quire.ingest import heading_splitter, prose_splitter
+from quire.ingest import heading_splitter, pdf_process, pdf_worker, prose_splitter
 from quire.ingest.decode import clean_text
 from quire.ingest.types import ParsedFile, SourceFile, UnreadableFile, clean_title
 
 # PDFium writes U+FFFE (older versions U+0002) for a hyphen together with the line end.
 HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:[-\u00ad]\n|[\ufffe\x02]\n?)([^\W\d_])")
-PDFIUM_LOCK = Lock()
-"""PDFium is not thread-safe."""
 
 
 def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
     """Extract the text of a PDF document and split it by pages."""
-    try:
-        import pypdfium2
-    except ImportError as error:
-        reason = f"{MISSING_EXTRA} to read PDF: pip install 'quire-context[docs]'"
-        raise UnreadableFile(reason) from error
-    with PDFIUM_LOCK:
-        try:
-            document = pypdfium2.PdfDocument(source.data)
-        except pypdfium2.PdfiumError as error:
-            raise UnreadableFile(_explain(str(error))) from error
-        try:
-            pages = _extract_pages(document, settings)
-            title = clean_title(document.get_metadata_value("Title") or "")
-        except pypdfium2.PdfiumError as error:
-            raise UnreadableFile(f"broken PDF: {error}") from error
-        finally:
-            document.close()
+    if find_spec("pypdfium2") is None:
+        raise UnreadableFile(f"{MISSING_EXTRA} to read PDF: pip install 'quire-context[docs]'")
+    pages, title = _extract_pages(source.data, settings)
     if not any(pages):
         raise UnreadableFile("PDF without text (scanned?)")
+    return build_reading(pages, title, settings)
+
+
+def build_reading(pages: Sequence[str], title: str, settings: IngestSettings) -> ParsedFile:
+    """Build the reading of a document from the text of its pages."""
     text, blocks = _join_pages(pages)
     return ParsedFile(
         text, tuple(heading_splitter.split(text, blocks, settings)), title=title, line_map=()
     )
 
 
-def _extract_pages(document: Any, settings: IngestSettings) -> list[str]:
-    pages = []
+def _extract_pages(data: bytes, settings: IngestSettings) -> tuple[list[str], str]:
+    """Return the text of each page, and the title."""
+    pages: list[str] = []
+    title = failure = ""
     total = 0
-    for index in range(len(document)):
-        page = document[index]
-        content = page.get_textpage()
-        pages.append(_clean_page(content.get_text_range()))
-        content.close()
-        page.close()
-        total += len(pages[-1])
-        if total > settings.max_bytes:
-            raise UnreadableFile(
-                f"PDF with text over the limit of {settings.max_bytes} ([ingest] max_bytes)"
-            )
-    return pages
+    with pdf_process.PROCESS.extract(data) as frames:
+        for kind, text in frames:
+            if kind == pdf_worker.PAGE:
+                pages.append(_clean_page(text))
+                total += len(pages[-1])
+            elif kind == pdf_worker.TITLE:
+                title = clean_title(text)
+            else:
+                opened = kind != pdf_worker.NOT_OPENED
+                failure = f"broken PDF: {text}" if opened else _explain(text)
+            if total > settings.max_bytes:
+                raise UnreadableFile(
+                    f"PDF with text over the limit of {settings.max_bytes} ([ingest] max_bytes)"
+                )
+    if failure:
+        raise UnreadableFile(failure)
+    return pages, title
 
 
 def _clean_page(text: str) -> str:
@@ -71,7 +68,7 @@ def _clean_page(text: str) -> str:
     return text.replace("\ufffe", "-").replace("\x02", "-").strip()
 
 
-def _join_pages(pages: list[str]) -> tuple[str, list[heading_splitter.TextBlock]]:
+def _join_pages(pages: Sequence[str]) -> tuple[str, list[heading_splitter.TextBlock]]:
     parts = []
     blocks = []
     at = 0

@@ -102,9 +102,12 @@ def add_items(
             insertions.append((content.start + 1, item_text + comma))
         else:
             insertions.append((content.end - 1, comma + item_text))
-    for at, item_text in reversed(insertions):
-        text = text[:at] + item_text + text[at:]
-    return text.encode()
+    parts = []
+    end = 0
+    for at, item_text in insertions:
+        parts += [text[end:at], item_text]
+        end = at
+    return "".join([*parts, text[end:]]).encode()
 
 
 def _content(text: str, result: _Value | None) -> _Value | None:

@@ -13,8 +13,12 @@ import select
 import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -208,3 +212,38 @@ def user_config_folder(environment: Mapping[str, str]) -> Path | None:
     if environment.get("HOME"):
         return Path(environment["HOME"], ".config")
     return Path(environment["APPDATA"]) if environment.get("APPDATA") else None
+
+
+def limit_memory(size: int) -> None:
+    """Let this process have at most so many bytes, and write no core file, where that is possible.
+
+    What asks for more is refused or ends the process. Windows has no such limit, and macOS does not
+    keep it: there `peak_memory` has to be watched.
+    """
+    resource = _resource()
+    if resource is None:
+        return
+    for name, value in (("RLIMIT_AS", size), ("RLIMIT_CORE", 0)):
+        kind = getattr(resource, name, None)
+        if kind is not None:
+            _, hard = resource.getrlimit(kind)
+            limit = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            with suppress(ValueError, OSError):
+                resource.setrlimit(kind, (limit, hard))
+
+
+def peak_memory() -> int:
+    """Return the most bytes that this process has had in memory; 0 where that is not known."""
+    resource = _resource()
+    if resource is None:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)
+
+
+def _resource() -> Any:
+    """Return the module of limits and usage; None on Windows."""
+    try:
+        return import_module("resource")
+    except ImportError:
+        return None

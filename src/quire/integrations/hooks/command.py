@@ -1,8 +1,9 @@
 """The command `quire hook`, which always answers in time.
 
 A hook stands between a person and their assistant, so it never blocks: whatever goes wrong, it
-exits with 0 and an answer that changes nothing, and writes one line to standard error. A timer in
-a thread of its own enforces the deadline. Standard output carries the answer alone.
+exits with 0 and an answer that changes nothing, and writes one line to standard error. The answer
+is computed in a child process, so that nothing holds off the deadline. Standard output carries the
+answer alone.
 """
 
 from __future__ import annotations
@@ -11,59 +12,20 @@ import io
 import json
 import os
 import sys
-import threading
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import redirect_stdout
-from types import TracebackType
-from typing import IO, Any, NoReturn, Self
+from typing import IO, Any, NoReturn
 
 import click
 
 from quire.integrations.clients import CLIENTS, EVENTS, HOOK_CLIENTS
-from quire.integrations.hooks import payloads
+from quire.integrations.hooks import deadline, payloads
 
 TIMEOUT = 2.0
 MAX_INPUT_BYTES = 16 * 1024 * 1024
-
-
-class Answer:
-    """An answer that is sent once: by the hook, or by the timer if the hook is too slow."""
-
-    def __init__(self, seconds: float, out: IO[str]) -> None:
-        self._seconds = seconds
-        self._out = out
-        self._sent = False
-        self._lock = threading.Lock()
-        self._timer = threading.Timer(seconds, self._time_out)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Self:
-        self._timer.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._timer.cancel()
-
-    def send(self, answer: Mapping[str, Any], note: str = "") -> None:
-        """Write the answer, unless one was written already."""
-        with self._lock:
-            if self._sent:
-                return
-            self._sent = True
-            self._out.write(json.dumps(answer) + "\n")
-            self._out.flush()
-            if note:
-                _note(note)
-
-    def _time_out(self) -> NoReturn:
-        self.send(payloads.EMPTY, f"no answer within {self._seconds:g} seconds")
-        # At once: what the hook waits for may never come.
-        os._exit(0)
+OWN_PROCESS = "own process"
+"""Given to a command that is all that its process does, so that the process may be copied."""
+_EMPTY = json.dumps(payloads.EMPTY)
 
 
 class FailOpen(click.Command):
@@ -117,18 +79,39 @@ def hook(*, event: str, client: str, timeout: float, **options: Any) -> None:
     failing test or build of a session, what went wrong before. Never blocks: on any error the
     answer is empty.
     """
-    with Answer(timeout, sys.stdout) as answer, redirect_stdout(io.StringIO()):
-        try:
-            content, notes = _answer(event, client, options)
-        except Exception as error:  # noqa: BLE001  # no error may stop the assistant
-            answer.send(payloads.EMPTY, str(error) or type(error).__name__)
+    out = sys.stdout  # while the answer is computed, what is printed goes nowhere
+
+    def work() -> str:
+        with redirect_stdout(io.StringIO()):
+            try:
+                content, notes = _answer(event, client, options)
+            except Exception as error:  # noqa: BLE001  # no error may stop the assistant
+                content, notes = payloads.EMPTY, (str(error) or type(error).__name__,)
+        if notes:
+            _note("; ".join(notes))
+        return json.dumps(content)
+
+    def give_up(reason: str = f"no answer within {timeout:g} seconds") -> None:
+        _send(out, _EMPTY)
+        _note(reason)
+
+    if click.get_current_context().obj != OWN_PROCESS or not deadline.CAN_FORK:
+        _send(out, deadline.run_with_timer(work, timeout, give_up))
+        return
+    try:
+        answer = deadline.run_in_child(work, timeout)
+    except TimeoutError:
+        give_up()
+    else:
+        if answer is None:
+            give_up("it ended without an answer")
         else:
-            answer.send(content, "; ".join(notes))
+            _send(out, answer)
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
     """Run the hook as a process of its own, which exits as soon as it has answered."""
-    code = hook.main([*arguments], prog_name="quire hook", standalone_mode=False)
+    code = hook.main([*arguments], prog_name="quire hook", standalone_mode=False, obj=OWN_PROCESS)
     sys.stdout.flush()
     sys.stderr.flush()
     # Without the interpreter's cleanup: the assistant waits for the end of this process.
@@ -151,6 +134,11 @@ def _answer(
         raise InputError(f"{client.title} takes no context at {event}")
     page = pages.build(client, event, payload, pages.HookOptions(**options))
     return payloads.format_answer(client.hooks, event, payload, page.text), page.notes
+
+
+def _send(out: IO[str], answer: str) -> None:
+    out.write(answer + "\n")
+    out.flush()
 
 
 def _note(text: str) -> None:

@@ -24,6 +24,8 @@ from quire.pipeline.sections import filter_of
 from quire.pipeline.validate import DEFAULT_RECIPE, check, check_filter, is_a
 
 DEFAULT_MODEL = tokens.DEFAULT_MODEL
+MAX_QUERY_LENGTH = 100_000
+"""Characters of a query. A longer one is a document: what it asks for cannot be told."""
 SEARCH_OPTIONS = (*FILTERS, "where", "viewer", "exact")
 """The options of a context that a search has as well."""
 OWN_PARTS = ("history", "system")
@@ -89,6 +91,11 @@ def resolve_search(query: str, k: int, options: Mapping[str, Any]) -> ResolvedRe
 def _checked_query(query: object, hint: str) -> str:
     if not isinstance(query, str) or not query.strip():
         raise InputError("the query is empty", hint=hint)
+    if len(query) > MAX_QUERY_LENGTH:
+        raise InputError(
+            f"the query has {len(query)} characters; at most {MAX_QUERY_LENGTH} are allowed",
+            hint="ask a shorter question",
+        )
     try:
         query.encode()
     except UnicodeEncodeError as error:

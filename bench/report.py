@@ -107,7 +107,7 @@ def circumstances() -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "sqlite": apsw.sqlite_lib_version(),
-        "quire": version("quire"),
+        "quire": version("quire-context"),
     }
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.conftest import Forest, Tree
 
 LIMIT = 90.0
-INTERRUPTED = "quire: interrupted; what was written is kept, run again to go on"
+INTERRUPTED = "quire: interrupted; finished work is kept, run the command again to continue"
 
 
 def status(tree: Tree) -> Status | None:

@@ -12,6 +12,7 @@ from quire.core import globs
 from quire.ingest import languages, secrets
 from quire.integrations.hooks import failures
 from quire.memory import postmortems
+from quire.rendering import escape
 from tests.growth.patterns import Use, collect_calls, collect_uses, find_slow
 
 BOUNDED: Mapping[str, str] = {
@@ -36,7 +37,15 @@ def made_patterns() -> Mapping[tuple[str, str], Iterable[re.Pattern[Any]]]:
     families = [languages.get_family(name) for name in languages.FAMILIES]
     rules = [globs.compile_rules(glob.encode() for glob in group) for group in HOSTILE_GLOBS]
     matchers = [matcher for rule in rules if rule for matcher in (rule.files, rule.folders)]
+    closures = (escape._escape_sources, escape._escape_template, escape._escape_labels)
+    frames = [
+        cell.cell_contents
+        for function in closures
+        for cell in function.__closure__ or ()
+        if isinstance(cell.cell_contents, re.Pattern)
+    ]
     return {
+        ("quire.rendering.escape._frames", "search"): frames,
         ("quire.ingest.languages.FAMILIES.definition", "match"): [
             item.definition for item in families
         ],
@@ -75,6 +84,7 @@ COMPILED_AT_RUN_TIME = {
     "quire.integrations.hooks.failures:find_tools",
     "quire.integrations.hooks.failures:guess_domain",
     "quire.memory.postmortems:_count_words",
+    "quire.rendering.escape:_frames",
 }
 
 USES = collect_uses(made_patterns())

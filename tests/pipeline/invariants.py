@@ -13,6 +13,7 @@ from rs_bpe.bpe import openai
 
 from quire import packing, rendering, tokens
 from quire.core.protocols import Counter
+from quire.core.serialize import escape_json
 from quire.core.types import Candidate, Chunk, Context, Decision, Piece, Recipe
 
 STEPS = {"rank", "depth", "dedup", "group", "pack", "fit"}
@@ -167,7 +168,9 @@ def said(shown: Shown, recipe: Recipe) -> str:
             {"path": path, "runs": [run.json(metadata=metadata) for run in runs]}
             for path, runs in documents
         ]
-        return json.dumps({"documents": data}, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps({"documents": data}, ensure_ascii=False, separators=(",", ":"))
+        assert json.loads(escape_json(text)) == json.loads(text), "escaped, it means the same"
+        return escape_json(text)
     return "\n".join(
         f"[DOC: {path}]\n" + "".join(run.marked(metadata=metadata) for run in runs)
         for path, runs in documents

@@ -124,6 +124,6 @@ def test_a_tree_names_what_is_around_a_definition() -> None:
     outlines = {"x": Outline((whole, cart, total, plain)), "y": Outline((whole, plain))}
     text = render_codemap([("b.py", "y", 1), ("a\n.py", "x", 2), ("a\n.py", "x", 2)], outlines)
     assert text == (
-        "a\\n.py:\n  2: class Cart:\n    4: def total(self) -> int:\n\nb.py:\n  9: function f\n"
+        "a\\x0a.py:\n  2: class Cart:\n    4: def total(self) -> int:\n\nb.py:\n  9: function f\n"
     )
     assert render_codemap([], outlines) == ""

@@ -19,9 +19,9 @@ from bench import cache
 from quire.core import hashing
 
 MADE_BY = (
-    *("ingest", "embed", "store/words.py", "store/postings.py", "store/sqlite/schema.py"),
-    *("values/kept.py", "values/outline.py", "values/settings.py"),
-    *("indexing.py", "hashes.py", "globs.py"),
+    *("ingest", "embed", "store/index/analyzer.py", "store/index/postings.py"),
+    *("store/sqlite/schema.py", "indexing/files.py", "core/hashing.py", "core/globs.py"),
+    *("core/types/records.py", "core/types/outline.py", "core/types/settings.py"),
 )
 """What decides over the content of a store."""
 BATCH = 256

@@ -32,6 +32,8 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any, Self
 
+MAX_LISTED = 12
+"""Beside a near name, no more choices than this are listed."""
 _OPTION = re.compile(r"\{([a-z_.]+)\}")
 
 
@@ -76,8 +78,10 @@ class QuireError(Exception):
         text = ": ".join(part for part in parts if part)
         if self.allowed:
             near = get_close_matches(str(self.value), self.allowed, n=1)
-            suggestion = f"did you mean {near[0]!r}? " if near else ""
-            text += f"; {suggestion}choose from {', '.join(self.allowed)}"
+            if near:
+                text += f"; did you mean {near[0]!r}?"
+            if not near or len(self.allowed) <= MAX_LISTED:
+                text += f"{'' if near else ';'} choose from {', '.join(self.allowed)}"
         if self.hint:
             text += f"; {_OPTION.sub(lambda option: name(option[1]), self.hint)}"
         return text

@@ -15,7 +15,7 @@ from quire.cli.main import main
 from quire.errors import InputError, QuireError
 from quire.pipeline import notes as pipeline_notes
 
-from .test_streams import on_a_terminal
+from .terminal import on_a_terminal
 
 if TYPE_CHECKING:
     from tests.conftest import Tree

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from .terminal import on_a_terminal
 
 if TYPE_CHECKING:
     from tests.conftest import Tree
@@ -23,31 +24,6 @@ def indexed(tree: Tree) -> Tree:
     tree.fill(NOTES)
     tree.index()
     return tree
-
-
-def on_a_terminal(tree: Tree, *arguments: str) -> tuple[int, str]:
-    """Run a command whose standard error is a terminal; return its exit code and the output."""
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [tree.command, *arguments],
-        cwd=tree.root,
-        stdin=slave,
-        stdout=subprocess.DEVNULL,
-        stderr=slave,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
-    )
-    os.close(slave)
-    shown = bytearray()
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:  # on Linux: the other end was closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(master)
-    return process.wait(60), shown.decode()
 
 
 def test_a_bar_is_shown_on_a_terminal(tree: Tree) -> None:

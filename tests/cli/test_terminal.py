@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
 import subprocess
 from pathlib import Path
@@ -11,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Tree
+
+from .terminal import on_a_terminal
 
 TITLE = "\x1b]0;owned\x07"
 REVERSED = "\u202egnp"
@@ -39,31 +39,12 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     return tree
 
 
-def on_a_terminal(tree: Tree, *arguments: str) -> str:
+def shown_on_a_terminal(tree: Tree, *arguments: str) -> str:
     """Run a command all of whose streams are a terminal, and return what that was sent."""
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [tree.command, *arguments],
-        cwd=tree.root,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
-    )
-    os.close(slave)
-    sent = bytearray()
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:  # on Linux: the other end was closed
-            break
-        if not part:
-            break
-        sent += part
-    os.close(master)
-    assert process.wait(60) in {0, 1}, sent
+    code, sent = on_a_terminal(tree, *arguments, stdout=True)
+    assert code in {0, 1}, sent
     # A terminal ends each line in both characters.
-    return sent.decode().replace("\r\n", "\n").replace("\r\n", "\n")
+    return sent.replace("\r\n", "\n").replace("\r\n", "\n")
 
 
 COMMANDS = [
@@ -90,7 +71,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_a_terminal_is_not_steered(harbour: Tree, arguments: tuple[str, ...]) -> None:
-    sent = STYLES.sub("", on_a_terminal(harbour, *arguments))
+    sent = STYLES.sub("", shown_on_a_terminal(harbour, *arguments))
     found = HIDDEN.search(sent)
     assert found is None, sent[max(0, found.start() - 40) : found.end() + 40]
     if arguments[0] in {"assemble", "premortem", "search", "memory"}:
@@ -99,7 +80,7 @@ def test_a_terminal_is_not_steered(harbour: Tree, arguments: tuple[str, ...]) ->
 
 
 def test_a_file_with_windows_line_ends_looks_as_usual(harbour: Tree) -> None:
-    assert "The buoy\nrings\n" in on_a_terminal(harbour, "assemble", "rings")
+    assert "The buoy\nrings\n" in shown_on_a_terminal(harbour, "assemble", "rings")
 
 
 @pytest.mark.parametrize("recipe", ["documents", "agent"])

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from quire.core.protocols import View
+from quire.core.protocols import View, Writer
 from quire.core.types import (
     OPEN,
+    Document,
     Experience,
     Filter,
     ImportResult,
@@ -70,8 +71,7 @@ class Experiences:
             experience = experiences.start(values, at=at, author=author, acl=acl)
             if view.records([experience.id]):
                 raise InputError(f"this experience was already started: {experience.id}")
-            written = [experiences.to_document(experience, self._authoring.split)]
-            put_documents(writer, written)
+            written = self._put(writer, experience)
         return Written(experience, self._authoring.embed_written(viewer, written))
 
     def update(
@@ -102,8 +102,7 @@ class Experiences:
         with self._authoring.transaction(viewer) as (writer, view):
             self._check(changes, allow_secret=allow_secret)
             experience = experiences.update(_find_changeable(view, experience_id), changes, at=at)
-            written = [experiences.to_document(experience, self._authoring.split)]
-            put_documents(writer, written)
+            written = self._put(writer, experience)
         return Written(experience, self._authoring.embed_written(viewer, written))
 
     def resolve(
@@ -131,9 +130,13 @@ class Experiences:
             self._check(values, allow_secret=allow_secret)
             old = _find_changeable(view, experience_id)
             experience = experiences.resolve(old, outcome, values, at=at)
-            written = [experiences.to_document(experience, self._authoring.split)]
-            put_documents(writer, written)
+            written = self._put(writer, experience)
         return Written(experience, self._authoring.embed_written(viewer, written))
+
+    def _put(self, writer: Writer, experience: Experience) -> list[Document]:
+        written = [experiences.to_document(experience, self._authoring.split)]
+        put_documents(writer, written)
+        return written
 
     def get(self, experience_id: str, *, viewer: Viewer | str | None = None) -> Experience:
         """Return one experience by its id, or by an unambiguous beginning of it."""

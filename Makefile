@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 RUN_STAMP := $(VENV)/.installed-to-run
 PEERS := .venv-peers
+RELEASE := .venv-release
+LOCKED := .venv-locked
 WORKERS ?= 2
 
-.PHONY: install demo quick test check bench bench-evidence soak clean
+.PHONY: install demo quick test check bench bench-evidence soak lock licenses sbom audit clean
 
 install: $(STAMP)
 
@@ -46,12 +48,18 @@ test: check
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=90 --skip-covered
 
+# B101: invariants are asserted. B404: an import runs nothing; each call of subprocess says why it
+# may be made. B608, only in the store: statements are put together from names and numbers of our own.
+BANDIT = $(BIN)/bandit --quiet --skip B101,B404
+
 # What needs no test to run: types, style, and which package may import which.
 check: install
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BANDIT) --recursive src --exclude src/quire/store/sqlite
+	$(BANDIT),B608 --recursive src/quire/store/sqlite
 
 bench: install $(PEERS)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
@@ -71,5 +79,38 @@ soak: install
 	QUIRE_CASES=100000 $(BIN)/pytest -n $(WORKERS) tests/store -k "interference"
 	QUIRE_INTERFERENCE_STORES=1200 $(BIN)/pytest -n $(WORKERS) tests/workspace/test_interference.py
 
+# The versions and hashes that the container and a release are made of; ARGS=--upgrade takes newer ones.
+LOCK = $(RELEASE)/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --custom-compile-command "make lock" $(ARGS)
+lock: $(RELEASE)/.installed
+	$(LOCK) pyproject.toml --extra all --output-file requirements/run.txt
+	$(LOCK) pyproject.toml --extra all --extra dev --constraints requirements/run.txt \
+		--output-file requirements/dev.txt
+	$(LOCK) --group release --output-file requirements/release.txt
+
+$(RELEASE)/.installed: requirements/release.txt
+	test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
+	touch $@
+
+# Which licences the locked packages have, as their own metadata say.
+licenses: install
+	$(BIN)/python docs/make_licenses.py
+
+# What a release is made of, in CycloneDX: an environment that holds what the lock says and nothing else.
+sbom: $(RELEASE)/.installed
+	rm -rf $(LOCKED)
+	$(PYTHON) -m venv --without-pip $(LOCKED)
+	$(RELEASE)/bin/python -m pip --python $(LOCKED)/bin/python install --quiet --disable-pip-version-check \
+		--require-hashes -r requirements/run.txt
+	mkdir -p dist
+	$(RELEASE)/bin/cyclonedx-py environment $(LOCKED)/bin/python --pyproject pyproject.toml \
+		--mc-type application --output-reproducible --output-format JSON --output-file dist/quire-context.cdx.json
+
+# Known vulnerabilities of the locked packages; this asks a service, so it is no part of `make test`.
+audit: $(RELEASE)/.installed
+	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements/run.txt
+	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements/release.txt
+
 clean:
-	rm -rf $(VENV) $(PEERS) .quire .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(RELEASE) $(LOCKED) .quire .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -204,7 +204,7 @@ def list_files(repository: Repository) -> Iterator[str]:
 
 def is_ancestor(repository: Repository, sha: str) -> bool:
     """Return whether a commit is part of the newest one's history."""
-    completed = subprocess.run(  # noqa: S603 - a fixed command, by its path
+    completed = subprocess.run(  # nosec B603  # noqa: S603 - a fixed command, by its path
         _build_command("merge-base", "--is-ancestor", sha, repository.head),
         env=_build_environment(repository),
         capture_output=True,
@@ -230,7 +230,7 @@ def _discover(root: Path) -> str:
     facts = ("--absolute-git-dir", "--is-bare-repository", "--is-shallow-repository", "HEAD")
     position = ("--symbolic-full-name", "HEAD", "--show-prefix")
     try:
-        completed = subprocess.run(  # noqa: S603 - a fixed command, by its path
+        completed = subprocess.run(  # nosec B603  # noqa: S603 - a fixed command, by its path
             _build_command("rev-parse", *facts, *position),
             cwd=root,
             env={**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
@@ -311,7 +311,7 @@ def _run(
     """Run a git command and give its output; raise NoHistoryError if it fails."""
     with TemporaryFile() as stderr:
         try:
-            process = subprocess.Popen(  # noqa: S603 - a fixed command, by its path
+            process = subprocess.Popen(  # nosec B603  # noqa: S603 - a fixed command, by its path
                 _build_command("--bare", *arguments),
                 stdin=subprocess.DEVNULL if stdin is None else stdin,
                 stdout=subprocess.PIPE,

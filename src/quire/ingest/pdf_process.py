@@ -73,7 +73,7 @@ class PdfProcess:
         if self._child is None:
             command = [sys.executable, "-P", pdf_worker.__file__, str(ROOT)]
             try:
-                self._child = subprocess.Popen(  # noqa: S603  # our own program
+                self._child = subprocess.Popen(  # nosec B603  # noqa: S603  # our own program
                     [*command, str(MAX_MEMORY), str(MAX_SECONDS)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,

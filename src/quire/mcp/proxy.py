@@ -36,7 +36,7 @@ Child = subprocess.Popen[bytes]
 def run(command: Sequence[str], lookup: ContextLookup, *, first: bool = False) -> int:
     """Run another server behind the proxy; return its exit code."""
     try:
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - the user typed it
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # nosec B603  # noqa: S603 - the user typed it
     except (OSError, ValueError) as error:
         raise InputError(
             f"{command[0]} cannot be run: {error}", value=command[0], hint="put `--` before it"

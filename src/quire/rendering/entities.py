@@ -183,13 +183,13 @@ def _xml_entity(passage: Passage) -> str:
 
 
 def _attribute(text: str) -> str:
-    from xml.sax.saxutils import quoteattr  # late: it loads a web client
+    from xml.sax.saxutils import quoteattr  # nosec B406  # writes XML; late: it loads a web client
 
     return _HIDDEN.sub(lambda match: f"&#{ord(match[0])};", quoteattr(_escape_invalid(text)))
 
 
 def _escape_xml(text: str) -> str:
-    from xml.sax.saxutils import escape  # late: it loads a web client
+    from xml.sax.saxutils import escape  # nosec B406  # writes XML; late: it loads a web client
 
     return escape(_escape_invalid(text), {"\r": "&#13;"})
 

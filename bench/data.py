@@ -29,22 +29,22 @@ def folder() -> Path | None:
 
 def documents(task: str) -> Iterator[tuple[str, str]]:
     """Give path and text of each document of a task."""
-    for row in _lines(task, "docs.jsonl"):
+    for row in lines(task, "docs.jsonl"):
         yield row["path"], row["text"]
 
 
 def tree(task: str, corpus: int = 0) -> list[tuple[str, str]]:
     """Give path and text of every file of one tree: a task's largest is number 0."""
-    trees = sorted(_lines(task, "trees.jsonl"), key=lambda one: (-len(one["files"]), one["corpus"]))
+    trees = sorted(lines(task, "trees.jsonl"), key=lambda one: (-len(one["files"]), one["corpus"]))
     if not trees:
         return list(documents(task))
-    texts = {blob["sha"]: blob["text"] for blob in _lines(task, "blobs.jsonl")}
+    texts = {blob["sha"]: blob["text"] for blob in lines(task, "blobs.jsonl")}
     return [(path, texts[sha]) for path, sha in trees[corpus]["files"]]
 
 
 def queries(count: int) -> list[str]:
     """Give real questions, the same ones every time."""
-    found = [row["text"] for task in QUERIES_FROM for row in _lines(task, "queries.jsonl")]
+    found = [row["text"] for task in QUERIES_FROM for row in lines(task, "queries.jsonl")]
     random.Random(1).shuffle(found)
     return found[:count]
 
@@ -68,7 +68,8 @@ def _passages(task: str) -> Iterator[str]:
             yield held[: 4 * PASSAGE]
 
 
-def _lines(task: str, file: str) -> list[dict[str, Any]]:
+def lines(task: str, file: str) -> list[dict[str, Any]]:
+    """Read one file of JSON lines of a task."""
     where = folder()
     assert where is not None, "real data is asked for only where BENCH_DATA is set"
     with tarfile.open(where / "dev" / f"{task}.tar.xz", "r:xz") as packed:

@@ -7,7 +7,7 @@ and vectors by their text, so that cutting the text in another way embeds only w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,25 +30,26 @@ BATCH = 256
 @contextmanager
 def opened(task: str, corpus: str, documents: Iterable[Any], *, embed: bool) -> Iterator[Any]:
     """Open the store of a corpus; it is made when it is not there."""
-    home = cache.folder() / "evidence" / f"{task}-{_code()}-{'vectors' if embed else 'words'}"
+    home = cache.folder() / "evidence" / f"{task}-{code_name()}-{'vectors' if embed else 'words'}"
     folder = home / hashing.identifier("corpus", corpus)[:16]
     done = folder.with_suffix(".done")
     if not done.exists():
         for document in documents:
-            _write(folder, document.path, document.text)
+            write_document(folder, document.path, document.text)
         (folder / ".quire").mkdir(parents=True, exist_ok=True)  # the root, whatever is above
     with quire.open(folder) as store:
         if not done.exists():
             store.index(embed=False)
             if embed:
-                _embed(store)
+                embed_missing(store)
             told = store.index(embed=embed)
             lines = [f"{one.path}: {one.reason}\n" for one in told.skipped]
             done.write_text("".join(lines), "utf-8", errors="backslashreplace")
         yield store
 
 
-def _write(folder: Path, path: str, text: str) -> None:
+def write_document(folder: Path, path: str, text: str) -> None:
+    """Write a document as a file, below the folder alone."""
     file = folder / path
     if not file.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"a document's path leads out of its corpus: {path}")
@@ -56,7 +57,7 @@ def _write(folder: Path, path: str, text: str) -> None:
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
-def _embed(store: Any) -> None:
+def embed_missing(store: Any) -> None:
     """Give every text its vector: a kept one, else a new one that is kept from now on."""
     embedder = store.embedder()
     kept = apsw.Connection(str(cache.folder() / "evidence-vectors.db"))
@@ -87,12 +88,12 @@ def _embed(store: Any) -> None:
     kept.close()
 
 
-def _code() -> str:
+def code_name(made_by: Sequence[str] = MADE_BY) -> str:
     """Name the code that makes stores by its content."""
     home = Path(quire.__file__).parent
     files = sorted(
         file
-        for name in MADE_BY
+        for name in made_by
         for file in ([home / name] if name.endswith(".py") else (home / name).rglob("*.py"))
     )
     return hashing.identifier("code", *(file.read_text("utf-8") for file in files))[:12]

@@ -45,7 +45,7 @@ def corpus(
     for path, text in documents:
         tree.write(path if path.endswith(".md") else f"{path}.txt", text)
     tree.index()
-    own = [row["text"] for row in data._lines(task, "queries.jsonl")]
+    own = [row["text"] for row in data.lines(task, "queries.jsonl")]
     titles = [" ".join(text.split()[:12]) for _, text in documents[::17]]
     with tree.open() as found:
         yield found, (own or titles)[:QUERIES]

@@ -24,7 +24,7 @@ pytestmark = [
 def documents(task: str, folder: Path) -> list[dict[str, Any]]:
     from bench import data
 
-    rows = data._lines(task, "docs.jsonl")
+    rows = data.lines(task, "docs.jsonl")
     for row in rows:
         place = folder / row["path"]
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ BOUNDED: Mapping[str, str] = {
     # pattern: why the length of what it reads is bounded
     "quire.ingest.grammar.references.CONDITIONAL_CAPTURES": "31 characters before a name",
     "quire.ingest.prose_splitter.LAST_WORD": "12 characters before a stop",
+    "quire.ingest.secrets.SERVICE_NAME": "48 characters before a value",
     "quire.retrieval.linked._SENTENCE_START": "4 characters before a name",
     "quire.rules.expressions._PART": "a key of at most 2,000 characters, each quote in it closed",
     "quire.ingest.languages.FAMILIES.definition": "the first 400 characters of a line",
@@ -79,7 +80,7 @@ COMPILED_AT_RUN_TIME = {
     "quire.core.globs:_class_codes",
     "quire.core.globs:_shortcut",
     "quire.ingest.languages:get_family",
-    "quire.ingest.secrets:_find_all",
+    "quire.ingest.secrets:_find_tokens",
     "quire.integrations.hooks.failures:failed_tool",
     "quire.integrations.hooks.failures:find_tools",
     "quire.integrations.hooks.failures:guess_domain",

@@ -9,7 +9,12 @@ reason names the line and the kind, never the secret itself.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from urllib.parse import unquote
+
+from quire.ingest.token_formats import SERVICES, TOKENS
 
 HOW_TO_INCLUDE = "`[ingest] secrets = true` includes it"
 
@@ -50,29 +55,12 @@ SECRET_NAMES = (
 )
 EXAMPLE_NAMES = (".env.*example*", ".env.*sample*", ".env.*template*", ".env.dist", ".env.tpl")
 
-TOKENS = (
-    # kind, a substring that each token has, pattern
-    ("an AWS access key", "AKIA", r"\bAKIA[A-Z2-7]{16}\b"),
-    ("an AWS access key", "ASIA", r"\bASIA[A-Z2-7]{16}\b"),
-    *(
-        ("a GitHub token", f"gh{owner}_", rf"\bgh{owner}_[A-Za-z0-9]{{36,255}}\b")
-        for owner in "pousr"
-    ),
-    ("a GitHub token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b"),
-    ("a GitLab token", "glpat-", r"\bglpat-[A-Za-z0-9_-]{20,}"),
-    ("a Slack token", "xox", r"\bxox[abeoprs]-[0-9]{8,}-[0-9A-Za-z-]{16,}"),
-    ("a Slack hook", "hooks.slack.com", r"hooks\.slack\.com/services/T\w{8,}/B\w{8,}/\w{20,}"),
-    ("an Anthropic key", "sk-ant-", r"\bsk-ant-[a-z0-9]+-[A-Za-z0-9_-]{60,}"),
-    ("an OpenAI key", "T3BlbkFJ", r"\bsk-[A-Za-z0-9_-]{0,120}T3BlbkFJ[A-Za-z0-9_-]{16,}"),
-    ("an OpenAI key", "sk-proj-", r"\bsk-proj-[A-Za-z0-9_-]{40,}"),
-    ("a Google key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
-    ("a Google token", "GOCSPX-", r"\bGOCSPX-[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])"),
-    ("a Stripe key", "k_live_", r"\b[rs]k_live_[A-Za-z0-9]{24,}\b"),
-    ("an npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("a PyPI token", "pypi-AgE", r"\bpypi-AgE[A-Za-z0-9_-]{60,}"),
-    ("a Hugging Face token", "hf_", r"\bhf_[A-Za-z0-9]{34}\b"),
-    ("a SendGrid key", "SG.", r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b"),
+# A token is part of a run of characters at least this long; few texts have many.
+LONG_RUN = re.compile(r"[A-Za-z0-9_+/=.~:@%|$?&;-]{16,}+")
+SIGN_OF_TOKEN = re.compile(
+    "[0-9]|hf_|api_org_|A(?:KIA|SIA|BIA|CCA)|gl[a-z]{1,5}-|LTAI|dckr_|ico-|_(?:live|secret)_"
 )
+"""Tokens have digits; only those of Hugging Face and short ones may have none."""
 
 # The body is required: a manual that shows only the first line holds no key. A header is read in
 # one way, up to the end of its line or the backslash of an escaped one; only the last one before
@@ -84,27 +72,66 @@ PRIVATE_KEY = re.compile(
     rf"(?:{KEY_HEADER}[^\n]{{0,200}}?)?[A-Za-z0-9+/=]{{64}}"
 )
 
+PUTTY_KEY = re.compile(
+    r"PuTTY-User-Key-File-[23]: [\s\S]{20,2000}?Private-Lines: [0-9]{1,3}\s{1,2}+[A-Za-z0-9+/]{40}"
+)
+
 # The value is matched first, then the name before it: long values are rarer than names.
 ASSIGNMENT = re.compile(
-    r"""[=:>]\s{0,4}(?P<quote>["']?)(?P<value>[A-Za-z0-9][A-Za-z0-9+/_.-]{31,}+={0,2})(?P=quote)"""
-    r"""(?=[\s,;)}\]"']|$)"""
+    r"""[=:>]\s{0,4}(?P<quote>["']?)(?P<value>[A-Za-z0-9_][A-Za-z0-9+/_.~-]{13,}+={0,2})(?P=quote)"""
+    r"""(?=[\s,;)}\]"'<]|$)"""
 )
 SECRET_NAME = re.compile(
-    r"""(?ix) (?: api | access | auth | secret | client | private | signing | encryption )
-        [_-]? (?: key | token | secret ) ["']? \s{0,4} [:=]? \Z"""
+    r"""(?ix) (?: (?: api | access | auth | secret | client | private | signing | encryption | app
+        | account | consumer | bot | refresh | bearer | webhook | admin | master | deploy | session
+        | personal | license | shared ) [_-]? (?: key | token | secret )
+        | (?<![a-z]) (?: passw(?:or)?d | pwd | secret ) ) ["']? \s{0,4} [:=]? \Z"""
 )
-MAX_NAME_LENGTH = 30
+SERVICE_NAME = re.compile(
+    rf"""(?ix) (?<![a-z]) (?: {SERVICES} ) [a-z0-9_.-]{{0,24}}
+        (?: key | token | secret | password | pat | auth ) ["']? \s{{0,4}} [:=]? \Z"""
+)
+SIGN_OF_VALUE = re.compile("[0-9]|[a-z][A-Z]")
+MAX_NAME_LENGTH = 48
+LONG_VALUE = 32
+"""A shorter value must have digits, capital and small letters, unless a service is named."""
+
+# Credentials in an address, in the file of logins of ftp and curl, in a header, in a setting.
+IN_ADDRESS = re.compile(
+    r"""(?<![A-Za-z0-9+.-])[a-z][a-z0-9+]{1,20}://(?P<user>[^\s:/@"'<>{}$]{0,60}):"""
+    r"""(?P<secret>[^\s/@"'<>{}$(\[]{8,200})@(?P<host>[^\s/:"'<>]{1,100})"""
+)
+IN_LOGINS = re.compile(
+    r"(?m)^\s{0,8}machine\s{1,4}(?P<host>\S{1,100})\s{1,8}login\s{1,4}\S{1,100}\s{1,8}"
+    r"password\s{1,4}(?P<secret>\S{8,200})"
+)
+IN_HEADER = re.compile(
+    r"""(?i)authorization["']?\s{0,4}[:=,]\s{0,4}["'`]?(?:bearer|basic|token|ssws)\s{1,4}"""
+    r"""(?P<secret>[A-Za-z0-9][A-Za-z0-9+/_.~-]{19,1000}={0,2})"""
+)
+IN_SETTING = re.compile(
+    r"""(?i);\s{0,4}(?:password|pwd)\s?=\s?(?P<secret>[^;"'\s<>{}$]{8,100});"""
+    r"""|"auth"\s{0,4}:\s{0,4}"(?P<encoded>[A-Za-z0-9+/]{20,500}={0,2})\""""
+)
+EXAMPLE_HOST = re.compile(
+    r"(?i)(?:.*[.])?example(?:[.][a-z]+)?|localhost|127[.].*|.*[.](?:test|invalid)"
+)
 
 PLACEHOLDER = re.compile(
     r"(?i)example|sample|dummy|fake|test|placeholder|your|changeme|redacted|x{4}|0{6}|\.{3}"
-    r"|12345|abcdef|(.)\1{5}"
+    r"|12345|abcdef|password|eyJzdWIiOiIxMjM0NTY3ODkw|(.)\1{5}"
 )
 IDENTIFIER = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # a UUID
     r"|(?!eyJ)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+"  # a dotted name
 )
+UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+CHANGE = re.compile("(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]")
+MIN_JUMBLED = 16
+MIN_PASSWORD = 8
+MIN_DISTINCT_IN_PASSWORD = 6
 MAX_DISTINCT = 10
-"""A random value of 20 characters or more has more distinct ones than this."""
+"""A random value of 22 characters or more has more distinct ones than this; one of 16 over 7."""
 
 
 def check_name(name: str) -> str | None:
@@ -134,32 +161,125 @@ def find_secret(text: str) -> str | None:
 
 def _find_all(text: str) -> list[tuple[int, str]]:
     """Return (offset, kind) of the first secret of each kind."""
-    secrets = []
+    finders = (_find_keys, _find_tokens, _find_credentials, _find_assignments)
+    return [secret for find in finders for secret in find(text)]
+
+
+def _find_keys(text: str) -> Iterator[tuple[int, str]]:
     if "PRIVATE KEY" in text and (match := PRIVATE_KEY.search(text)):
-        secrets.append((match.start(), "a private key"))
+        yield match.start(), "a private key"
+    if "PuTTY-User-Key-File" in text and (match := PUTTY_KEY.search(text)):
+        yield match.start(), "a private key"
+
+
+def _find_tokens(text: str) -> Iterator[tuple[int, str]]:
+    runs = "\n".join(filter(SIGN_OF_TOKEN.search, LONG_RUN.findall(text)))
     for kind, substring, pattern in TOKENS:
+        if substring in runs:
+            for match in re.finditer(pattern, text):
+                part = match[1] if match.re.groups else match.group().removeprefix(substring)
+                if _looks_random(part) and (len(substring) > 2 or _is_mixed(part)):
+                    yield match.start(), kind
+                    break
+
+
+def _find_credentials(text: str) -> Iterator[tuple[int, str]]:
+    """Find what is a secret by where it stands: in an address, a header, a list of logins."""
+    places = (
+        ("://", IN_ADDRESS, "a password in an address"),
+        ("machine", IN_LOGINS, "a password of a login"),
+        ("uthorization", IN_HEADER, "a token in a header"),
+        ("UTHORIZATION", IN_HEADER, "a token in a header"),
+        (";", IN_SETTING, "a password in a setting"),
+        ('"auth"', IN_SETTING, "a password in a setting"),
+    )
+    for substring, pattern, kind in places:
         if substring in text:
-            secrets += [
-                (match.start(), kind)
-                for match in re.finditer(pattern, text)
-                if _looks_random(match.group().removeprefix(substring))
-            ][:1]
+            for match in pattern.finditer(text):
+                groups = match.groupdict()
+                if EXAMPLE_HOST.fullmatch(groups.get("host") or ""):
+                    continue
+                if _is_password(_decode(groups.get("secret") or groups.get("encoded") or "")):
+                    yield match.start(), kind
+                    break
+
+
+def _decode(value: str) -> str:
+    """Return the password in what an address escapes, or a header or setting encodes."""
+    if "%" in value:
+        return unquote(value)
+    try:
+        decoded = b64decode(value, validate=True).decode()
+    except ValueError:
+        return value
+    return decoded.partition(":")[2] or value
+
+
+def _is_password(value: str) -> bool:
+    """Return whether a value may be a real password: not a word, a name or a placeholder."""
+    return (
+        len(value) >= MIN_PASSWORD
+        and (_has_digits_and_letters(value) or _is_jumbled(value))
+        and len(set(value)) >= MIN_DISTINCT_IN_PASSWORD
+        and not PLACEHOLDER.search(value)
+        and not IDENTIFIER.fullmatch(value)
+    )
+
+
+def _has_digits_and_letters(value: str) -> bool:
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def _is_jumbled(value: str) -> bool:
+    """Return whether small letters, capitals and digits change as often as they do by chance."""
+    return len(value) >= MIN_JUMBLED and 2 * len(CHANGE.findall(value)) >= len(value)
+
+
+def _find_assignments(text: str) -> Iterator[tuple[int, str]]:
     for match in ASSIGNMENT.finditer(text):
-        name = text[max(0, match.start() - MAX_NAME_LENGTH) : match.start()]
         value = match["value"]
-        if SECRET_NAME.search(name) and _looks_random(value) and _has_mixed_characters(value):
-            secrets.append((match.start(), "a secret given to a name"))
+        if not SIGN_OF_VALUE.search(value):
+            continue
+        name = text[max(0, match.start() - MAX_NAME_LENGTH) : match.start()]
+        if SERVICE_NAME.search(name):
+            fits = _looks_random(value) and (
+                _has_mixed_characters(value) or UUID.fullmatch(value) is not None
+            )
+        elif len(value) >= LONG_VALUE:
+            fits = SECRET_NAME.search(name) is not None and _is_random_and_mixed(value)
+        else:
+            fits = _has_all_kinds(value) or _is_jumbled(value)
+            fits = fits and SECRET_NAME.search(name) is not None and _is_random_and_mixed(value)
+        if fits:
+            yield match.start(), "a secret given to a name"
             break
-    return secrets
+
+
+def _has_all_kinds(value: str) -> bool:
+    return (
+        any(map(str.isdigit, value))
+        and any(map(str.isupper, value))
+        and any(map(str.islower, value))
+    )
+
+
+def _is_mixed(value: str) -> bool:
+    return _is_jumbled(value) or _has_mixed_characters(value)
+
+
+def _is_random_and_mixed(value: str) -> bool:
+    return _looks_random(value) and _has_mixed_characters(value)
 
 
 def _looks_random(value: str) -> bool:
-    return len(set(value)) > MAX_DISTINCT and not PLACEHOLDER.search(value)
+    few = min(MAX_DISTINCT, len(value) // 2 - 1)
+    return len(set(value)) > few and not PLACEHOLDER.search(value)
 
 
 def _has_mixed_characters(value: str) -> bool:
     """Return whether a value is not a word, a path, a dotted name or another identifier."""
     if IDENTIFIER.fullmatch(value):
         return False
-    digits = sum(character.isdigit() for character in value)
-    return digits >= len(value) // 10 and bool(re.search("[A-Za-z]", value))
+    digits = sum(map(str.isdigit, value))
+    many = digits >= len(value) // 10 and any(map(str.isalpha, value))
+    return many or _is_jumbled(value)

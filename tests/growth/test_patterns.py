@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from quire.core import globs
-from quire.ingest import languages, secrets
+from quire.ingest import languages, token_formats
 from quire.integrations.hooks import failures
 from quire.memory import postmortems
 from quire.rendering import escape
@@ -54,8 +54,8 @@ def made_patterns() -> Mapping[tuple[str, str], Iterable[re.Pattern[Any]]]:
             item.mask for item in families if item.mask
         ],
         ("quire.ingest.languages.FAMILIES.neutral", "match"): [item.neutral for item in families],
-        ("quire.ingest.secrets.TOKENS", "search"): [
-            re.compile(pattern) for _, _, pattern in secrets.TOKENS
+        ("quire.ingest.token_formats.TOKENS", "search"): [
+            re.compile(pattern) for _, _, pattern in token_formats.TOKENS
         ],
         ("quire.integrations.hooks.failures.TOOLS.failure", "lines"): [
             re.compile(tool.failure, re.MULTILINE) for tool in failures.TOOLS

@@ -402,22 +402,19 @@ def run_command(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_commands_work_on_committed_material(tmp_path: Path) -> None:
     folder, file = tmp_path / "pool", tmp_path / "labels.jsonl"
-    made = run_command("pool", "--out", folder, "--corpora", "guides", "--no-embed")
+    made = run_command("pool", "--out", folder, "--corpora", "vault", "--no-embed")
     assert made.returncode == 0, made.stderr
-    assert "24 questions" in made.stdout
+    assert "14 questions" in made.stdout
     keys = rows_of(folder / pool.KEY)
-    for who in ("a", "b"):
-        answers = [
-            {"question": key["question"], "passage": key["passage"], "label": 2} for key in keys
-        ]
-        lines = "".join(json.dumps(answer) + "\n" for answer in answers)
-        (folder / f"part-01.{who}.jsonl").write_text(lines)
-    given_ = sorted(folder.glob("part-01.*.jsonl"))
+    answers = [{"question": key["question"], "passage": key["passage"], "label": 2} for key in keys]
+    given_ = [folder / f"all.{who}.jsonl" for who in ("a", "b")]
+    for answered in given_:
+        answered.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     merged = run_command("label", "--pool", folder, "--labels", file, "--from", *given_)
     assert merged.returncode == 0, merged.stderr
     agreed = run_command("agreement", "--labels", file)
     assert f"passages     {len(keys)}" in agreed.stdout
-    words = ("score", "--labels", file, "--corpora", "guides", "--no-embed", "--json")
+    words = ("score", "--labels", file, "--corpora", "vault", "--no-embed", "--json")
     scored = run_command(*words, "--quire-src", ROOT)
     assert scored.returncode == 0, scored.stderr
     assert scored.stdout == run_command(*words).stdout

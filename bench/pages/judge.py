@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bench.pages.labels import HELPS, Label
 from bench.pages.pieces import Piece, Span, size_of
 
-SAME = 0.8
+SAME = 0.7
 """Two spans that share so much of their union are one passage."""
 HALF = 0.5
 

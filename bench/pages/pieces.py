@@ -15,9 +15,6 @@ from bench.pages.corpora import LEARNED
 from bench.pages.locate import runs_of, shown_lines
 from bench.pages.stores import Opened
 
-SHORTEST = 12
-"""Runs with fewer characters are left out beside longer ones: a lone `)` or `else:`."""
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -78,5 +75,6 @@ def _spans(opened: Opened, source: Any, page: str) -> tuple[Span, ...]:
         return (Span(path, first, last),)
     shown = shown_lines(opened.texts[path], (first, last), page)
     runs = [Span(path, start, end) for start, end in runs_of(shown)] or [Span(path, first, last)]
-    long = [run for run in runs if len(text_of(opened.texts, run).strip()) >= SHORTEST]
-    return tuple(long or runs[:1])
+    # A short line may stand on the page for another source, so only the longest run counts.
+    longest = max(runs, key=lambda run: (len(text_of(opened.texts, run)), -run.first))
+    return (longest,)

@@ -20,6 +20,8 @@ from bench.pages.stores import Opened, open_corpus
 
 KEY = "key.jsonl"
 PER_FILE = 10
+PASSAGES = 250
+"""Passages in a file, where one question does not have more."""
 SEED = "pages"
 GUIDE = """\
 For each passage of a question write one line of JSON into a file of answers:
@@ -168,7 +170,7 @@ def write(entries: Sequence[Entry], folder: Path) -> list[Path]:
     """Write the files for labellers, and beside them the key that `label` reads."""
     folder.mkdir(parents=True, exist_ok=True)
     by_question = [list(group) for _, group in groupby(entries, key=lambda one: one.question.id)]
-    parts = [by_question[at : at + PER_FILE] for at in range(0, len(by_question), PER_FILE)]
+    parts = _parts(by_question)
     files = []
     for number, part in enumerate(parts, 1):
         file = folder / f"part-{number:02}.md"
@@ -190,6 +192,20 @@ def write(entries: Sequence[Entry], folder: Path) -> list[Path]:
     lines = "".join(json.dumps(key, ensure_ascii=False) + "\n" for key in keys)
     (folder / KEY).write_text(lines, "utf-8")
     return files
+
+
+def _parts(groups: Sequence[list[Entry]]) -> list[list[list[Entry]]]:
+    """Divide questions into files that one labeller reads at a time."""
+    parts: list[list[list[Entry]]] = []
+    for group in groups:
+        if (
+            not parts
+            or len(parts[-1]) == PER_FILE
+            or sum(map(len, parts[-1])) + len(group) > PASSAGES
+        ):
+            parts.append([])
+        parts[-1].append(group)
+    return parts
 
 
 def _written(group: Sequence[Entry]) -> str:

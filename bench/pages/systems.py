@@ -16,7 +16,7 @@ from bench.pages.stores import Opened
 
 CHUNK = 1000
 """Characters of a chunk of the plain systems, ended at a line."""
-DEPTH = 8
+DEPTH = 5
 """Passages that a plain system adds to the pool."""
 SMALL = 2000
 RECIPES: Mapping[str, tuple[str, ...]] = {

@@ -64,7 +64,7 @@ def test_one_raises_one_hangs_and_one_talks_nonsense(shop: Quire, hang: Hang) ->
     assert page.failed == (
         Failure("code", f"no answer within {SOON} ms"),
         Failure("commits.lexical", "it answered with what is no list of hits"),
-        Failure("memories", "ZeroDivisionError: a mistake of the engine"),
+        Failure("memories.lexical", "ZeroDivisionError: a mistake of the engine"),
     )
     told = seen(page.text)
     assert told.warnings == [
@@ -73,7 +73,7 @@ def test_one_raises_one_hangs_and_one_talks_nonsense(shop: Quire, hang: Hang) ->
     lines = page.text.splitlines()
     assert lines[0] == "# Context"
     assert lines[2].startswith("> **Missing**: code"), "before anything else"
-    assert set(told.sections) <= {"Experiences", "Values", "Commits"}
+    assert set(told.sections) <= {"Memories", "Experiences", "Values", "Commits"}
     assert told.sections["Experiences"]
     assert page.tokens == count("o200k", page.text) <= 2000
     # What did answer is what it was.
@@ -143,7 +143,7 @@ def test_a_premortem_with_failures_is_replayed(shop: Quire, hang: Hang) -> None:
     recipe = fill_recipe(impatient("premortem"), "performance", "check-assumptions")
     misbehave(shop, experience__surprise=hang, experience__root_cause=raises)
     page = shop.assemble("performance with check-assumptions", recipe=recipe)
-    assert [failure.source for failure in page.failed] == ["root_causes", "surprises"]
+    assert [failure.source for failure in page.failed] == ["root_causes.lexical", "surprises"]
     assert list(seen(page.text).sections)[:2] == ["Common Failures", "Strategy Performance"]
     hang.free.set()
     wait_until_nobody_asks()
@@ -151,14 +151,46 @@ def test_a_premortem_with_failures_is_replayed(shop: Quire, hang: Hang) -> None:
     assert shop.replay(page.receipt)[1] == []
 
 
-def test_all_fail_and_the_page_says_so(shop: Quire) -> None:
+def test_an_error_that_is_not_ours_stops_one_source_only(shop: Quire) -> None:
     kinds = ("memory", "code", "experience__full", "value", "commit")
     misbehave(shop, **dict.fromkeys(kinds, raises))
     page = shop.assemble(QUERY, recipe="agent", allow_empty=True)
-    assert len(page.failed) == 5
-    assert page.items == ()
-    assert len(seen(page.text).warnings) == 5
+    assert page.failed == (Failure("lexical", "ZeroDivisionError: a mistake of the engine"),)
+    assert page.items, "meaning still answers"
+    assert len(seen(page.text).warnings) == 1
     assert shop.replay(page.receipt)[1] == []
+
+
+def broken_disk(_: object, __: object) -> None:
+    raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize("recipe", ["documents", "entities"])
+@pytest.mark.parametrize("answer", [raises, broken_disk])
+def test_recipes_without_sections_answer_by_the_other_source(
+    shop: Quire, recipe: str, answer: Answer
+) -> None:
+    misbehave(shop, memory=answer)
+    page = shop.assemble(QUERY, recipe=recipe, kinds=["memory"])
+    (failure,) = page.failed
+    assert failure.source == "lexical"
+    assert failure.reason.startswith(("ZeroDivisionError: ", "OSError: "))
+    assert page.sources, "meaning still answers"
+    assert shop.replay(page.receipt)[1] == []
+
+
+def test_a_search_answers_by_the_other_source(shop: Quire) -> None:
+    misbehave(shop, memory=raises)
+    found = shop.search(QUERY, kinds=["memory"])
+    assert found.failed == (Failure("lexical", "ZeroDivisionError: a mistake of the engine"),)
+    assert found.results
+
+
+def test_a_formatted_context_says_why_it_is_empty(shop: Quire) -> None:
+    page = shop.agent.assemble_context(QUERY, max_tokens=12)
+    assert page.markdown == ""
+    assert page.notes
+    assert page.notes == shop.assemble(QUERY, recipe="agent", budget=12, allow_empty=True).notes
 
 
 def test_a_long_reason_does_not_take_the_room_of_the_items(shop: Quire) -> None:
@@ -237,7 +269,7 @@ def test_a_section_may_be_named_like_a_source(shop: Quire) -> None:
     first, second, *rest = recipe.sections
     named = replace(recipe, sections=(replace(first, name="lexical"), second, *rest))
     for answers, told in (
-        ({"memory": raises}, {"lexical"}),
+        ({"memory": invented}, {"lexical"}),
         ({"memory": refuses}, {"lexical.lexical"}),
         ({"code": refuses}, {"code.lexical"}),
         (

@@ -24,6 +24,7 @@ from quire import (
     Quire,
     TokenBudget,
 )
+from quire.core.types import Failure
 from quire.errors import BudgetError, InputError
 
 NOW = int(datetime(2026, 5, 20, tzinfo=UTC).timestamp())
@@ -485,3 +486,25 @@ def test_an_option_that_a_source_does_not_have_is_refused(workspace: Quire, tmp_
     recipe.write_text('extends = "workspace"\n[sources.focus]\noptions = { ancestorz = 3 }\n')
     with pytest.raises(quire.QuireError, match=r"sources.focus.options: .*mean 'ancestors'"):
         workspace.assemble("migration", recipe=str(recipe))
+
+
+def test_a_payload_with_failed_sources_is_not_valid(workspace: Quire) -> None:
+    payload = workspace.workspace.build(asked("migration", focus=Focus("plan")))
+    failed = replace(payload, failed=(Failure("semantic", "no answer within 10000 ms"),))
+    (problem,) = workspace.workspace.validate(failed, "alice").problems
+    assert problem == "the source semantic failed: no answer within 10000 ms"
+
+
+def test_a_time_range_may_be_given_in_dates(workspace: Quire) -> None:
+    day = workspace.workspace.build(
+        asked("migration", hints=ContextHints(time_range=("2026-01-01", "2026-01-31")))
+    )
+    seconds = workspace.workspace.build(
+        asked("migration", hints=ContextHints(time_range=(1767225600, 1769903999)))
+    )
+    assert day.failed == ()
+    assert day.serialized == seconds.serialized
+    assert day.receipt["hash"] == seconds.receipt["hash"]
+    for wrong in (("yesterday", None), (1.5, None), ("2026-01-01",), "2026-01-01"):
+        with pytest.raises(InputError, match="time_range"):
+            workspace.workspace.build(asked("migration", hints=ContextHints(time_range=wrong)))  # type: ignore[arg-type]

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from quire import packing, tokens
 from quire.core.aio import make_async
+from quire.core.dates import parse_date
 from quire.core.protocols import View
 from quire.core.types import (
     BLOCK_PREFIX,
     BlockItem,
     Context,
+    ContextHints,
     ContextPayload,
     ContextRequest,
     ContextSection,
@@ -69,7 +71,7 @@ class WorkspaceContexts:
             "history": request.conversation_history,
             "system": _instructions(request),
             "as_of": request.as_of,
-            "where": Filter(since=request.hints.time_range[0], until=request.hints.time_range[1]),
+            "where": _time_filter(request.hints),
             "allow_empty": True,
         }
         if request.preferences.format:
@@ -101,6 +103,9 @@ class WorkspaceContexts:
                 if item.block_id not in readable
             ]
             stale = _find_superseded(view, [item for item in items if item.block_id in readable])
+        problems += [
+            f"the source {failure.source} failed: {failure.reason}" for failure in payload.failed
+        ]
         problems += _find_duplicates(items)
         problems += [f"{item.block_id} is empty" for item in items if not item.content.strip()]
         empty = [
@@ -120,6 +125,28 @@ def _named(user: Viewer | str | None) -> Viewer | str:
             hint="give a user's name or a Viewer; the owner is Viewer('', owner=True)",
         )
     return user
+
+
+def _time_filter(hints: ContextHints) -> Filter:
+    """Return the filter for a range of times, of dates or of seconds since 1970."""
+    field = "hints.time_range"
+    moments = hints.time_range
+    if not isinstance(moments, tuple | list) or len(moments) != 2:  # noqa: PLR2004 - a range
+        raise InputError(
+            f"expected the first and the last moment, not {moments!r}", field=field, value=moments
+        )
+    for moment in moments:
+        if isinstance(moment, bool) or not isinstance(moment, int | str | None):
+            raise InputError(
+                f"expected a date, seconds since 1970 or None, not {moment!r}",
+                field=field,
+                value=moment,
+            )
+    since, until = (
+        parse_date(field, moment, end=bool(at)) if isinstance(moment, str) else moment
+        for at, moment in enumerate(moments)
+    )
+    return Filter(since=since, until=until)
 
 
 def _budget_of(request: ContextRequest) -> TokenBudget:

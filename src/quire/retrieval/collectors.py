@@ -149,10 +149,15 @@ def collect(
             hits[name] = answer
         except InputError:
             raise
-        except QuireError as error:
-            failures.append(Failure(name, str(error)))
+        except Exception as error:  # noqa: BLE001 - whatever a source raises, the others answer
+            failures.append(Failure(name, describe_failure(error)))
     compared = any(COLLECTORS[name].needs_vector for name in hits)
     return Collected(hits, tuple(failures), query.vector if compared else None)
+
+
+def describe_failure(error: Exception) -> str:
+    """Return the reason of a failure; an error that is not Quire's own is named by its type."""
+    return str(error) if isinstance(error, QuireError) else f"{type(error).__name__}: {error}"
 
 
 def failed(name: str, reason: str) -> Collected:

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quire.errors import InputError, QuireError
-from quire.retrieval.collectors import Collected, failed
+from quire.errors import InputError
+from quire.retrieval.collectors import Collected, describe_failure, failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,7 @@ class _TaskThread(threading.Thread):
             return failed(name, f"no answer within {timeout} ms")
         if isinstance(self._error, InputError):
             raise self._error
-        if isinstance(self._error, QuireError):
-            return failed(name, str(self._error))
         if self._error is not None:
-            return failed(name, f"{type(self._error).__name__}: {self._error}")
+            return failed(name, describe_failure(self._error))
         assert self._collected is not None, "a result or an error"
         return self._collected

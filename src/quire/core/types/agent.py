@@ -37,6 +37,8 @@ class FormattedContext:
     """Number of tokens by which a soft budget was exceeded."""
     failed: tuple[Failure, ...] = ()
     """The sources that failed, with the reason; the page names them as well."""
+    notes: tuple[str, ...] = ()
+    """What the caller should know: why the page is empty, what could not be searched."""
     receipt: Mapping[str, object] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[ContextItem]:
@@ -59,5 +61,6 @@ def to_formatted_context(context: Context) -> FormattedContext:
         sources_used=used,
         limit_exceeded=context.limit_exceeded,
         failed=context.failed,
+        notes=context.notes,
         receipt=context.receipt,
     )

@@ -53,8 +53,8 @@ class ContextHints:
     """Hints of the caller about what is relevant."""
 
     prioritize_types: tuple[str, ...] = ()
-    time_range: tuple[int | None, int | None] = (None, None)
-    """Seconds since 1970: the first and the last moment."""
+    time_range: tuple[int | str | None, int | str | None] = (None, None)
+    """The first and the last moment: dates (`2026-01-31`), or seconds since 1970."""
     include_blocks: tuple[str, ...] = ()
     exclude_blocks: tuple[str, ...] = ()
     max_depth: int | None = None
@@ -90,7 +90,8 @@ class ContextRequest:
     hints: ContextHints = field(default_factory=ContextHints)
     preferences: Preferences = field(default_factory=Preferences)
     model: str = "o200k"
-    as_of: int | None = None
+    as_of: int | str | None = None
+    """The moment of the request: a date, or seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ from quire.recipes.agent import AgentContexts
 from quire.recipes.situation import ContextRules
 from quire.recipes.workspace import WorkspaceContexts
 from quire.rules.evaluator import RuleEvaluator
+from quire.system import clock
 from quire.workspace.service import Blocks
 
 CACHED_CONTEXTS = 64
@@ -255,13 +256,13 @@ class Quire:
 
     def assemble(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble one context for a query: within the budget, with sources and a receipt."""
-        return self._assemble(resolve(query, options))
+        return self._assemble(resolve(query, options, clock.end_of_day()))
 
     assemble_async = make_async(assemble)
 
     def explain(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble, even where nothing fits; `decisions` says what became of each candidate."""
-        return self._assemble(resolve(query, {**options, "allow_empty": True}))
+        return self._assemble(resolve(query, {**options, "allow_empty": True}, clock.end_of_day()))
 
     def _assemble(self, request: ResolvedRequest, *, fresh: bool = False) -> Context:
         with self._project.view(request.viewer) as view:
@@ -364,14 +365,14 @@ class Quire:
 
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
         """Assemble twice, without the cache, and compare every byte, receipts included."""
-        request = resolve(query, options)
+        request = resolve(query, options, clock.end_of_day())
         return self._assemble(request, fresh=True) == self._assemble(request, fresh=True)
 
     def why_not(
         self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
     ) -> list[WhyNot]:
         """Explain for each chunk at a path why it is not in the context, and what lets it in."""
-        request = resolve(query, options)
+        request = resolve(query, options, clock.end_of_day())
         with self._project.view(request.viewer) as view:
             wanted = chunks_at(view, path, line)
             first = self._retrieve(view, request)

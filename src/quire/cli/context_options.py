@@ -26,7 +26,7 @@ from quire.core.types.option_spec import (
     TEXT,
     Option,
 )
-from quire.core.types.options import BY_SETTING, FILTERS, OPTIONS, name_options
+from quire.core.types.options import FILTERS, OPTIONS
 from quire.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,17 +55,6 @@ def parse_options(typed: Mapping[str, Any]) -> Options:
 def parse_filters(typed: Mapping[str, Any]) -> Filters:
     """Return the filters that were typed."""
     return _values(typed, FILTERS)  # type: ignore[return-value]  # the table is made from Filters
-
-
-def write_flags(text: str) -> str:
-    """Write the options that a note names in backticks as flags."""
-    return name_options(text, lambda option: option.flag)
-
-
-def write_setting(setting: str, value: object) -> str:
-    """Write how to give a setting of a recipe a value: with a flag where there is one."""
-    option = BY_SETTING.get(setting)
-    return f"{setting} = {value}" if option is None else f"{option.flag} {value}"
 
 
 def read_receipt(file: str) -> dict[str, Any]:

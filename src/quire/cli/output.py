@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from quire.cli.context_options import write_flags, write_setting
 from quire.core.serialize import (
     json_line,
     json_text,
@@ -35,6 +34,7 @@ from quire.core.types import (
     Status,
     Written,
 )
+from quire.core.types.options import BY_SETTING, name_options
 
 if TYPE_CHECKING:
     from quire.pipeline.why_not import WhyNot
@@ -428,3 +428,14 @@ def _failures_and_notes(failed: Iterable[Failure], texts: Iterable[str]) -> None
 
 def _signals(signals: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {value}" for name, value in signals.items())
+
+
+def write_flags(text: str) -> str:
+    """Write the options that a note names in backticks as flags."""
+    return name_options(text, lambda option: option.flag)
+
+
+def write_setting(setting: str, value: object) -> str:
+    """Write how to give a setting of a recipe a value: with a flag where there is one."""
+    option = BY_SETTING.get(setting)
+    return f"{setting} = {value}" if option is None else f"{option.flag} {value}"

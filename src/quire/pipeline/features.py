@@ -6,7 +6,6 @@ all of it is looked up here, so that ranking needs no store.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,7 +22,6 @@ MAX_EVENTS = 500
 FULL_AFFINITY = 1000
 PREFERRED = 1000
 PAGES = tuple(f"{BLOCK_PREFIX}{name}" for name in blocks.PAGES)
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +45,7 @@ def compute_features(
     chunks: Mapping[str, Chunk],
     records: Mapping[str, Record],
     *,
+    intents: Sequence[str],
     vector: bytes | None,
     model: str | None,
     as_of: int | None,
@@ -73,9 +72,10 @@ def compute_features(
             as_of=as_of,
             feedback=tally,
             has_focus=request.focus is not None,
+            included=frozenset(request.include),
             distances=_distances(view, request.focus, chains),
             similarity=_similarities(view, chunks, vector, model),
-            types=_kind_scores(request, recipe),
+            types=_kind_scores(request, recipe, intents),
             affinity=_affinities(view, chains, as_of),
         ),
         crumbs={
@@ -117,14 +117,12 @@ def _similarities(
     }
 
 
-def _kind_scores(request: Request, recipe: Recipe) -> dict[str, int]:
-    """Score how well kinds answer the query, by the intents whose words it contains."""
-    words = set(_WORD.findall(request.query.lower()))
+def _kind_scores(request: Request, recipe: Recipe, intents: Sequence[str]) -> dict[str, int]:
+    """Score how well kinds answer the query, by its intents."""
     scores: dict[str, int] = {}
-    for intent in recipe.intents.values():
-        if not words.isdisjoint(intent.words):
-            for kind, score in intent.types.items():
-                scores[kind] = max(score, scores.get(kind, 0))
+    for name in intents:
+        for kind, score in recipe.intents[name].types.items():
+            scores[kind] = max(score, scores.get(kind, 0))
     return {**scores, **dict.fromkeys(request.prefer, PREFERRED)}
 
 

@@ -53,13 +53,18 @@ class ResolvedRequest:
         return (self.request, recipe, counter, self.allow_empty, recorded)
 
 
-def resolve(query: str, options: Options) -> ResolvedRequest:
-    """Combine a query, its options and their recipe."""
+def resolve(query: str, options: Options, today: int | None = None) -> ResolvedRequest:
+    """Combine a query, its options and their recipe.
+
+    `today` is the moment of a request that names none, for recipes that ask for it.
+    """
     text = _checked_query(query, "say what the context is for")
     _check_options(options)
     recipe = _resolved_recipe(options)
     counter = tokens.open_counter(options.get("model", DEFAULT_MODEL))
     request = Request(query=text, model=counter.name, **_recorded_values(options))
+    if request.as_of is None and recipe.rank.today:
+        request = replace(request, as_of=today)
     check_filter(filter_of(request))
     return ResolvedRequest(
         request=request,

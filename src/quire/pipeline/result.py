@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from quire import rendering
 from quire.core.types import Context, Failure, Item, Piece, Source
@@ -15,6 +15,7 @@ def make_context(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) 
     pieces = [piece for passage in draft.passages for run in passage.runs for piece in run.pieces]
     sources = tuple(_source(piece) for piece in pieces)
     all_notes = [*notes, *draft.notes]
+    all_notes += _missing_notes(draft, {source.record_id for source in sources})
     if draft.counter.note:
         all_notes.append(draft.counter.note)
     if draft.gap:
@@ -33,6 +34,17 @@ def make_context(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) 
         notes=tuple(all_notes),
         items=tuple(map(_item, pieces)) if draft.recipe.sections else (),
     )
+
+
+def _missing_notes(draft: Draft, shown: Collection[str]) -> list[str]:
+    """Name the records that had to be in and are not."""
+    missing = [name for name in draft.request.include if name in draft.records]
+    return [
+        f"`include`: {draft.records[name].title or name!r} is not in; raise `budget`, or the share "
+        "of its section"
+        for name in missing
+        if name not in shown
+    ]
 
 
 def _source(piece: Piece) -> Source:

@@ -28,6 +28,7 @@ from quire.core.types import (
 from quire.ingest import compute_record_id
 from quire.pipeline import sections
 from quire.pipeline.features import CandidateFeatures, compute_features
+from quire.pipeline.intents import ParsedQuery, parse_query
 from quire.pipeline.query_vectors import MakeVector, QueryVectors, plan_vectors
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.sections import Part
@@ -40,6 +41,7 @@ from quire.retrieval import (
     Collected,
     Query,
     Task,
+    TaskQuery,
 )
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
 from quire.store.index import analyzer
@@ -73,6 +75,8 @@ class Retrieved:
     """The section that each chunk was found for, if the recipe has sections."""
     active_rules: ActiveRules
     """The contexts and rules that apply, if the recipe has the source `rules`."""
+    parsed: ParsedQuery
+    """The query as it was read."""
     writer: str = ""
     """The name of the writer of the summaries."""
     summaries: Mapping[str, str] = field(default_factory=dict)
@@ -90,25 +94,30 @@ def retrieve(
     recipe = resolved.recipe
     recorded = resolved.recorded or Recorded({}, None)
     coverage = view.coverage()
+    as_of = _moment(view, request, recipe)
+    parsed = _parse(view, request, recipe, as_of)
     parts = sections.without_failed(
-        sections.split(request, recipe), {failure.source for failure in recorded.failed}
+        sections.split(request, recipe, parsed.text),
+        {failure.source for failure in recorded.failed},
     )
     makers, vector_notes = plan_vectors(
         (part.query for part in parts if SEMANTIC in part.depths), coverage, recorded, vectors
     )
-    as_of = _moment(view, request, recipe)
     active_rules = (
         evaluator.evaluate(view, request, resolved.recorded, as_of)
         if evaluator is not None and RULES in recipe.sources
         else ActiveRules()
     )
-    queries = [make_query(request, recipe, part, as_of, active_rules) for part in parts]
+    queries = [
+        make_query(request, recipe, part, as_of, active_rules, tasks=parsed.tasks) for part in parts
+    ]
     collected = _collect(view, recipe, parts, queries, makers)
     chunks = _chunks(view, collected)
     collected = [
         _drop_dissimilar(sections.check_hits(part, answer, chunks), recipe, coverage.model)
         for part, answer in zip(parts, collected, strict=True)
     ]
+    collected = [sections.drop_answered(answer) for answer in collected]
     hits, section_names = sections.merge(parts, collected)
     hit_ids = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
     chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
@@ -129,7 +138,8 @@ def retrieve(
         recipe,
         chunks,
         records,
-        vector=compared.get(request.query),
+        intents=parsed.intents,
+        vector=compared.get(parsed.text),
         model=coverage.model,
         as_of=as_of,
     )
@@ -158,9 +168,19 @@ def retrieve(
         ),
         sections=section_names,
         active_rules=active_rules,
+        parsed=parsed,
         writer=recorded.writer,
         summaries=recorded.summaries,
     )
+
+
+def _parse(view: View, request: Request, recipe: Recipe, as_of: int | None) -> ParsedQuery:
+    """Read the query of a recipe that has intents, with the title of the focus."""
+    if not recipe.intents:
+        return ParsedQuery(request.query)
+    focus = view.records([] if request.focus is None else [request.focus])
+    title = focus[0].title if focus else None
+    return parse_query(request.query, recipe.intents, focus=title, as_of=as_of)
 
 
 def _moment(view: View, request: Request, recipe: Recipe) -> int | None:
@@ -216,6 +236,8 @@ def make_query(
     part: Part,
     as_of: int | None,
     active_rules: ActiveRules | None = None,
+    *,
+    tasks: TaskQuery | None,
 ) -> Query:
     """Return the query that the collectors of a part run."""
     return Query(
@@ -228,6 +250,7 @@ def make_query(
         max_depth=request.depth,
         as_of=as_of,
         contexts=() if active_rules is None else active_rules.priorities,
+        tasks=tasks,
         options={name: source.options for name, source in recipe.sources.items()},
     )
 

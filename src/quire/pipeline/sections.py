@@ -14,7 +14,7 @@ from quire import retrieval
 from quire.core.types import Chunk, Failure, Filter, Hit, Hits, Recipe, Request, Section
 from quire.core.types.options import FILTERS
 from quire.errors import InputError
-from quire.retrieval import Collected
+from quire.retrieval import PARTIAL_SCORE, TASKS, TEXT_COLLECTORS, Collected
 
 NO_KIND = ("",)
 """A filter by kind that nothing passes."""
@@ -36,17 +36,18 @@ def filter_of(request: Request) -> Filter:
     return Filter(**{name: getattr(request, name) for name in FILTERS})
 
 
-def split(request: Request, recipe: Recipe) -> list[Part]:
-    """Split a request into its parts."""
+def split(request: Request, recipe: Recipe, text: str) -> list[Part]:
+    """Split a request into its parts; `text` is searched for where a section has no own query."""
     where = filter_of(request)
     if not recipe.sections:
-        return [Part(request.query, {name: recipe.depth(name) for name in recipe.sources}, where)]
+        return [Part(text, {name: recipe.depth(name) for name in recipe.sources}, where)]
     return [
         Part(
-            section.query or request.query,
+            section.query or text,
             {
                 name: max(section.k, recipe.depth(name))
                 for name in section.sources or recipe.sources
+                if section.query or text or name not in TEXT_COLLECTORS
             },
             _section_filter(where, section),
             section,
@@ -82,6 +83,15 @@ def check_hits(part: Part, collected: Collected, chunks: Mapping[str, Chunk]) ->
     if all(chunk is not None and (not kinds or chunk.kind in kinds) for chunk in hit_chunks):
         return collected
     return retrieval.failed(part.section.name, "it answered with what it was not asked for")
+
+
+def drop_answered(collected: Collected) -> Collected:
+    """Drop what was found by text where the question asks for tasks and these were found."""
+    tasks = collected.hits.get(TASKS)
+    if tasks is None or not any(hit.score > PARTIAL_SCORE for hit in tasks.hits):
+        return collected
+    hits = {name: hits for name, hits in collected.hits.items() if name not in TEXT_COLLECTORS}
+    return replace(collected, hits=hits)
 
 
 def failures(parts: Sequence[Part], collected: Sequence[Collected]) -> set[Failure]:

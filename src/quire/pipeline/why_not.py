@@ -126,7 +126,7 @@ def source_ranks(
     (request, _), recipe = resolve_names(view, resolved.request), resolved.recipe
     depths = dict.fromkeys(recipe.sources, max(1, view.coverage().chunks))
     best: dict[str, int] = {}
-    for part in sections.split(request, recipe):
+    for part in sections.split(request, recipe, first.parsed.text):
         vector = first.vectors.get(part.query)
         makers = {} if vector is None else {part.query: partial(bytes, vector)}
         deep = replace(
@@ -134,7 +134,14 @@ def source_ranks(
             depths={name: depths[name] for name in part.depths},
             where=part.where if filtered else NO_FILTER,
         )
-        query = make_query(request, recipe, deep, first.features.table.as_of, first.active_rules)
+        query = make_query(
+            request,
+            recipe,
+            deep,
+            first.features.table.as_of,
+            first.active_rules,
+            tasks=first.parsed.tasks,
+        )
         collected = collect_part(view, replace(query, exact=True), recipe, deep, makers)
         for name, hits in collected.hits.items():
             for rank, hit in enumerate(hits.hits, start=1):

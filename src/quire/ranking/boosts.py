@@ -33,6 +33,8 @@ class FeatureTable:
     """How similar chunks are to the query, in thousandths."""
     types: Mapping[str, int] = field(default_factory=dict)
     """How well types of blocks answer the intent of the query, in thousandths."""
+    included: frozenset[str] = frozenset()
+    """The records that must be in."""
     affinity: Mapping[str, int] = field(default_factory=dict)
     """How lately the user worked on records, in thousandths."""
 

@@ -6,11 +6,10 @@ know counts half.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
+from quire.core.tasks import read_task
 from quire.core.types import BLOCK_PREFIX, Candidate
 from quire.ranking import boosts
 from quire.ranking.boosts import MAX_SIGNAL, FeatureTable, Signal
@@ -19,7 +18,6 @@ UNKNOWN = 500
 STEP_COST = 100
 """What one step in the hierarchy costs."""
 OVERDUE = "overdue"
-DONE = ("done", "complete", "completed", "closed", "cancelled")
 
 
 def semantic(candidate: Candidate, features: FeatureTable) -> int:
@@ -78,6 +76,8 @@ def weigh(
 def _weigh(candidate: Candidate, weights: Mapping[str, int], features: FeatureTable) -> Candidate:
     signals = {name: SIGNALS[name](candidate, features) for name in sorted(weights)}
     score = sum(weights[name] * signals[name] for name in signals)
+    if candidate.chunk.record_id in features.included:
+        score += MAX_SIGNAL * sum(weights.values())  # above all that need not be in
     overdue = {OVERDUE: MAX_SIGNAL} if is_overdue(candidate, features) else {}
     return replace(candidate, score=score, signals={**candidate.signals, **signals, **overdue})
 
@@ -86,18 +86,8 @@ def is_overdue(candidate: Candidate, features: FeatureTable) -> bool:
     """Tell whether a candidate was due before the moment of the request and is not done."""
     if candidate.record is None or features.as_of is None:
         return False
-    properties = json.loads(str(candidate.record.attrs.get("properties", "{}")))
-    due = properties.get("due")
-    if properties.get("done") or properties.get("status") in DONE or not isinstance(due, str):
-        return False
-    try:
-        moment = datetime.fromisoformat(due)
-    except ValueError:
-        return False
-    end = moment.replace(tzinfo=moment.tzinfo or UTC)
-    if "T" not in due:
-        end += timedelta(days=1)
-    return end.timestamp() <= features.as_of
+    task = read_task(candidate.record)
+    return task is not None and task.is_overdue(features.as_of)
 
 
 def block_type(candidate: Candidate) -> str:

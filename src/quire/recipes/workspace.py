@@ -25,6 +25,7 @@ from quire.core.types import (
     Validation,
     Viewer,
 )
+from quire.core.types.blocks import TYPES
 from quire.errors import BudgetError, InputError, unknown
 from quire.memory.authoring import OpenProject
 from quire.pipeline.validate import check_tokens
@@ -39,7 +40,7 @@ RELATION = "relation:"
 MAX_SCORE = 100_000
 """The score of a candidate with every signal at its best."""
 SPLITS: dict[str, TokenBudget] = {
-    "assist": TokenBudget(),
+    "assist": TokenBudget(4000, 1500, 1200, 800, 300, 500, 200),
     "chat": TokenBudget(4000, 500, 1500, 500, 300, 1000, 200),
     "search": TokenBudget(4000, 0, 3000, 500, 300, 0, 200),
     "automate": TokenBudget(4000, 2000, 800, 800, 200, 0, 200),
@@ -56,17 +57,17 @@ class WorkspaceContexts:
 
     def build(self, request: ContextRequest) -> ContextPayload:
         """Build the context for a user, what they are viewing and what they ask."""
-        budget = _budget_of(request)
+        total, shares = _budget_of(request)
         options: Options = {
             "recipe": RECIPE,
-            "budget": budget.total,
-            "shares": budget.shares,
+            "budget": total,
+            "shares": shares,
             "viewer": _named(request.user),
             "model": request.model,
             "focus": request.focus.record_id,
-            "include": request.hints.include_blocks,
+            "include": _included(request),
             "exclude": request.hints.exclude_blocks,
-            "prefer": (*request.hints.prioritize_types, *request.preferences.types),
+            "prefer": _preferred(request),
             "depth": request.hints.max_depth,
             "history": request.conversation_history,
             "system": _instructions(request),
@@ -76,7 +77,7 @@ class WorkspaceContexts:
         }
         if request.preferences.format:
             options["format"] = request.preferences.format
-        return _payload(request, budget, self._assemble(request.query, **options))
+        return _payload(request, total, self._assemble(request.query, **options))
 
     build_async = make_async(build)
 
@@ -131,7 +132,7 @@ def _time_filter(hints: ContextHints) -> Filter:
     """Return the filter for a range of times, of dates or of seconds since 1970."""
     field = "hints.time_range"
     moments = hints.time_range
-    if not isinstance(moments, tuple | list) or len(moments) != 2:  # noqa: PLR2004 - a range
+    if not isinstance(moments, tuple | list) or len(moments) != 2:
         raise InputError(
             f"expected the first and the last moment, not {moments!r}", field=field, value=moments
         )
@@ -149,19 +150,42 @@ def _time_filter(hints: ContextHints) -> Filter:
     return Filter(since=since, until=until)
 
 
-def _budget_of(request: ContextRequest) -> TokenBudget:
+def _included(request: ContextRequest) -> tuple[str, ...]:
+    """Return the blocks that must be in: those of the hints, and the page of a focused block."""
+    focus = request.focus
+    page = () if focus.page_id in (None, focus.record_id) else (focus.page_id,)
+    return tuple(dict.fromkeys((*request.hints.include_blocks, *filter(None, page))))
+
+
+def _preferred(request: ContextRequest) -> tuple[str, ...]:
+    for field, types in (
+        ("hints.prioritize_types", request.hints.prioritize_types),
+        ("preferences.types", request.preferences.types),
+    ):
+        for name in types:
+            if name not in TYPES:
+                raise unknown("block type", name, TYPES, field=field)
+    return (*request.hints.prioritize_types, *request.preferences.types)
+
+
+def _budget_of(request: ContextRequest) -> tuple[int, dict[str, int]]:
+    """Return the total, and the share of each part: as given, or as the request's type says."""
     if request.type not in SPLITS:
         raise unknown("request type", request.type, SPLITS, field="type")
-    budget = request.token_budget or SPLITS[request.type]
+    split = SPLITS[request.type]
+    budget = request.token_budget or split
     check_tokens("token_budget.total", budget.total)
+    shares: dict[str, int] = {}
     for name, share in budget.shares.items():
-        if not 0 <= share <= budget.total:
+        usual = (split.shares[name] or 0) * budget.total // split.total
+        shares[name] = usual if share is None else share
+        if not 0 <= shares[name] <= budget.total:
             raise BudgetError(
                 f"must be between 0 and the total of {budget.total} tokens, not {share}",
                 field=f"token_budget.{name}",
                 value=share,
             )
-    return budget
+    return budget.total, shares
 
 
 def _instructions(request: ContextRequest) -> str:
@@ -169,7 +193,7 @@ def _instructions(request: ContextRequest) -> str:
     return f"{request.system}\nAnswer in {language}." if language else request.system
 
 
-def _payload(request: ContextRequest, budget: TokenBudget, context: Context) -> ContextPayload:
+def _payload(request: ContextRequest, total: int, context: Context) -> ContextPayload:
     titles: dict[str, str] = {
         section["name"]: section["title"]
         for section in context.receipt["recipe"]["sections"]  # type: ignore[index]  # checked data
@@ -195,7 +219,7 @@ def _payload(request: ContextRequest, budget: TokenBudget, context: Context) -> 
         ),
         metadata=PayloadMetadata(
             total_tokens=context.tokens,
-            budget=budget.total,
+            budget=total,
             focus_block_id=request.focus.block_id,
             focus_page_id=request.focus.page_id,
             collectors_used=tuple(name for name in titles if by_section[name]),

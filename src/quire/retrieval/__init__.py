@@ -5,6 +5,7 @@ from quire.retrieval.collectors import (
     LEXICAL,
     RULES,
     SEMANTIC,
+    TEXT_COLLECTORS,
     TIMED_COLLECTORS,
     VECTOR_COLLECTORS,
     Collected,
@@ -15,23 +16,29 @@ from quire.retrieval.collectors import (
 from quire.retrieval.concurrent import Task, run_all
 from quire.retrieval.hierarchy import ancestors, distance
 from quire.retrieval.linked import MAX_LEADS
-from quire.retrieval.query import Query
+from quire.retrieval.query import Query, TaskQuery
+from quire.retrieval.tasks import PARTIAL_SCORE, TASKS, name_words
 
 __all__ = [
     "COLLECTORS",
     "LEXICAL",
     "MAX_LEADS",
+    "PARTIAL_SCORE",
     "RULES",
     "SEMANTIC",
+    "TASKS",
+    "TEXT_COLLECTORS",
     "TIMED_COLLECTORS",
     "VECTOR_COLLECTORS",
     "Collected",
     "Collector",
     "Query",
     "Task",
+    "TaskQuery",
     "ancestors",
     "collect",
     "distance",
     "failed",
+    "name_words",
     "run_all",
 ]

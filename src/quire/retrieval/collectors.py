@@ -18,6 +18,7 @@ from quire.retrieval.focus import FOCUS, collect_focus
 from quire.retrieval.linked import LINKED, collect_linked
 from quire.retrieval.query import Query
 from quire.retrieval.relations import RELATIONS, collect_relations
+from quire.retrieval.tasks import TASKS, collect_tasks
 
 LEXICAL = "lexical"
 SEMANTIC = "semantic"
@@ -110,6 +111,12 @@ COLLECTORS: dict[str, Collector] = {
         options={"edits": 10, "views": 5, "hours": 72},
         needs_time=True,
     ),
+    TASKS: Collector(
+        collect_tasks,
+        "it is not a task that the query asks for",
+        options={"items": 30},
+        needs_time=True,
+    ),
     RULES: Collector(
         collect_contexts,
         "no rule brings it in",
@@ -118,6 +125,8 @@ COLLECTORS: dict[str, Collector] = {
     ),
     LINKED: Collector(collect_linked, "it holds no name from the best chunks", needs_leads=True),
 }
+TEXT_COLLECTORS = frozenset({LEXICAL, SEMANTIC})
+"""Collectors that search for a text: without one they have nothing to do."""
 VECTOR_COLLECTORS = frozenset(name for name, row in COLLECTORS.items() if row.needs_vector)
 TIMED_COLLECTORS = frozenset(name for name, row in COLLECTORS.items() if row.needs_time)
 
@@ -144,9 +153,7 @@ def collect(
                 _prefetch(view, hits)
                 query = replace(query, vector=embed_query())
             answer = COLLECTORS[name].collect(view, query, depths[name])
-            if not _is_valid(answer):
-                raise StoreError(INVALID_HITS)
-            hits[name] = answer
+            hits[name] = _checked(answer)
         except InputError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a source raises, the others answer
@@ -176,6 +183,12 @@ def _prefetch(view: View, hits: Mapping[str, Hits]) -> None:
     ids = [hit.id for found in hits.values() for hit in found.hits]
     if len(ids) <= MAX_PREFETCH:
         view.chunks(ids)
+
+
+def _checked(answer: Hits) -> Hits:
+    if not _is_valid(answer):
+        raise StoreError(INVALID_HITS)
+    return answer
 
 
 def _is_valid(hits: object) -> bool:

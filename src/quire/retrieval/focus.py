@@ -63,6 +63,8 @@ def _descendants(view: View, record: Record, query: Query) -> Iterator[tuple[str
         for rank, descendant in enumerate(records):
             yield descendant.id, max(0, DESCENDANT_SCORE - rank)
         return
+    if query.max_depth == 0:
+        return
     children = view.children([record.id])[: query.option(FOCUS, "children")]
     for rank, child in enumerate(children):
         yield child.id, max(0, DESCENDANT_SCORE - HALF_STEP * rank)

@@ -9,6 +9,25 @@ from quire.core.types import NO_FILTER, Chunk, Filter
 
 
 @dataclass(frozen=True, slots=True)
+class TaskQuery:
+    """Which tasks a question asks for; all of it must hold."""
+
+    overdue: bool = False
+    done: bool | None = False
+    """Whether they are done; None: either."""
+    dated: bool = False
+    """Whether they have a due date."""
+    due: tuple[int, int] | None = None
+    """The moments between which they are due."""
+    mine: bool = False
+    """Whether they belong to the user."""
+    of_focus: bool = False
+    """Whether they are on the page that the user is viewing."""
+    words: frozenset[str] = frozenset()
+    """The words that name their owner, page or topic."""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """The text of a query and the situation of the user who asks."""
 
@@ -29,6 +48,8 @@ class Query:
     """The current moment, in seconds since 1970."""
     contexts: tuple[tuple[str, int], ...] = ()
     """Ids and scores of the contexts that the rules bring in."""
+    tasks: TaskQuery | None = None
+    """The tasks that the text asks for; None: it asks for none."""
     leads: tuple[tuple[Chunk, int], ...] = ()
     """The best chunks so far with their scores, for collectors that start from them."""
     options: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from time import time, time_ns
 
+DAY = 24 * 60 * 60
+
 
 def now() -> int:
     """Return the current time in seconds since 1970."""
     return int(time())
+
+
+def end_of_day() -> int:
+    """Return the last second of the current day in UTC, in seconds since 1970."""
+    return now() // DAY * DAY + DAY - 1
 
 
 def now_ns() -> int:

@@ -25,18 +25,21 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """The token budget, and the share of each part of the page."""
+    """The token budget, and the share of each part of the page.
+
+    A share that is None is that of the request's type, in proportion to the total.
+    """
 
     total: int = 4000
-    focus: int = 1500
-    semantic: int = 1200
-    relations: int = 800
-    activity: int = 300
-    history: int = 500
-    system: int = 200
+    focus: int | None = None
+    semantic: int | None = None
+    relations: int | None = None
+    activity: int | None = None
+    history: int | None = None
+    system: int | None = None
 
     @property
-    def shares(self) -> dict[str, int]:
+    def shares(self) -> dict[str, int | None]:
         """The share of each part."""
         return {
             "focus": self.focus,

@@ -70,6 +70,9 @@ class RankSpec:
     """Words this many chunks before and after a chunk count for it, less with each; not in code."""
     recent: int = 0
     """What a record of this moment gains, in percent; nothing after 30 days."""
+    today: bool = False
+    """Whether a request that names no date is as of today; otherwise it is as of the newest
+    activity in the store."""
     weights: Mapping[str, int] = field(default_factory=dict)
     """The weight of each signal, if signals are added up in place of the scores of the sources."""
     feedback: int = 10

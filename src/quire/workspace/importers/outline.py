@@ -19,7 +19,13 @@ ANCHOR = re.compile(r"(?:\A|\s)\^([A-Za-z0-9-]+)\s*\Z")
 BACKTICKS = re.compile(r"`+")
 WIKI_LINK = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 TAG = re.compile(r"(?<![\w/#&])#([^\W\d][\w/-]*)")
-DUE = re.compile(r"📅\ufe0f?\s*(\d{4}-\d\d-\d\d)")
+DUE = re.compile(
+    r"📅\ufe0f?\s*(?P<sign>\d{4}-\d\d-\d\d)"
+    r"|\[due::? ?(?P<field>\d{4}-\d\d-\d\d)\]"
+    r"|\(due:? (?:on |by )?(?P<words>\d{4}-\d\d-\d\d)\)",
+    re.IGNORECASE,
+)
+"""A due date, as Obsidian's plug-ins Tasks and Dataview write it, or in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +131,13 @@ class OutlineBuilder:
 
 
 def parse_task(text: str, *, done: bool) -> tuple[str, dict[str, Property]]:
-    """Return the text of a task and its properties; a date after 📅 is its due date."""
+    """Return the text of a task and its properties; a due date is one of these."""
     properties: dict[str, Property] = {"done": done}
     due = DUE.search(text)
     if due:
-        properties["due"] = due[1]
-        text = (text[: due.start()] + text[due.end() :]).strip()
+        properties["due"] = due["sign"] or due["field"] or due["words"]
+        before, after = text[: due.start()].rstrip(), text[due.end() :].strip()
+        text = f"{before} {after}".strip()
     return text, properties
 
 

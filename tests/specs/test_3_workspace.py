@@ -508,3 +508,66 @@ def test_a_time_range_may_be_given_in_dates(workspace: Quire) -> None:
     for wrong in (("yesterday", None), (1.5, None), ("2026-01-01",), "2026-01-01"):
         with pytest.raises(InputError, match="time_range"):
             workspace.workspace.build(asked("migration", hints=ContextHints(time_range=wrong)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("total", [60, 120, 260, 1000])
+def test_blocks_that_must_be_in_come_first_or_are_told(workspace: Quire, total: int) -> None:
+    wanted = ("later", "detail")
+    payload = workspace.workspace.build(
+        asked(
+            "migration",
+            focus=Focus(page_id="plan"),
+            hints=ContextHints(include_blocks=wanted),
+            token_budget=TokenBudget(total),
+        )
+    )
+    shown = {item.block_id for section in payload.sections for item in section.items}
+    told = [note for note in payload.notes if note.startswith("`include`")]
+    assert len(told) == len({*wanted} - shown)
+    if total >= 260:
+        assert shown >= {*wanted}
+
+
+def test_no_levels_below_the_focus_show_no_children(workspace: Quire) -> None:
+    def shown(depth: int | None) -> set[str]:
+        payload = workspace.workspace.build(
+            asked(
+                "rollback",
+                focus=Focus("split-task"),
+                hints=ContextHints(max_depth=depth),
+            )
+        )
+        focus = next(section for section in payload.sections if section.type == "focus")
+        return {item.block_id for item in focus.items}
+
+    assert "detail" in shown(None)
+    assert "detail" not in shown(0)
+
+
+def test_types_that_do_not_exist_are_refused(workspace: Quire) -> None:
+    with pytest.raises(InputError, match=r"prioritize_types.*'task'"):
+        workspace.workspace.build(
+            asked("migration", hints=ContextHints(prioritize_types=("task",)))
+        )
+    with pytest.raises(InputError, match=r"preferences\.types"):
+        workspace.workspace.build(asked("migration", preferences=Preferences(types=("note",))))
+
+
+def test_the_type_of_a_request_divides_a_budget_that_names_only_a_total(workspace: Quire) -> None:
+    def shares(type_: str) -> dict[str, int]:
+        payload = workspace.workspace.build(
+            asked("migration", type=type_, token_budget=TokenBudget(2000))
+        )
+        sections = payload.receipt["recipe"]["sections"]  # type: ignore[index]  # plain data
+        return {section["name"]: section["weight"] for section in sections}
+
+    assert shares("assist") == {"focus": 750, "semantic": 600, "relations": 400, "activity": 150}
+    assert shares("search") == {"semantic": 1500, "relations": 250, "activity": 150}
+
+
+def test_the_page_of_a_focused_block_is_in(workspace: Quire) -> None:
+    payload = workspace.workspace.build(
+        asked("migration", focus=Focus(block_id="split-task", page_id="guide"))
+    )
+    shown = {item.block_id for section in payload.sections for item in section.items}
+    assert {"split-task", "guide"} <= shown

@@ -21,7 +21,7 @@ from quire.receipts.frozen import freeze
 from quire.receipts.lazy import LazyDict
 from quire.receipts.schema import VERSION, schema_version
 
-PIPELINE = 2
+PIPELINE = 3
 """The version of the pipeline: raised by one when any recipe makes another context of the same
 request and store."""
 UNHASHED = ("hash", "created")

@@ -75,6 +75,11 @@ bench-evidence: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	BENCH_DATA="$(BENCH_DATA)" $(BIN)/python -m bench.evidence $(ARGS)
 
+# Whether pages help, on labelled questions (docs/pages.md); more with ARGS="score --help".
+ARGS_PAGES = $(if $(ARGS),$(ARGS),score)
+bench-pages: install
+	BENCH_DATA="$(BENCH_DATA)" $(BIN)/python -m bench.pages $(ARGS_PAGES)
+
 soak: install
 	QUIRE_CASES=100000 $(BIN)/pytest -n $(WORKERS) tests/store -k "interference"
 	QUIRE_INTERFERENCE_STORES=1200 $(BIN)/pytest -n $(WORKERS) tests/workspace/test_interference.py

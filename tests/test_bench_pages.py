@@ -423,3 +423,5 @@ def test_the_commands_work_on_committed_material(tmp_path: Path) -> None:
     refused = run_command(*words, "--quire-src", tmp_path)
     assert refused.returncode == 2
     assert "holds no quire" in refused.stderr
+    (tmp_path / "quire").mkdir()
+    assert "too old" in run_command(*words, "--quire-src", tmp_path).stderr

@@ -30,6 +30,9 @@ def _run_with(place: Path) -> int:
     if not (src / "quire").is_dir():
         print(f"{place} holds no quire: name a checkout, or its folder src", file=sys.stderr)
         return 2
+    if not (src / "quire" / "core" / "hashing.py").is_file():
+        print(f"{place} is too old: its Python interface is another one", file=sys.stderr)
+        return 2
     rest = list(sys.argv[1:])
     at = next(at for at, word in enumerate(rest) if word.startswith("--quire-src"))
     del rest[at : at + (1 if "=" in rest[at] else 2)]

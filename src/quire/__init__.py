@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         TokenBudget,
         Validation,
         Verdict,
+        Verification,
         Viewer,
         Written,
     )
@@ -158,6 +159,7 @@ __all__ = [
     "TokenBudget",
     "Validation",
     "Verdict",
+    "Verification",
     "Viewer",
     "WhyNot",
     "Written",

@@ -33,10 +33,11 @@ from quire.core.types import (
     Recipe,
     SearchResult,
     Status,
+    Verification,
     Viewer,
 )
 from quire.errors import InputError
-from quire.indexing import audit
+from quire.indexing import audit, keyring
 from quire.indexing.access import AccessControl
 from quire.indexing.audit import AuditLog
 from quire.indexing.documents import Documents
@@ -338,25 +339,67 @@ class Quire:
         receipt: Mapping[str, Any],
         context: str | None = None,
         viewer: Viewer | str | None = None,
-    ) -> list[str]:
-        """Check a receipt against its context and this store; return what is wrong."""
+        *,
+        signature: Mapping[str, Any] | None = None,
+        key: bytes | str | None = None,
+    ) -> Verification:
+        """Check a receipt against its context, this store and its signature.
+
+        The page is rendered again from the texts in the store and compared to the byte. The result
+        says what was checked, what was not and why, and what is wrong.
+
+        Args:
+            receipt: The receipt, as it was written.
+            context: The text that it is of; None: only its hash is compared.
+            viewer: Who it was made for; None for the configured viewer, or the owner.
+            signature: The signature that came with it (`sign`), if one did.
+            key: The public key that must have signed it, as bytes or hexadecimal digits.
+        """
         try:
             receipts.check(receipt)
-            counter = tokens.open_counter(receipt["counter"])
         except InputError as error:
-            return [str(error)]
+            return Verification((str(error),))
         with self._project.view(viewer) as view:
-            chunks, root = view.chunks(receipts.chunk_ids(receipt)), view.roots().state
-        return receipts.verify(receipt, counter, context=context, stored=chunks, root=root)
+            evidence = replay.gather_evidence(view, receipt, self._rule_evaluator)
+            return audit.verify_receipt(
+                receipt, context, signature=signature, key=key, store=evidence
+            )
+
+    @staticmethod
+    def sign(receipt: Mapping[str, Any]) -> dict[str, Any]:
+        """Sign a receipt with the user's key, which is made on first use; return the signature."""
+        receipts.check(receipt)
+        return keyring.sign_receipt(receipt)
 
     def replay(
-        self, receipt: Mapping[str, Any], viewer: Viewer | str | None = None
+        self,
+        receipt: Mapping[str, Any],
+        viewer: Viewer | str | None = None,
+        *,
+        keep_failures: bool = False,
+        ask_models: bool = False,
     ) -> tuple[Context, list[str]]:
-        """Run a receipt's request again; return the context and what differs."""
-        request = replay.resolve_receipt(receipt, viewer)
-        context = self._assemble(request, fresh=True)
+        """Run a receipt's request again; return the context and what differs.
+
+        The vectors of queries are made again and compared. The verdicts of a judge and the
+        summaries of a writer are taken from the receipt: asked again, they may answer otherwise.
+        The notes of the context name what was taken from the receipt.
+
+        Args:
+            receipt: The receipt, as it was written.
+            viewer: Who it was made for; None for the configured viewer, or the owner.
+            keep_failures: Let the sources fail again that failed then, without asking them.
+            ask_models: Ask the judge and the writer again as well.
+        """
+        request = replay.resolve_receipt(receipt, viewer, keep_failures=keep_failures)
+        asked = replace(request, recorded=None) if ask_models else request
+        context = self._assemble(asked, fresh=True)
         altered = receipts.verify(receipt, request.counter)
-        return context, [*altered, *replay.differences(receipt, context)]
+        with self._project.view(viewer) as view:
+            steered, notes = replay.compare_vectors(request, view.coverage(), self._vectors)
+        notes += [] if ask_models else replay.taken_from_receipt(receipt)
+        differences = [*altered, *steered, *replay.differences(receipt, context)]
+        return replace(context, notes=(*context.notes, *notes)), differences
 
     @staticmethod
     def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -218,7 +218,7 @@ def test_every_tool_answers_as_its_schema_says(plant: Forest, server: list[str])
             "holds"
         ]
         altered = {**json.loads(whole["text"]), "tokens": 1}
-        assert call_tool("verify", receipt=altered)["differences"]
+        assert call_tool("verify", receipt=altered)["problems"]
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [

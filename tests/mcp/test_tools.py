@@ -44,7 +44,7 @@ def test_a_function_of_a_mapping(engine: quire.Quire) -> None:
     assert used["receipt"] == context.receipt["hash"]
     assert used["tokens"] == context.tokens
     assert used["sources"]
-    assert engine.verify(context.receipt, context.text) == []
+    assert engine.verify(context.receipt, context.text).problems == ()
 
 
 def test_a_function_of_keywords(engine: quire.Quire) -> None:

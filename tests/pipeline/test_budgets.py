@@ -147,7 +147,7 @@ def test_too_small_but_an_empty_context_is_allowed(library: Quire) -> None:
     assert not context.truncated
     (note,) = context.notes
     assert "not even one piece fits" in note
-    assert library.verify(context.receipt, "") == []
+    assert library.verify(context.receipt, "").problems == ()
 
 
 def test_the_command_line_says_that_a_context_is_empty(library_tree: Tree) -> None:
@@ -177,7 +177,7 @@ def test_an_empty_store(tree: Tree) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     with tree.open() as found:
         context = found.assemble(QUERY)
-        assert found.verify(context.receipt, context.text) == []
+        assert found.verify(context.receipt, context.text).problems == ()
         assert found.replay(context.receipt)[1] == []
 
 
@@ -188,7 +188,7 @@ def test_soft_says_by_how_much_the_budget_is_passed(library: Quire, library_tree
         assert hard.limit_exceeded == 0
         assert soft.limit_exceeded == max(0, soft.tokens - soft.available) > 0
         assert soft.tokens == count("o200k", soft.text)
-        assert library.verify(soft.receipt, soft.text) == []
+        assert library.verify(soft.receipt, soft.text).problems == ()
         assert soft.limit_exceeded <= max(one.tokens for one in soft.sources) + 20
     done = library_tree.call("assemble", QUERY, "--budget", "820", "--soft")
     assert re.search(r"note: the budget of 20 tokens is exceeded by \d+", done.stderr)
@@ -226,7 +226,7 @@ def test_cut_charges_what_is_left_of_a_piece(library: Quire) -> None:
     assert source.tokens == cut.tokens > 0
     assert context.tokens <= context.available
     assert context.content_tokens == sum(one.tokens for one in context.sources)
-    assert library.verify(context.receipt, context.text) == []
+    assert library.verify(context.receipt, context.text).problems == ()
 
 
 def test_cut_ends_well_only_where_that_costs_little() -> None:

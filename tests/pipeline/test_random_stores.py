@@ -73,7 +73,7 @@ def check(store: Quire, query: str, options: Options) -> None:
     receipt = cast("dict[str, Any]", context.receipt)
     recipe = recipes.from_data(receipt["recipe"])
     holds(context, recipe, found_in(store, context, owner), model=receipt["counter"])
-    assert store.verify(receipt, context.text) == []
+    assert store.verify(receipt, context.text).problems == ()
     again, differing = store.replay(receipt)
     assert differing == []
     assert (again.text, again.receipt) == (context.text, context.receipt)
@@ -112,4 +112,7 @@ def test_what_may_not_be_read_changes_no_byte(
                 alice = cast("Options", {**options, "viewer": "alice"})
                 told = one.assemble(query, **alice)
                 assert plain(told) == plain(two.assemble(query, **alice))
-                assert one.verify(cast("dict[str, Any]", told.receipt), told.text, "alice") == []
+                assert (
+                    one.verify(cast("dict[str, Any]", told.receipt), told.text, "alice").problems
+                    == ()
+                )

@@ -28,7 +28,7 @@ def test_a_context_by_meaning_is_proved_and_replayed_without_the_model(tree: Tre
         assert not context.notes
         best = max(context.sources, key=lambda source: source.score)
         assert best.path in {"boats.md", "notes/sea.md"}
-        assert found.verify(context.receipt, context.text) == []
+        assert found.verify(context.receipt, context.text).problems == ()
         assert found.verify_determinism(QUERY)
     (tree.root / "r.json").write_text(json.dumps(context.receipt), "utf-8")
     # Without a model nothing can be asked anew by its meaning; what was asked can be run again.

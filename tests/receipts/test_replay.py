@@ -37,7 +37,10 @@ def test_replay_needs_no_model(project: Quire) -> None:
     project._project._embedder = embedder
     again, differing = project.replay(context.receipt)
     assert (differing, again.text) == ([], context.text)
-    assert embedder.asked == []
+    assert embedder.asked == [QUERY], "it is asked once, to compare"
+    assert again.notes[-1] == (
+        "the vector of 'quorum vote' is taken from the receipt: the model is out of order"
+    )
 
 
 def test_replay_does_not_ask_another_model_that_is_configured(project: Quire) -> None:
@@ -75,7 +78,7 @@ def test_a_failure_is_replayed_as_recorded(project: Quire) -> None:
     context = project.assemble(QUERY)
     assert context.failed
     project._project._embedder = working
-    again, differing = project.replay(as_read(context.receipt))
+    again, differing = project.replay(as_read(context.receipt), keep_failures=True)
     assert differing == []
     assert again.failed == context.failed
     assert again.receipt == context.receipt
@@ -141,7 +144,9 @@ def test_a_receipt_of_another_viewer_is_said_to_be_one(project: Quire) -> None:
     gone = [text for text in differing if text.startswith("gone: ")]
     assert gone == ["gone: hr/c.md:1-1 (no longer found)"]
     # Nothing of what bob may not read is told that the receipt did not say itself.
-    assert project.verify(context.receipt, context.text, "bob") == []
+    other, gone = project.verify(context.receipt, context.text, "bob")
+    assert other == "it was made for another viewer than the one who reads here"
+    assert gone.startswith("hr/c.md: this store does not have this piece: it has changed since, or")
 
 
 def test_viewers_who_read_the_same_are_still_two(project: Quire) -> None:
@@ -296,7 +301,7 @@ def test_parts_of_the_wrong_kind_are_named(kept: Quire, part: str, value: object
     receipt[part] = value
     if receipt == good:
         return
-    wrong = kept.verify(receipt)
+    wrong = kept.verify(receipt).problems
     assert wrong
     if wrong[0].startswith("the receipt is malformed: "):
         with pytest.raises(InputError, match="the receipt is malformed"):

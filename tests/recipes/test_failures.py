@@ -88,10 +88,10 @@ def test_a_failure_is_replayed_as_it_was_and_not_cached(shop: Quire, hang: Hang)
     store = misbehave(shop, memory=refuses, code=hang)
     page = shop.assemble(QUERY, recipe=impatient())
     assert {failure.source for failure in page.failed} == {"memories.lexical", "code"}
-    assert shop.verify(page.receipt, page.text) == []
+    assert shop.verify(page.receipt, page.text).problems == ()
     hang.free.set()
     store.answers = {}
-    again, differing = shop.replay(page.receipt)
+    again, differing = shop.replay(page.receipt, keep_failures=True)
     assert differing == []
     assert again.text == page.text
     assert json.dumps(again.receipt) == json.dumps(page.receipt)
@@ -115,7 +115,7 @@ def test_whatever_an_engine_answers_only_its_section_is_missing(
     found = [one for one in page.decisions if "/experience/" in one.path]
     assert all(set(one.signals) & {"lexical", "semantic"} == {"semantic"} for one in found)
     assert bool(found) == (failure.source == "experiences.lexical")
-    assert shop.replay(page.receipt)[1] == []
+    assert shop.replay(page.receipt, keep_failures=True)[1] == []
 
 
 def test_what_fails_everywhere_is_told_once(shop: Quire) -> None:
@@ -124,7 +124,7 @@ def test_what_fails_everywhere_is_told_once(shop: Quire) -> None:
     page = shop.assemble(QUERY, recipe="agent")
     assert page.failed == (Failure("lexical", "the disk is on fire"),)
     assert page.items, "meaning still answers"
-    assert shop.replay(page.receipt)[1] == []
+    assert shop.replay(page.receipt, keep_failures=True)[1] == []
 
 
 def test_what_fails_in_one_section_is_asked_in_the_others_again(shop: Quire) -> None:
@@ -134,7 +134,7 @@ def test_what_fails_in_one_section_is_asked_in_the_others_again(shop: Quire) -> 
     signals = {one.path: one.signals for one in page.decisions}
     assert any("lexical" in found for path, found in signals.items() if "memory" in path)
     assert not any("lexical" in found for path, found in signals.items() if ".git/" in path)
-    again, differing = shop.replay(page.receipt)
+    again, differing = shop.replay(page.receipt, keep_failures=True)
     assert differing == []
     assert again.decisions == page.decisions
 
@@ -147,8 +147,8 @@ def test_a_premortem_with_failures_is_replayed(shop: Quire, hang: Hang) -> None:
     assert list(seen(page.text).sections)[:2] == ["Common Failures", "Strategy Performance"]
     hang.free.set()
     wait_until_nobody_asks()
-    assert shop.verify(page.receipt, page.text) == []
-    assert shop.replay(page.receipt)[1] == []
+    assert shop.verify(page.receipt, page.text).problems == ()
+    assert shop.replay(page.receipt, keep_failures=True)[1] == []
 
 
 def test_an_error_that_is_not_ours_stops_one_source_only(shop: Quire) -> None:
@@ -158,7 +158,7 @@ def test_an_error_that_is_not_ours_stops_one_source_only(shop: Quire) -> None:
     assert page.failed == (Failure("lexical", "ZeroDivisionError: a mistake of the engine"),)
     assert page.items, "meaning still answers"
     assert len(seen(page.text).warnings) == 1
-    assert shop.replay(page.receipt)[1] == []
+    assert shop.replay(page.receipt, keep_failures=True)[1] == []
 
 
 def broken_disk(_: object, __: object) -> None:
@@ -176,7 +176,7 @@ def test_recipes_without_sections_answer_by_the_other_source(
     assert failure.source == "lexical"
     assert failure.reason.startswith(("ZeroDivisionError: ", "OSError: "))
     assert page.sources, "meaning still answers"
-    assert shop.replay(page.receipt)[1] == []
+    assert shop.replay(page.receipt, keep_failures=True)[1] == []
 
 
 def test_a_search_answers_by_the_other_source(shop: Quire) -> None:
@@ -204,7 +204,7 @@ def test_a_long_reason_does_not_take_the_room_of_the_items(shop: Quire) -> None:
     assert len(warning) < 250
     assert warning.endswith("...")
     assert len(page.failed[0].reason) > 20_000, "`failed` has all of it"
-    assert shop.replay(page.receipt)[1] == []
+    assert shop.replay(page.receipt, keep_failures=True)[1] == []
 
 
 def test_the_callers_mistakes_are_errors_not_failures(shop: Quire) -> None:
@@ -280,6 +280,6 @@ def test_a_section_may_be_named_like_a_source(shop: Quire) -> None:
         store = misbehave(shop, **answers)
         page = shop.assemble(QUERY, recipe=named)
         assert {failure.source for failure in page.failed} == told
-        assert shop.replay(page.receipt)[1] == []
+        assert shop.replay(page.receipt, keep_failures=True)[1] == []
         shop._project.store = store._store
-        assert shop.replay(page.receipt)[1] == []
+        assert shop.replay(page.receipt, keep_failures=True)[1] == []

@@ -103,8 +103,8 @@ def test_pages_are_worth_comparing(shop: Quire) -> None:
 def test_receipts_hold_and_are_replayed(shop: Quire) -> None:
     for page in pages(shop):
         receipt = as_read(page.receipt)
-        assert receipts.verify(receipt, COUNTER, context=page.text) == []
-        assert shop.verify(receipt, page.text) == []
+        assert receipts.verify(receipt, COUNTER, context=page.text).problems == ()
+        assert shop.verify(receipt, page.text).problems == ()
         again, differing = shop.replay(receipt)
         assert differing == []
         assert plain(again) == plain(page)

@@ -195,7 +195,7 @@ def test_a_format_is_one_row_of_the_table(tmp_path: Path, monkeypatch: pytest.Mo
         store.index(embed=False)
         context = store.assemble("tide", format="paths", budget=200, reserve={})
         assert context.text == "tides.md"
-        assert store.verify(context.receipt, context.text) == []
+        assert store.verify(context.receipt, context.text).problems == ()
         assert store.replay(context.receipt)[1] == []
         with pytest.raises(InputError, match="situation, paths"):
             store.assemble("tide", format="yaml")

@@ -40,7 +40,7 @@ def shelf(tmp_path: Path) -> Iterator[Quire]:
 
 def paths(store: Quire, recipe: Path) -> list[str]:
     context = store.assemble("nothing of note", recipe=str(recipe), budget=500, reserve={})
-    assert store.verify(context.receipt, context.text) == []
+    assert store.verify(context.receipt, context.text).problems == ()
     assert store.replay(context.receipt)[1] == []
     return [source.path for source in context.sources]
 

@@ -185,7 +185,7 @@ def test_a_budget_for_nothing_names_one_that_holds_something(shop: Quire) -> Non
 @pytest.mark.parametrize("budget", [150, 700, 5000])
 def test_its_receipt_holds_and_replays(shop: Quire, format_: str, budget: int) -> None:
     context = shop.assemble(QUERY, recipe="entities", format=format_, budget=budget)
-    assert shop.verify(context.receipt, context.text) == []
+    assert shop.verify(context.receipt, context.text).problems == ()
     again, differing = shop.replay(context.receipt)
     assert differing == []
     assert again.text == context.text
@@ -251,7 +251,7 @@ def test_every_promise_holds_for_entities(shop: Quire, asked: dict[str, object])
     assert {source.chunk_id for source in context.sources} == {
         name for name, verdict in verdicts.items() if verdict in {"kept", "cut"}
     }
-    assert shop.verify(context.receipt, context.text) == []
+    assert shop.verify(context.receipt, context.text).problems == ()
     assert shop.verify_determinism(QUERY, recipe="entities", allow_empty=True, **asked)  # type: ignore[arg-type]  # any options
     if asked.get("format") == "xml":
         ET.fromstring(context.text or "<context/>")

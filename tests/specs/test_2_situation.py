@@ -187,7 +187,7 @@ def test_a_replay_asks_nobody(tmp_path: Path, judge: Endpoint) -> None:
         replayed, differing = again.replay(context.receipt)
         assert differing == []
         assert replayed.text == context.text
-        assert again.verify(context.receipt, context.text) == []
+        assert again.verify(context.receipt, context.text).problems == ()
     assert len(judge.questions) == asked
 
 

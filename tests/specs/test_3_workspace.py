@@ -342,7 +342,7 @@ def test_explain_shows_all_five_signals(workspace: Quire) -> None:
     assert signals[".quire/block/split-task"]["recency"] == 1000 - 1000 // 30
     assert signals[".quire/block/split-task"]["type"] == 900
     assert context.receipt["request"]["focus"] == "split-task"  # type: ignore[index]
-    assert workspace.verify(context.receipt, context.text, "alice") == []
+    assert workspace.verify(context.receipt, context.text, "alice").problems == ()
     assert workspace.replay(context.receipt, "alice")[1] == []
 
 

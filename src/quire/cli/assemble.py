@@ -1,11 +1,10 @@
-"""Commands that assemble contexts, and audit them."""
+"""Commands that assemble contexts, and explain them."""
 
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -13,45 +12,49 @@ from quire.cli import output
 from quire.cli.context_options import parse_options, read_receipt, with_context_options
 from quire.cli.options import (
     Common,
-    as_json_option,
     drop_none,
     is_number,
     model_option,
     read_argument,
-    read_file,
     with_share,
     with_viewer,
 )
-from quire.core.serialize import json_text
-from quire.errors import InputError, NoStoreError
-from quire.system import platform
+from quire.cli.receipts import save_receipt
+from quire.errors import InputError
 from quire.system.clock import now
 
-if TYPE_CHECKING:
-    from quire.core.types import Context
-
-STORE_CHANGED = (
-    "the viewer no longer reads the state that the receipt was made from; `quire replay` shows "
-    "what would be different now"
-)
-
 query_argument = click.argument("query")
-receipt_argument = click.argument("receipt")
-receipt_option = click.option("--receipt", metavar="FILE", help="Write the receipt to this file.")
+
+
+def with_receipt(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options about a receipt file to a command."""
+    for option in (
+        click.option(
+            "--no-sign", "signed", is_flag=True, default=True, flag_value=False,
+            help="Do not sign the receipt.",
+        ),
+        click.option(
+            "--receipt", metavar="FILE", help="Write the receipt to this file, and sign it."
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 @click.command()
 @query_argument
-@receipt_option
+@with_receipt
 @with_context_options
-def assemble(options: Common, *, query: str, receipt: str | None, **typed: Any) -> None:
+def assemble(
+    options: Common, *, query: str, receipt: str | None, signed: bool, **typed: Any
+) -> None:
     """Assemble a context for QUERY within a token budget.
 
     QUERY `-` reads standard input. Standard output carries the context alone.
     """
     with options.open() as quire:
         context = quire.assemble(read_argument(query), **parse_options(typed))
-    _save_receipt(receipt, context)
+    save_receipt(receipt, context, signed=signed)
     output.print_context(context, as_json=options.as_json)
 
 
@@ -95,68 +98,21 @@ def why_not(options: Common, *, query: str, place: str, **typed: Any) -> None:
 
 
 @click.command()
-@receipt_argument
-@click.option("--context", metavar="FILE", help="Also check this context against the receipt.")
-@with_viewer
-def verify(options: Common, *, receipt: str, context: str | None) -> None:
-    """Verify a RECEIPT, and a context against it.
-
-    Checks its hashes, proofs and budget, and compares it with the store.
-    """
-    data = read_receipt(receipt)
-    text = None if context is None else read_file(context)
-    try:
-        with options.open() as quire:
-            differences = quire.verify(data, text, options.viewer)
-            changed = quire.status(options.viewer).roots.state != data.get("view_root")
-        if changed and not differences:
-            output.note(f"note: {STORE_CHANGED}")
-    except NoStoreError:
-        if options.store is not None or options.space is not None:
-            raise
-        from quire.indexing.audit import verify_receipt
-
-        differences = verify_receipt(data, text)
-        output.note("note: there is no store here; only the receipt itself was checked")
-    output.print_check(differences, "the receipt holds", as_json=options.as_json)
-    sys.exit(1 if differences else 0)
-
-
-@click.command()
-@receipt_argument
-@with_viewer
-def replay(options: Common, *, receipt: str) -> None:
-    """Run the request of a RECEIPT again and compare every byte."""
-    data = read_receipt(receipt)
-    with options.open() as quire:
-        _, differences = quire.replay(data, options.viewer)
-    output.print_check(differences, "the same context, byte for byte", as_json=options.as_json)
-    sys.exit(1 if differences else 0)
-
-
-@click.command()
-@click.argument("old")
-@click.argument("new")
-@as_json_option
-def diff(*, old: str, new: str, as_json: bool) -> None:
-    """Compare two receipts."""
-    from quire.indexing.audit import diff_receipts
-
-    differences = diff_receipts(read_receipt(old), read_receipt(new))
-    output.print_check(differences, "nothing differs", as_json=as_json)
-    sys.exit(1 if differences else 0)
-
-
-@click.command()
 @click.argument("domain")
 @click.option("--strategy", metavar="NAME", help="Also show how this strategy went.")
 @click.option("--budget", type=int, help="Token budget (default: 1500).")
 @click.option("--limit", type=int, help="Maximum number of items in each section (default: 10).")
 @model_option
-@receipt_option
+@with_receipt
 @with_viewer
 def premortem(
-    options: Common, *, domain: str, strategy: str | None, receipt: str | None, **typed: Any
+    options: Common,
+    *,
+    domain: str,
+    strategy: str | None,
+    receipt: str | None,
+    signed: bool,
+    **typed: Any,
 ) -> None:
     """Show what went wrong before in DOMAIN.
 
@@ -167,7 +123,7 @@ def premortem(
         context = quire.agent.premortem(
             domain, strategy, **drop_none(viewer=options.viewer, **typed)
         )
-    _save_receipt(receipt, context)
+    save_receipt(receipt, context, signed=signed)
     output.print_context(context, as_json=options.as_json)
 
 
@@ -225,22 +181,5 @@ COMMANDS: tuple[click.Command, ...] = (
     premortem,
     explain,
     why_not,
-    verify,
-    replay,
-    diff,
     feedback,
 )
-
-
-def _save_receipt(file: str | None, context: Context) -> None:
-    """Write the receipt of a context to a file, with the time of its creation."""
-    if file is None:
-        return
-    created = datetime.fromtimestamp(now(), UTC).isoformat()
-    text = json_text({**context.receipt, "created": created}) + "\n"
-    try:
-        platform.write_private(Path(file), text.encode())
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{file} cannot be written: {error}", field="receipt", value=file
-        ) from error

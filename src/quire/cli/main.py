@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from quire import __version__
-from quire.cli import assemble, output
+from quire.cli import assemble, output, receipts
 from quire.cli.access import access
 from quire.cli.blocks import block
 from quire.cli.codemap import map_
@@ -264,6 +264,7 @@ def _start(options: Common, paths: Sequence[str]) -> str:
 
 for command in (
     *assemble.COMMANDS,
+    *receipts.COMMANDS,
     access,
     map_,
     evaluation,

@@ -32,6 +32,7 @@ from quire.core.types import (
     SearchResult,
     Skipped,
     Status,
+    Verification,
     Written,
 )
 from quire.core.types.options import BY_SETTING, name_options
@@ -46,6 +47,10 @@ EXCERPT_LINES = 6
 EXCERPT_WIDTH = 160
 TAB = 4
 TITLE_LENGTH = 80
+HOLDS = "the receipt holds"
+AGREES = (
+    "the receipt agrees with itself, but nothing here shows that its text follows from its sources"
+)
 
 Result = TypeVar("Result")
 
@@ -313,6 +318,18 @@ def print_check(differences: Sequence[str], success: str, *, as_json: bool) -> N
         return
     for line in differences or [success]:
         say(line)
+
+
+def print_verification(result: Verification, *, as_json: bool) -> None:
+    """Print what is wrong with a receipt, or that it holds; then what was checked and what not."""
+    if as_json:
+        print_json({"holds": result.holds, **to_plain(result)})
+        return
+    for line in result.problems or [HOLDS if result.binds else AGREES]:
+        say(line)
+    for title, lines in (("checked", result.checked), ("not checked", result.not_checked)):
+        for line in lines:
+            say(f"  {title}: {line}")
 
 
 def print_feedback(items: Sequence[Feedback], *, as_json: bool) -> None:

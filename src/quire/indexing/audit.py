@@ -7,9 +7,10 @@ from typing import Any
 
 from quire import receipts, tokens
 from quire.config import Config
-from quire.core.types import Context, Viewer
+from quire.core.types import Context, Verification, Viewer
 from quire.errors import InputError
-from quire.receipts import Receipt, access_log
+from quire.indexing import keyring
+from quire.receipts import Receipt, StoreEvidence, access_log, signing
 from quire.receipts.access_log import LogFile
 from quire.system.clock import now
 
@@ -42,14 +43,41 @@ class AuditLog:
         return LogFile(settings.root, settings.audit.file, outside=settings.audit_outside)
 
 
-def verify_receipt(receipt: Mapping[str, Any], context: str | None = None) -> list[str]:
-    """Check a receipt, and its context, without any store; return what is wrong."""
+def verify_receipt(
+    receipt: Mapping[str, Any],
+    context: str | None = None,
+    *,
+    signature: Mapping[str, Any] | None = None,
+    key: bytes | str | None = None,
+    store: StoreEvidence | None = None,
+) -> Verification:
+    """Check a receipt: itself, its context, its signature, and what a store says about it.
+
+    Args:
+        receipt: The receipt as it was written.
+        context: The text that it is of; None: its text is not compared.
+        signature: The signature that came with it, if one did.
+        key: The public key that must have signed it; None for any.
+        store: What a store says about it; None: there is none at hand.
+    """
     try:
         receipts.check(receipt)
         counter = tokens.open_counter(receipt["counter"])
+        wanted = signing.parse_public_key(key) if isinstance(key, str) else key
     except InputError as error:
-        return [str(error)]
-    return receipts.verify(receipt, counter, context=context)
+        return Verification((str(error),))
+    return receipts.verify(
+        receipt,
+        counter,
+        context=context,
+        store=store,
+        signature=signing.check_signature(
+            receipt,
+            signature,
+            own=() if signature is None else keyring.own_public_keys(),
+            key=wanted,
+        ),
+    )
 
 
 def parse_receipt(text: str) -> Receipt:

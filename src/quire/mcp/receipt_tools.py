@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quire.core.serialize import to_plain
 from quire.mcp.schemas import NOTES, answer, record, text, texts
 from quire.mcp.session import Session
 from quire.mcp.tool import Arguments, Step, Tool, ToolResult
@@ -16,16 +17,19 @@ def verify(session: Session, arguments: Arguments, step: Step) -> ToolResult:
     step("opening the store")
     quire = session.quire()
     step("verifying")
-    differences = quire.verify(receipt, context)
-    data = {"holds": not differences, "differences": differences, "notes": []}
-    return ToolResult(data, "differences")
+    result = quire.verify(
+        receipt, context, signature=arguments.get("signature"), key=arguments.get("key")
+    )
+    data = {"holds": result.holds, **to_plain(result), "notes": []}
+    return ToolResult(data, "problems")
 
 
 TOOLS = (
     Tool(
         "verify",
         "Verify a receipt",
-        "Check that a receipt holds: its hashes, its proofs, and that the store still agrees.",
+        "Check that a receipt holds: its hashes, proofs and signature, and that every byte of its "
+        "context follows from the texts in the store.",
         lambda: record(
             {
                 "receipt": {
@@ -33,13 +37,27 @@ TOOLS = (
                     "description": "Hash of a receipt from this server, or a whole receipt.",
                 },
                 "context": text("Context to check against it (default: the one from this server)."),
+                "signature": {
+                    "type": "object",
+                    "description": "Signature that came with the receipt (FILE.sig).",
+                },
+                "key": text("Public key that must have signed it, in hexadecimal digits."),
             },
             "receipt",
         ),
         answer(
             {
                 "holds": {"type": "boolean"},
-                "differences": texts("Differences, in order; empty if the receipt holds."),
+                "problems": texts("What is wrong; empty if the receipt holds."),
+                "checked": texts("What was checked."),
+                "not_checked": texts("What was not checked, and why."),
+                "signature": text("yours, known, foreign, invalid or unsigned."),
+                "key": text("Id of the key that signed it."),
+                "binds": {
+                    "type": "boolean",
+                    "description": "Whether the text was rendered again from its sources, or a "
+                    "known key signed the receipt.",
+                },
                 "notes": NOTES["notes"],
             }
         ),

@@ -152,7 +152,20 @@ def render_pieces(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Passage,
 
 
 def make_cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
-    """Return a function that cuts a piece to a number of tokens, at a good place if it can."""
+    """Return a function that cuts a piece to a number of tokens, at a good place if it can.
+
+    The piece records that number: a receipt is verified by cutting again.
+    """
+    cut = _cutter(draft)
+
+    def cut_to(piece: Piece, room: int) -> Piece | None:
+        part = cut(piece, room)
+        return None if part is None else replace(part, room=room)
+
+    return cut_to
+
+
+def _cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
     counter, spare = draft.counter, draft.recipe.budget.available // SPARE_PART
     fit = draft.recipe.fit
     if rendering.get_format(draft.recipe.render).shortener is not None:
@@ -201,7 +214,7 @@ def _limit_item(draft: Draft, piece: Piece) -> Piece:
         return piece
     if rendering.get_format(draft.recipe.render).shortener is None:
         part = make_cutter(draft)(piece, limit)
-        return piece if part is None else _at_level(part, CAPPED)
+        return piece if part is None else replace(_at_level(part, CAPPED), room=0)
     shorter = _shorten_item(draft, piece, limit)
     return shorter if shorter.tokens < piece.tokens else piece
 

@@ -5,17 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from quire import receipts, tokens
-from quire.core.types import Context, Failure, Recorded, Request, Verdict, Viewer
+from quire.core.protocols import View
+from quire.core.types import Context, Coverage, Failure, Recorded, Request, Verdict, Viewer
 from quire.errors import InputError
 from quire.pipeline import recipe as recipes
+from quire.pipeline.query_vectors import QueryVectors
+from quire.pipeline.rebuild import rebuild
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved
+from quire.pipeline.summarize import WRITER
+from quire.receipts import StoreEvidence
+from quire.rules.evaluator import JUDGE, RuleEvaluator
+
+MODELS = (JUDGE, WRITER)
+"""The sources of failures of language models, which are not asked again unless that is wanted."""
+ROUNDING = 1
+"""By how much a number of a vector may differ between two processors."""
 
 
-def resolve_receipt(receipt: Mapping[str, Any], viewer: Viewer | str | None) -> ResolvedRequest:
-    """Return the request of a receipt of any version, with what its run recorded."""
+def resolve_receipt(
+    receipt: Mapping[str, Any], viewer: Viewer | str | None, *, keep_failures: bool = True
+) -> ResolvedRequest:
+    """Return the request of a receipt of any version, with what its run recorded.
+
+    Unless failures are kept, the sources that failed are asked again. That a model gave no verdict
+    or no summary is kept in any case, as its verdicts and summaries are.
+    """
     data = receipts.read(receipt)
+    if not keep_failures:
+        of_models = [item for item in data["failed"] if item["source"] in MODELS]
+        data = {**data, "failed": of_models}
     request = Request(**{name: _frozen(value) for name, value in data["request"].items()})
     return ResolvedRequest(
         request=request,
@@ -35,6 +57,72 @@ def differences(receipt: Mapping[str, Any], context: Context) -> list[str]:
     changes = receipts.diff(receipt, context.receipt)
     older = receipts.read(receipt)["pipeline"] < context.receipt["pipeline"]
     return [] if older and len(changes) == 1 else changes
+
+
+def compare_vectors(
+    request: ResolvedRequest, coverage: Coverage, vectors: QueryVectors
+) -> tuple[list[str], list[str]]:
+    """Make the recorded vectors of queries again; name those that differ, and those not made.
+
+    Processors round differently, so each number may differ by one. Vectors of another model than
+    the store's cannot be made again here; that the model differs is said anyway.
+    """
+    recorded = request.recorded
+    differing: list[str] = []
+    taken: list[str] = []
+    if recorded is None or recorded.embedder != coverage.model:
+        return differing, taken
+    for query, vector in sorted(recorded.vectors.items()):
+        make, _ = vectors.plan(query, coverage)
+        try:
+            again = b"" if make is None else make()
+        except Exception as error:  # noqa: BLE001 - whatever it raises, it is said
+            taken.append(f"the vector of {query!r:.60} is taken from the receipt: {error}")
+            continue
+        if not _is_near(vector, again):
+            differing.append(f"the vector of {query!r:.60} is not the one that its model makes")
+    return differing, taken
+
+
+def _is_near(vector: bytes, other: bytes) -> bool:
+    if len(vector) != len(other):
+        return False
+    difference = np.frombuffer(vector, np.int8).astype(np.int64) - np.frombuffer(other, np.int8)
+    return not len(difference) or int(np.abs(difference).max()) <= ROUNDING
+
+
+def taken_from_receipt(receipt: Mapping[str, Any]) -> list[str]:
+    """Name what a replay takes from the receipt instead of computing it again."""
+    data = receipts.read(receipt)
+    notes = [
+        f"{len(data[of])} {of} of the {name} {data[name]!r} are taken from the receipt; "
+        "`ask_models` asks again"
+        for name, of in (("judge", "verdicts"), ("writer", "summaries"))
+        if data[of]
+    ]
+    failed = [item["source"] for item in data["failed"] if item["source"] in MODELS]
+    return notes + [f"the failure of the {name} is taken from the receipt" for name in failed]
+
+
+def gather_evidence(
+    view: View, receipt: Mapping[str, Any], evaluator: RuleEvaluator | None
+) -> StoreEvidence:
+    """Return what a viewer's store says about a receipt.
+
+    Its function reads the view, which must be open when it is called.
+    """
+    data = receipts.read(receipt)
+    ids = {decision["chunk_id"] for decision in data["decisions"]} | {*receipts.chunk_ids(data)}
+    roots = view.roots()
+    return StoreEvidence(
+        chunks={chunk.id: chunk for chunk in view.chunks(sorted(ids))},
+        state=roots.state,
+        content=roots.content,
+        viewer_hash=receipts.viewer_hash(view.viewer),
+        rebuild=lambda data, chunks: rebuild(
+            view, resolve_receipt(receipt, view.viewer), data, chunks, evaluator
+        ),
+    )
 
 
 def record(retrieved: Retrieved) -> Recorded:

@@ -13,7 +13,7 @@ def make_context(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) 
     """Return the context that a draft has become after all steps."""
     available = draft.recipe.budget.available
     pieces = [piece for passage in draft.passages for run in passage.runs for piece in run.pieces]
-    sources = tuple(_source(piece) for piece in pieces)
+    sources = tuple(map(make_source, pieces))
     all_notes = [*notes, *draft.notes]
     all_notes += _missing_notes(draft, {source.record_id for source in sources})
     if draft.counter.note:
@@ -47,7 +47,8 @@ def _missing_notes(draft: Draft, shown: Collection[str]) -> list[str]:
     ]
 
 
-def _source(piece: Piece) -> Source:
+def make_source(piece: Piece) -> Source:
+    """Return where a piece comes from."""
     chunk, entity = piece.candidate.chunk, piece.candidate.entity
     return Source(
         chunk_id=chunk.id,
@@ -60,6 +61,8 @@ def _source(piece: Piece) -> Source:
         name="" if entity is None else entity.qualified,
         kind="" if entity is None else entity.kind,
         section="" if piece.candidate.section is None else piece.candidate.section.name,
+        level=piece.level,
+        room=piece.room,
     )
 
 

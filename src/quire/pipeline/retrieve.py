@@ -94,7 +94,7 @@ def retrieve(
     recipe = resolved.recipe
     recorded = resolved.recorded or Recorded({}, None)
     coverage = view.coverage()
-    as_of = _moment(view, request, recipe)
+    as_of = moment(view, request, recipe)
     parsed = _parse(view, request, recipe, as_of)
     parts = sections.without_failed(
         sections.split(request, recipe, parsed.text),
@@ -183,7 +183,7 @@ def _parse(view: View, request: Request, recipe: Recipe, as_of: int | None) -> P
     return parse_query(request.query, recipe.intents, focus=title, as_of=as_of)
 
 
-def _moment(view: View, request: Request, recipe: Recipe) -> int | None:
+def moment(view: View, request: Request, recipe: Recipe) -> int | None:
     """Return the moment that recency is measured from, if the recipe needs one."""
     if request.as_of is not None or not needs_time(recipe):
         return request.as_of

@@ -229,20 +229,20 @@ def render(draft: Draft) -> Draft:
         draft = _nothing_fits(draft)
     full_costs = {piece.candidate.chunk.id: piece.tokens for piece in draft.preferred}
     decisions = [
-        _decide(
-            piece.candidate,
-            "fit",
-            "kept" if piece.is_full else "cut",
-            LEVEL_REASONS[piece.level].format(full_costs.get(piece.candidate.chunk.id)),
-            piece.tokens,
-        )
-        for piece in draft.pieces
+        decide_included(piece, full_costs.get(piece.candidate.chunk.id)) for piece in draft.pieces
     ]
     decisions += [
         _drop(piece.candidate, "pack", reason, piece.tokens)
         for piece, reason in zip(draft.left_out, _reasons_left_out(draft), strict=True)
     ]
     return replace(draft, decisions=(*decisions, *draft.decisions))
+
+
+def decide_included(piece: Piece, full_cost: int | None) -> Decision:
+    """Return the decision on a piece that is in, by its level of detail."""
+    verdict = "kept" if piece.is_full else "cut"
+    reason = LEVEL_REASONS[piece.level].format(full_cost)
+    return _decide(piece.candidate, "fit", verdict, reason, piece.tokens)
 
 
 STEPS: tuple[tuple[str, Step], ...] = (

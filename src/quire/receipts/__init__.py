@@ -13,11 +13,14 @@ from quire.receipts.receipt import (
     viewer_hash,
 )
 from quire.receipts.schema import check, read
-from quire.receipts.verify import verify
+from quire.receipts.signing import SignatureCheck
+from quire.receipts.verify import StoreEvidence, verify
 
 __all__ = [
     "FrozenDict",
     "Receipt",
+    "SignatureCheck",
+    "StoreEvidence",
     "check",
     "chunk_ids",
     "diff",

@@ -1,25 +1,56 @@
 """Verify receipts.
 
 Nothing is taken on trust: hashes are computed again, sums added up again, tokens counted again,
-proofs followed to their root again. Each check that fails is one sentence; none means that the
-receipt holds. A receipt of an earlier version is hashed as it was written.
+proofs followed to their root again. Anyone can compute hashes, though. Only two things bind a text
+to its sources: rendering it again from the texts in the store, and the signature of a known key.
+The result says which of the two was done, what was checked besides, and what was not and why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from quire.core import hashing, merkle
 from quire.core.protocols import Counter
-from quire.core.types import Chunk
-from quire.errors import InputError
-from quire.receipts import proof_encoding
-from quire.receipts import receipt as receipts
+from quire.core.types import Chunk, Rebuilt, Verification
+from quire.errors import QuireError
+from quire.receipts import checks
+from quire.receipts.receipt import PIPELINE, plain
 from quire.receipts.schema import read
+from quire.receipts.signing import UNSIGNED, SignatureCheck
 
-INCLUDED = ("kept", "cut")
-"""The verdicts over candidates that are in the context."""
+NO_CONTEXT = "the context: none was given"
+RANKING = (
+    "why these pieces (the query's vector, scores, candidates that were left out, failures): "
+    "`quire replay` runs the request again"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEvidence:
+    """What a store says about a receipt, for one viewer."""
+
+    chunks: Mapping[str, Chunk]
+    """The chunks that the receipt names, as far as the viewer may read them."""
+    state: str
+    """The root of what the viewer reads now."""
+    content: str
+    """The root of the content alone."""
+    viewer_hash: str
+    rebuild: Callable[[Mapping[str, Any], Mapping[str, Chunk]], Rebuilt]
+    """Makes the context of a receipt again from its chunks."""
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What was found so far."""
+
+    problems: list[str] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
+    rendered: bool = False
 
 
 def verify(
@@ -27,115 +58,208 @@ def verify(
     counter: Counter,
     *,
     context: str | None = None,
-    stored: Sequence[Chunk] | None = None,
-    root: str | None = None,
-) -> list[str]:
-    """Check a receipt, against its context and against the chunks of a store if they are given."""
+    store: StoreEvidence | None = None,
+    signature: SignatureCheck = UNSIGNED,
+) -> Verification:
+    """Check a receipt, against its context, a store and a signature if they are given."""
+    findings = _Findings()
     try:
         data = read(receipt)
-        problems = [*_hashes(receipt), *_sums(data), *_sources(data), *_proofs(data)]
-        if context is not None:
-            problems += _context(data, counter, context)
-        if stored is not None:
-            problems += _store(data, {chunk.id: chunk for chunk in stored}, root)
-    except InputError as error:
-        return [str(error)]
+        _check_itself(findings, receipt, data)
+        _check_context(findings, data, counter, context)
+        _check_signature(findings, signature)
+        if store is None:
+            findings.not_checked.append("the texts of the sources: there is no store at hand")
+        else:
+            _check_store(findings, data, counter, context, store, trusted=signature.trusted)
+        _name_recorded(findings, data)
+    except QuireError as error:
+        findings.problems.append(str(error))
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        return [f"the receipt is malformed: {type(error).__name__} {error}"]
+        findings.problems.append(f"the receipt is malformed: {type(error).__name__} {error}")
+    return Verification(
+        problems=tuple(findings.problems),
+        checked=tuple(findings.checked),
+        not_checked=tuple(findings.not_checked),
+        signature=signature.status,
+        key=signature.key,
+        binds=not findings.problems and (findings.rendered or signature.trusted),
+    )
+
+
+def _check_itself(findings: _Findings, receipt: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    """Check the receipt against itself."""
+    before = len(findings.problems)
+    findings.problems += [
+        *checks.check_hashes(receipt),
+        *checks.check_sums(data),
+        *checks.check_sources(data),
+        *checks.check_decisions(data),
+        *checks.check_written_form(data),
+        *checks.check_proofs(data),
+    ]
+    if len(findings.problems) == before:
+        findings.checked.append(
+            f"form, hashes, sums and decisions; {_count(data['sources'], 'proof')} up to the root"
+        )
+
+
+def _check_context(
+    findings: _Findings, data: Mapping[str, Any], counter: Counter, context: str | None
+) -> None:
+    """Check a context against the hash and the number of tokens in the receipt."""
+    if context is None:
+        findings.not_checked.append(NO_CONTEXT)
+        return
+    before = len(findings.problems)
+    if hashing.text_hash(context).hex() != data["text_hash"]:
+        findings.problems.append("the context was altered: its hash does not match")
+    if counter.name != data["counter"]:
+        findings.problems.append(
+            f"counted with {counter.name}, but the receipt says {data['counter']}"
+        )
+    elif (counted := counter.count(context)) != data["tokens"]:
+        findings.problems.append(
+            f"the context has {counted} tokens, but the receipt says {data['tokens']}"
+        )
+    if len(findings.problems) == before:
+        findings.checked.append(f"the context: its hash and its {data['tokens']} tokens")
+
+
+def _check_signature(findings: _Findings, signature: SignatureCheck) -> None:
+    if signature.problem:
+        findings.problems.append(signature.problem)
+    elif signature.trusted:
+        findings.checked.append(signature.sentence)
+    else:
+        findings.not_checked.append(f"who made it: {signature.sentence}")
+
+
+def _check_store(
+    findings: _Findings,
+    data: Mapping[str, Any],
+    counter: Counter,
+    context: str | None,
+    store: StoreEvidence,
+    *,
+    trusted: bool,
+) -> None:
+    """Check a receipt against a store.
+
+    A store changes. If it no longer has what a receipt names, nothing shows that the receipt was
+    ever true, unless a known key signed it.
+    """
+    before = len(findings.problems)
+    unlike = findings.not_checked if trusted else findings.problems
+    if store.viewer_hash != data["viewer_hash"]:
+        unlike.append("it was made for another viewer than the one who reads here")
+    moved = store.state != data["view_root"]
+    if moved:
+        findings.not_checked.append(
+            "the state: this viewer reads another one here than the receipt was made from"
+        )
+    elif store.content != data["content_root"]:
+        findings.problems.append("its roots are not of one state")
+    gone = unlike if moved else findings.problems
+    chunks: dict[str, Chunk] = {}
+    for source in data["sources"]:
+        chunk = store.chunks.get(source["chunk_id"])
+        if chunk is None:
+            gone.append(
+                f"{source['path']}: this store does not have this piece: it has changed since, or "
+                "the receipt is of another store"
+                if moved
+                else f"{source['path']}: the store claims to be unchanged, but this piece is gone"
+            )
+        elif merkle.chunk_leaf(chunk)[1].hex() != data["proofs"]["chunks"][chunk.id]["leaf"]:
+            findings.problems.append(
+                f"{source['path']}: chunk {chunk.id} in the store is not the one in the receipt"
+            )
+        else:
+            chunks[chunk.id] = chunk
+    if len(findings.problems) > before or len(chunks) < len(data["sources"]):
+        findings.not_checked.append("the page was not rendered again: see above")
+        return
+    _check_dropped(findings, data, store, moved=moved)
+    pieces = _count(data["sources"], "piece")
+    if data["pipeline"] != PIPELINE:
+        findings.checked.append(f"the store: the texts of {pieces}")
+        findings.not_checked.append(
+            f"the page was not rendered again: version {data['pipeline']} of the pipeline made it, "
+            f"this is version {PIPELINE}"
+        )
+        return
+    wrong = list(_compare(data, counter, context, store.rebuild(data, chunks)))
+    if wrong:
+        (unlike if moved else findings.problems).extend(wrong)
+        return
+    findings.rendered = True
+    findings.checked.append(
+        f"the store: the texts of {pieces}, and every byte of the page rendered from them"
+        + ("" if moved else "; the state")
+    )
+
+
+def _check_dropped(
+    findings: _Findings, data: Mapping[str, Any], store: StoreEvidence, *, moved: bool
+) -> None:
+    """Compare the candidates that were left out with the store."""
+    for decision in data["decisions"]:
+        chunk = store.chunks.get(decision["chunk_id"])
+        if chunk is None:
+            if not moved:
+                findings.problems.append(
+                    f"{decision['path']}: there is a decision on a piece that is not in the store"
+                )
+        elif (chunk.path, [*chunk.lines]) != (decision["path"], decision["lines"]):
+            findings.problems.append(
+                f"{decision['path']}: the decision is on a piece of {chunk.path}:{chunk.lines[0]}"
+            )
+
+
+def _compare(
+    data: Mapping[str, Any], counter: Counter, context: str | None, rebuilt: Rebuilt
+) -> list[str]:
+    """Compare a receipt and its context with what was made again of the same pieces."""
+    problems: list[str] = []
+    if context is not None and context != rebuilt.text:
+        where = checks.first_difference(context, rebuilt.text)
+        problems.append(f"the context does not follow from its sources: {where}")
+    if hashing.text_hash(rebuilt.text).hex() != data["text_hash"]:
+        problems.append("text_hash is not of the text that follows from the sources")
+    elif counter.name == data["counter"] and counter.count(rebuilt.text) != data["tokens"]:
+        problems.append("tokens is not the number of tokens of the text")
+    included = [item for item in data["decisions"] if item["step"] == checks.FIT]
+    bare = [
+        {name: source[name] for name in source if name != "chunk"} for source in data["sources"]
+    ]
+    for name, given, follows in (
+        ("sources", bare, plain(rebuilt.sources)),
+        ("decisions", included, plain(rebuilt.decisions)),
+    ):
+        if given != follows:
+            problems.append(f"{name}: {_first_unlike(given, follows)}")
     return problems
 
 
-def _hashes(receipt: Mapping[str, Any]) -> Iterator[str]:
-    """Compute the hashes again, over the fields that the receipt was written with."""
-    if receipts.receipt_hash(receipt) != receipt["hash"]:
-        yield "the receipt was altered: its hash does not match"
-    for part in ("request", "recipe"):
-        if receipts.data_hash(receipt[part]) != receipt[f"{part}_hash"]:
-            yield f"the {part} was altered: its hash does not match"
+def _first_unlike(given: list[dict[str, Any]], follows: list[dict[str, Any]]) -> str:
+    for one, other in zip(given, follows, strict=True):
+        for name in other:
+            if one[name] != other[name]:
+                value = f"{one[name]!r}"[:60]
+                return f"{name} of {one['path']} is {value}, and follows as {other[name]!r}"[:240]
+    return "they are not in the order that follows"
 
 
-def _sums(receipt: Mapping[str, Any]) -> Iterator[str]:
-    """Add up again what follows from other parts."""
-    budget = receipt["recipe"]["budget"]
-    tokens, available = receipt["tokens"], receipt["available"]
-    verdicts = [decision["verdict"] for decision in receipt["decisions"]]
-    omitted = sum(decision["step"] == "pack" for decision in receipt["decisions"])
-    skips = budget["overflow"] == "skip" or receipt["recipe"]["fit"]["pack"] == "optimal"
-    may_stop = not budget["hard"] or not skips
-    expected: dict[str, Any] = {
-        "available": budget["total"] - sum(budget["reserved"].values()),
-        "content_tokens": sum(source["tokens"] for source in receipt["sources"]),
-        "limit_exceeded": max(0, tokens - available),
-        "omitted": omitted,
-        "truncated": "cut" in verdicts or (may_stop and omitted > 0),
-        "counter": receipt["request"]["model"],
-    }
-    for name, value in expected.items():
-        if receipt[name] != value:
-            yield f"{name} is {receipt[name]}, but {value} follows from the rest of the receipt"
-    if budget["hard"] and tokens > available:
-        yield f"{tokens} tokens exceed the budget of {available}"
+def _name_recorded(findings: _Findings, data: Mapping[str, Any]) -> None:
+    """Name what is taken from the receipt because it cannot be computed again here."""
+    findings.not_checked.append(RANKING)
+    for name, of in (("judge", "verdicts"), ("writer", "summaries")):
+        if data[of]:
+            findings.not_checked.append(
+                f"the {of} of the {name} {data[name]!r}: taken from the receipt ({len(data[of])})"
+            )
 
 
-def _sources(receipt: Mapping[str, Any]) -> Iterator[str]:
-    """Compare the sources with their chunks, and with the decision on each."""
-    names = [decision["chunk_id"] for decision in receipt["decisions"]]
-    if len(set(names)) != len(names):
-        yield "there are two decisions on one candidate"
-    included = {
-        decision["chunk_id"]: decision
-        for decision in receipt["decisions"]
-        if decision["verdict"] in INCLUDED
-    }
-    sources = receipts.chunk_ids(receipt)
-    if sorted(sources) != sorted(included) or set(receipt["proofs"]["chunks"]) != set(sources):
-        yield "sources, decisions and proofs do not name the same pieces"
-        return
-    for source in receipt["sources"]:
-        chunk = {**source["chunk"], "chunk_id": source["chunk"]["id"]}
-        if any(source[name] != chunk[name] for name in _CHUNK_FIELDS):
-            yield f"{source['path']}: the source does not match its chunk"
-        decision = included[source["chunk_id"]]
-        if any(source[name] != decision[name] for name in _DECISION_FIELDS):
-            yield f"{source['path']}: the source does not match its decision"
-
-
-_CHUNK_FIELDS = ("chunk_id", "record_id", "path", "lines", "title")
-_DECISION_FIELDS = ("path", "lines", "tokens", "score")
-_LEAF_FIELDS = ("id", "record_id", "kind", "path", "title", "sequence", "start", "end", "lines")
-
-
-def _proofs(receipt: Mapping[str, Any]) -> Iterator[str]:
-    for source in receipt["sources"]:
-        chunk = {**source["chunk"], "lines": tuple(source["chunk"]["lines"])}
-        leaf = merkle.chunk_leaf_hash(
-            tuple(chunk[name] for name in _LEAF_FIELDS), bytes.fromhex(chunk["text_hash"])
-        )
-        proof = proof_encoding.proof_of(receipt, chunk["id"])
-        key = bytes.fromhex(chunk["id"])
-        if not merkle.verify_leaf(proof, key, leaf, receipt["content_root"]):
-            yield f"{source['path']}: not proved to be under the root {receipt['content_root']}"
-        elif merkle.top_nodes(proof) != proof_encoding.top_of(receipt, chunk["id"]):
-            yield f"{source['path']}: the nodes above it are not those of its proof"
-
-
-def _context(receipt: Mapping[str, Any], counter: Counter, context: str) -> Iterator[str]:
-    if hashing.text_hash(context).hex() != receipt["text_hash"]:
-        yield "the context was altered: its hash does not match"
-    if counter.name != receipt["counter"]:
-        yield f"counted with {counter.name}, but the receipt says {receipt['counter']}"
-    elif (counted := counter.count(context)) != receipt["tokens"]:
-        yield f"the context has {counted} tokens, but the receipt says {receipt['tokens']}"
-
-
-def _store(
-    receipt: Mapping[str, Any], stored: Mapping[str, Chunk], root: str | None
-) -> Iterator[str]:
-    changed = root != receipt["view_root"]
-    for source in receipt["sources"]:
-        chunk = stored.get(source["chunk_id"])
-        if chunk is None:
-            if not changed:
-                yield f"{source['path']}: the store claims to be unchanged, but this piece is gone"
-        elif merkle.chunk_leaf(chunk)[1].hex() != receipt["proofs"]["chunks"][chunk.id]["leaf"]:
-            yield f"{source['path']}: chunk {chunk.id} in the store is not the one in the receipt"
+def _count(items: list[Any], name: str) -> str:
+    return f"{len(items)} {name}{'' if len(items) == 1 else 's'}"

@@ -89,6 +89,11 @@ def is_writable_by_others(status: os.stat_result) -> bool:
     return bool(status.st_mode & stat.S_IWGRP) and not _is_private_group(status)
 
 
+def is_open_to_others(status: os.stat_result) -> bool:
+    """Return whether users other than the owner may read or write a file at all."""
+    return _HAS_OWNERS and bool(status.st_mode & _OTHERS)
+
+
 def _is_private_group(status: os.stat_result) -> bool:
     import grp
     import pwd

@@ -26,6 +26,7 @@ from quire.core.types.context import (
     Item,
     Passage,
     Piece,
+    Rebuilt,
     Recorded,
     Run,
     Source,
@@ -89,7 +90,14 @@ from quire.core.types.records import (
     Record,
     Stamp,
 )
-from quire.core.types.results import IndexResult, Problem, Progress, SearchResult, Status
+from quire.core.types.results import (
+    IndexResult,
+    Problem,
+    Progress,
+    SearchResult,
+    Status,
+    Verification,
+)
 from quire.core.types.rules import (
     APPLY,
     EXPRESSION,
@@ -213,6 +221,7 @@ __all__ = [
     "Progress",
     "Proof",
     "RankSpec",
+    "Rebuilt",
     "Recipe",
     "Record",
     "Recorded",
@@ -234,6 +243,7 @@ __all__ = [
     "TokenBudget",
     "Validation",
     "Verdict",
+    "Verification",
     "Viewer",
     "WriteResult",
     "WriteTask",

@@ -52,6 +52,8 @@ class Piece:
     """The same candidate with less detail, for when this is too long; the most detail first."""
     group: str = ""
     """The document or entity under whose heading it is shown; empty: its document."""
+    room: int = 0
+    """The number of tokens that it was cut to, so that it can be cut again; 0: it was not."""
 
     @property
     def is_full(self) -> bool:
@@ -115,6 +117,10 @@ class Source:
     """The kind of that entity."""
     section: str = ""
     """The section that it is in, if the recipe has sections."""
+    level: str = FULL
+    """Its level of detail: `full`, `cut`, `capped`, `summarized`, `signature` or `outline`."""
+    room: int = 0
+    """The number of tokens that it was cut to; 0: it was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +183,16 @@ class Context:
 
     def __len__(self) -> int:
         return len(self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A context that was made again from the pieces that its receipt names."""
+
+    text: str
+    sources: tuple[Source, ...]
+    decisions: tuple[Decision, ...]
+    """The decisions on the pieces that are in, in the order of preference."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,3 +86,32 @@ class Problem:
     check: str
     detail: str
     repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What verifying a receipt showed; iterate over it for the problems."""
+
+    problems: tuple[str, ...]
+    """What is wrong, one sentence each; none: the receipt holds."""
+    checked: tuple[str, ...] = ()
+    not_checked: tuple[str, ...] = ()
+    """What was not checked, and why."""
+    signature: str = "unsigned"
+    """`yours`, `known` (of the key that was named), `foreign`, `invalid` or `unsigned`."""
+    key: str = ""
+    """The id of the key that signed it."""
+    binds: bool = False
+    """Whether the text is bound to its sources: it was rendered again from them, or a known key
+    signed the receipt. Anyone can write a receipt that merely agrees with itself."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.problems)
+
+    def __len__(self) -> int:
+        return len(self.problems)

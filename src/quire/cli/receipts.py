@@ -1,0 +1,264 @@
+"""Commands about receipts: verify, replay and compare them, and the key that signs them."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from quire.cli import output
+from quire.cli.context_options import read_receipt, write_flags
+from quire.cli.options import Common, as_json_option, read_file, with_viewer
+from quire.core.serialize import json_text
+from quire.errors import ConfigError, InputError, NoStoreError
+from quire.system import platform
+from quire.system.clock import now
+
+if TYPE_CHECKING:
+    from quire.core.types import Context
+    from quire.indexing.keyring import SigningKey
+
+SUFFIX = ".sig"
+"""The signature of a receipt FILE lies in FILE.sig."""
+HEX_DIGITS = 64
+
+receipt_argument = click.argument("receipt")
+
+
+@click.command()
+@receipt_argument
+@click.option("--context", metavar="FILE", help="Also check this context against the receipt.")
+@click.option("--signature", metavar="FILE", help="The signature (default: RECEIPT.sig).")
+@click.option(
+    "--key", metavar="FILE|HEX", help="Public key that must have signed it; needs no store."
+)
+@click.option("--no-store", is_flag=True, help="Do not compare it with a store.")
+@with_viewer
+def verify(
+    options: Common,
+    *,
+    receipt: str,
+    context: str | None,
+    signature: str | None,
+    key: str | None,
+    no_store: bool,
+) -> None:
+    """Verify a RECEIPT, and a context against it.
+
+    Checks its hashes, proofs, sums and signature. With the store at hand, renders the page again
+    from the texts of its sources and compares every byte. Says what was not checked, and why.
+    """
+    from quire.indexing.audit import verify_receipt
+
+    data = read_receipt(receipt)
+    text = None if context is None else read_file(context)
+    envelope = _read_signature(receipt, signature)
+    public_key = None if key is None else _read_key(key)
+    try:
+        if no_store:
+            result = verify_receipt(data, text, signature=envelope, key=public_key)
+        else:
+            with options.open() as quire:
+                result = quire.verify(
+                    data, text, options.viewer, signature=envelope, key=public_key
+                )
+    except NoStoreError:
+        if options.store is not None or options.space is not None:
+            raise
+        result = verify_receipt(data, text, signature=envelope, key=public_key)
+    output.print_verification(result, as_json=options.as_json)
+    sys.exit(0 if result.holds else 1)
+
+
+@click.command()
+@receipt_argument
+@click.option(
+    "--keep-failures", is_flag=True, help="Let sources fail that failed then; do not ask them."
+)
+@click.option("--ask-models", is_flag=True, help="Ask the judge and the writer again as well.")
+@with_viewer
+def replay(options: Common, *, receipt: str, keep_failures: bool, ask_models: bool) -> None:
+    """Run the request of a RECEIPT again and compare every byte.
+
+    Makes the vectors of its queries again, and asks sources again that failed. The verdicts of a
+    judge and the summaries of a writer are taken from the receipt, unless --ask-models is given.
+    """
+    data = read_receipt(receipt)
+    with options.open() as quire:
+        context, differences = quire.replay(
+            data, options.viewer, keep_failures=keep_failures, ask_models=ask_models
+        )
+    for note in context.notes:
+        output.note(f"note: {write_flags(note.replace('`ask_models`', '--ask-models'))}")
+    if not keep_failures and any(text.startswith("failed: ") for text in differences):
+        output.note("note: sources that failed were asked again; --keep-failures does not ask them")
+    output.print_check(differences, "the same context, byte for byte", as_json=options.as_json)
+    sys.exit(1 if differences else 0)
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@as_json_option
+def diff(*, old: str, new: str, as_json: bool) -> None:
+    """Compare two receipts."""
+    from quire.indexing.audit import diff_receipts
+
+    differences = diff_receipts(read_receipt(old), read_receipt(new))
+    output.print_check(differences, "nothing differs", as_json=as_json)
+    sys.exit(1 if differences else 0)
+
+
+# --- keys ---------------------------------------------------------------------------------------
+
+
+@click.group()
+def key() -> None:
+    """Show, export or rotate the key that signs your receipts.
+
+    The key is made on first use. It lies in your own configuration folder, never in a project.
+    """
+
+
+@key.command()
+@as_json_option
+def show(*, as_json: bool) -> None:
+    """Show your public key, where it is kept, and the keys before it."""
+    from quire.indexing import keyring
+
+    current, earlier = keyring.current_key(), keyring.retired_keys()
+    if as_json:
+        output.print_json(
+            {
+                "key": None if current is None else _plain_key(current),
+                "retired": [_plain_key(item) for item in earlier],
+                "file": None if keyring.key_file() is None else str(keyring.key_file()),
+            }
+        )
+        return
+    if current is None:
+        output.say("there is no key yet; `quire assemble --receipt FILE` makes one")
+    else:
+        _say_key(current)
+        output.say(f"  {keyring.key_file()}")
+    for item in earlier:
+        _say_key(item)
+
+
+@key.command()
+@as_json_option
+def rotate(*, as_json: bool) -> None:
+    """Make a new key; what you signed before still verifies as yours."""
+    from quire.indexing import keyring
+
+    made = keyring.rotate()
+    if as_json:
+        output.print_json({"key": _plain_key(made)})
+    else:
+        _say_key(made)
+
+
+@key.command()
+@click.argument("file", default="-")
+def export(*, file: str) -> None:
+    """Write your public key to FILE (default: standard output), for `quire verify --key`."""
+    from quire.indexing import keyring
+
+    made = keyring.ensure_key()
+    exported = {"algorithm": "ed25519", **_plain_key(made)}
+    if file == "-":
+        output.print_json(exported)
+        return
+    try:
+        text = json_text(exported) + "\n"
+        platform.replace_file(Path(file), text.encode(), platform.SHARED)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} cannot be written: {error}", field="file", value=file) from error
+
+
+def _plain_key(item: SigningKey) -> dict[str, Any]:
+    from quire.indexing import keyring
+
+    plain = {
+        "key": keyring.key_id(item),
+        "public_key": item.public.hex(),
+        "created": _moment(item.created),
+    }
+    return plain if item.retired is None else {**plain, "retired": _moment(item.retired)}
+
+
+def _say_key(item: SigningKey) -> None:
+    from quire.indexing import keyring
+
+    until = "" if item.retired is None else f", retired {_moment(item.retired)}"
+    output.say(f"{keyring.key_id(item)}  made {_moment(item.created)}{until}")
+    output.say(f"  {item.public.hex()}")
+
+
+def _moment(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def save_receipt(file: str | None, context: Context, *, signed: bool) -> None:
+    """Write the receipt of a context to a file, with the time of its creation and its signature."""
+    if file is None:
+        return
+    receipt = {**context.receipt, "created": _moment(now())}
+    _write(file, receipt)
+    envelope = _signature_of(receipt) if signed else None
+    if envelope is not None:
+        _write(file + SUFFIX, envelope)
+    else:  # an older signature would be of another receipt
+        Path(file + SUFFIX).unlink(missing_ok=True)
+
+
+def _signature_of(receipt: dict[str, Any]) -> dict[str, Any] | None:
+    """Sign a receipt; one that cannot be signed is still a receipt, and that is said."""
+    from quire.indexing import keyring
+
+    try:
+        is_new = keyring.current_key() is None
+        envelope = keyring.sign_receipt(receipt)
+    except ConfigError as error:
+        output.note(f"note: the receipt is not signed: {write_flags(str(error))}")
+        return None
+    if is_new:
+        output.note(f"note: made a key that signs your receipts: {keyring.key_file()}")
+    return envelope
+
+
+def _write(file: str, data: dict[str, Any]) -> None:
+    try:
+        platform.write_private(Path(file), (json_text(data) + "\n").encode())
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{file} cannot be written: {error}", field="receipt", value=file
+        ) from error
+
+
+def _read_signature(receipt: str, file: str | None) -> dict[str, Any] | None:
+    """Read the signature of a receipt: from the file that is named, or beside the receipt."""
+    from quire.indexing.keyring import parse_signature
+
+    if file is not None:
+        return parse_signature(read_file(file))
+    if receipt == "-" or not Path(receipt + SUFFIX).is_file():
+        return None
+    return parse_signature(read_file(receipt + SUFFIX))
+
+
+def _read_key(value: str) -> bytes:
+    """Read a public key: hexadecimal digits, or a file."""
+    from quire.indexing.keyring import parse_public_key
+
+    is_hex = len(value) == HEX_DIGITS and all(digit in "0123456789abcdefABCDEF" for digit in value)
+    return parse_public_key(value if is_hex else read_file(value))
+
+
+COMMANDS: tuple[click.Command, ...] = (verify, replay, diff, key)

@@ -1,0 +1,146 @@
+"""Rebuild a context from its receipt and the texts of its sources.
+
+Nothing is searched, ranked or packed here. A receipt says which pieces are in, at which level of
+detail and cut to how many tokens; everything else about a page follows from the request, the recipe
+and what the store holds. So each piece is made again from its chunk, and all of them are rendered
+by the same functions that rendered the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from quire.core.protocols import View
+from quire.core.types import Chunk, FusionStats, Passage, Piece, Rebuilt
+from quire.errors import InputError
+from quire.packing import variants
+from quire.pipeline.draft import Draft, start_draft
+from quire.pipeline.features import compute_features
+from quire.pipeline.pieces import (
+    add_entity,
+    make_candidate,
+    make_cutter,
+    make_piece,
+    render_pieces,
+)
+from quire.pipeline.request import ResolvedRequest
+from quire.pipeline.result import make_source
+from quire.pipeline.retrieve import (
+    Retrieved,
+    moment,
+    needs_outlines,
+    needs_records,
+    resolve_names,
+)
+from quire.pipeline.steps import decide_included
+from quire.retrieval import RULES
+from quire.rules.evaluator import ActiveRules, RuleEvaluator
+
+FIT = "fit"
+"""The step of the decisions on pieces that are in, which stand in the order of preference."""
+
+
+def rebuild(
+    view: View,
+    resolved: ResolvedRequest,
+    receipt: Mapping[str, Any],
+    chunks: Mapping[str, Chunk],
+    evaluator: RuleEvaluator | None,
+) -> Rebuilt:
+    """Make the context of a receipt, in today's form, again from the chunks that it names."""
+    request, _ = resolve_names(view, resolved.request)
+    resolved = replace(resolved, request=request)
+    sections = {source["chunk_id"]: source["section"] for source in receipt["sources"]}
+    draft = start_draft(resolved, _look_up(view, resolved, sections, chunks, evaluator))
+    sources = {source["chunk_id"]: source for source in receipt["sources"]}
+    included = [decision for decision in receipt["decisions"] if decision["step"] == FIT]
+    whole = [
+        _whole_piece(draft, chunks[decision["chunk_id"]], decision["score"], decision["signals"])
+        for decision in included
+    ]
+    pieces = [
+        _as_shown(draft, piece, sources[piece.candidate.chunk.id]["level"], room)
+        for piece in whole
+        for room in [sources[piece.candidate.chunk.id]["room"]]
+    ]
+    passages, text = _render(draft, pieces)
+    shown = [piece for passage in passages for run in passage.runs for piece in run.pieces]
+    return Rebuilt(
+        text=text,
+        sources=tuple(map(make_source, shown)),
+        decisions=tuple(
+            decide_included(piece, full.tokens) for piece, full in zip(pieces, whole, strict=True)
+        ),
+    )
+
+
+def _look_up(
+    view: View,
+    resolved: ResolvedRequest,
+    sections: Mapping[str, str],
+    chunks: Mapping[str, Chunk],
+    evaluator: RuleEvaluator | None,
+) -> Retrieved:
+    """Look up everything about the chunks that is shown beside their texts."""
+    request, recipe, recorded = resolved.request, resolved.recipe, resolved.recorded
+    assert recorded is not None, "the request of a receipt has what its run recorded"
+    as_of = moment(view, request, recipe)
+    record_ids = sorted({chunk.record_id for chunk in chunks.values()})
+    records = (
+        {record.id: record for record in view.records(record_ids)}
+        if needs_records(recipe) or request.exclude
+        else {}
+    )
+    return Retrieved(
+        coverage=view.coverage(),
+        vectors={},
+        hits={},
+        fusion_stats=FusionStats(),
+        chunks=chunks,
+        records=records,
+        outlines=view.outlines(record_ids) if needs_outlines(recipe) else {},
+        features=compute_features(
+            view, request, recipe, chunks, records, intents=(), vector=None, model=None, as_of=as_of
+        ),
+        failed=recorded.failed,
+        notes=(),
+        sections=sections,
+        active_rules=(
+            evaluator.evaluate(view, request, recorded, as_of)
+            if evaluator is not None and RULES in recipe.sources
+            else ActiveRules()
+        ),
+        writer=recorded.writer,
+        summaries=recorded.summaries,
+    )
+
+
+def _whole_piece(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Piece:
+    return make_piece(draft, add_entity(draft, make_candidate(draft, chunk, score, signals)))
+
+
+def _as_shown(draft: Draft, piece: Piece, level: str, room: int) -> Piece:
+    """Return a piece as the receipt says that it is shown."""
+    shown = (
+        make_cutter(draft)(piece, room)
+        if room
+        else next((variant for variant in variants(piece) if variant.level == level), None)
+    )
+    if shown is None or shown.level != level:
+        chunk = piece.candidate.chunk
+        raise InputError(
+            f"{chunk.path}: the recipe does not show this piece as the receipt says ({level}"
+            + (f", cut to {room} tokens)" if room else ")")
+        )
+    return shown
+
+
+def _render(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Passage, ...], str]:
+    """Render the pieces; without the list of sources if there was no room for it."""
+    passages, text = render_pieces(draft, pieces)
+    too_long = draft.counter.count(text) > draft.recipe.budget.available
+    if draft.recipe.render.sources and draft.recipe.budget.hard and too_long:
+        return render_pieces(replace(draft, footer=False), pieces)
+    return passages, text

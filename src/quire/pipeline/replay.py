@@ -17,6 +17,7 @@ from quire.pipeline.rebuild import rebuild
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved
 from quire.pipeline.summarize import WRITER
+from quire.pipeline.validate import check
 from quire.receipts import StoreEvidence
 from quire.rules.evaluator import JUDGE, RuleEvaluator
 
@@ -38,10 +39,12 @@ def resolve_receipt(
     if not keep_failures:
         of_models = [item for item in data["failed"] if item["source"] in MODELS]
         data = {**data, "failed": of_models}
+    recipe = recipes.from_data(data["recipe"])
+    check(recipe)
     request = Request(**{name: _frozen(value) for name, value in data["request"].items()})
     return ResolvedRequest(
         request=request,
-        recipe=recipes.from_data(data["recipe"]),
+        recipe=recipe,
         counter=tokens.open_counter(data["counter"]),
         viewer=viewer,
         allow_empty=True,

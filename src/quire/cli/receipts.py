@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.cli import output
-from quire.cli.context_options import read_receipt, write_flags
+from quire.cli.context_options import read_receipt
 from quire.cli.options import Common, as_json_option, read_file, with_viewer
+from quire.cli.output import write_flags
 from quire.core.serialize import json_text
 from quire.errors import ConfigError, InputError, NoStoreError
 from quire.system import platform

@@ -18,6 +18,7 @@ from quire.errors import InputError
 from quire.packing import variants
 from quire.pipeline.draft import Draft, start_draft
 from quire.pipeline.features import compute_features
+from quire.pipeline.intents import ParsedQuery
 from quire.pipeline.pieces import (
     add_entity,
     make_candidate,
@@ -112,6 +113,7 @@ def _look_up(
             if evaluator is not None and RULES in recipe.sources
             else ActiveRules()
         ),
+        parsed=ParsedQuery(request.query),
         writer=recorded.writer,
         summaries=recorded.summaries,
     )

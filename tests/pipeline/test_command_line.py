@@ -184,10 +184,11 @@ def test_a_receipt_is_written_checked_and_run_again(shelf: Tree, tmp_path: Path)
     written = json.loads(receipt.read_text("utf-8"))
     assert set(written) == RECEIPT | {"created"}
     assert datetime.fromisoformat(written["created"]).tzinfo is not None
-    for arguments in (
+    verifying: tuple[tuple[str, ...], ...] = (
         ("verify", str(receipt)),
         ("verify", str(receipt), "--context", str(text)),
-    ):
+    )
+    for arguments in verifying:
         done = shelf.call(*arguments)
         assert done.returncode == 0
         first, *rest = done.stdout.splitlines()
@@ -197,14 +198,14 @@ def test_a_receipt_is_written_checked_and_run_again(shelf: Tree, tmp_path: Path)
         assert (found["holds"], found["binds"], found["problems"]) == (True, True, [])
         assert (found["signature"], len(found["checked"]) > 2) == ("yours", True)
         assert len(found["checked"]) + len(found["not_checked"]) == len(rest)
-    for arguments in (
+    for others in (
         ("replay", str(receipt)),
         ("diff", str(receipt), str(receipt)),
     ):
-        done = shelf.call(*arguments)
+        done = shelf.call(*others)
         assert done.returncode == 0
         assert done.stdout.count("\n") == 1
-        found = told(shelf, *arguments)
+        found = told(shelf, *others)
         assert found == {"holds": True, "differences": []}
     data = receipt.read_bytes()
     assert shelf.call("verify", "-", stdin=data).stdout.startswith("the receipt holds\n")

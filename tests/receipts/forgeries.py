@@ -19,7 +19,7 @@ from quire.core import hashing
 from quire.core.types import Context
 from quire.receipts.receipt import data_hash, receipt_hash
 from tests.conftest import trust
-from tests.pipeline.conftest import Meaning
+from tests.pipeline.builders import Meaning
 from tests.receipts.mutations import Path as Place
 from tests.receipts.mutations import alterations
 from tests.serving import VARIABLE, Endpoint, Reply, said
@@ -91,7 +91,10 @@ def make_world(root: Path, endpoint: Endpoint) -> Quire:
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "documents, cut": {"budget": 300, "reserve": {"answer": 5}, "overflow": "cut"},
-    "entities, levels": {"recipe": "entities", "budget": 260, "format": "xml"},
+    "entities, levels": {
+        "recipe": "entities", "budget": 300, "format": "xml", "paths": ["*.py", "two.md"],
+        "levels": ["full", "signature", "outline"],
+    },
     "plain, sources": {"recipe": "entities", "budget": 400, "format": "plain", "overflow": "cut"},
     "a page": {"recipe": "agent", "budget": 400},
     "a template, summarized": {
@@ -99,7 +102,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "shares": {"focus": 300, "semantic": 60, "relations": 0, "activity": 0},
     },
     "a situation, judged": {
-        "recipe": "situation", "budget": 400, "situation": '{"tool":"edit"}',
+        "recipe": "situation", "budget": 400, "situation": {"tool": "edit"},
     },
     "json, failed": {"budget": 300, "reserve": {}, "format": "json"},
 }  # fmt: skip

@@ -144,9 +144,9 @@ def test_a_receipt_of_another_viewer_is_said_to_be_one(project: Quire) -> None:
     gone = [text for text in differing if text.startswith("gone: ")]
     assert gone == ["gone: hr/c.md:1-1 (no longer found)"]
     # Nothing of what bob may not read is told that the receipt did not say itself.
-    other, gone = project.verify(context.receipt, context.text, "bob")
+    other, lost = project.verify(context.receipt, context.text, "bob")
     assert other == "it was made for another viewer than the one who reads here"
-    assert gone.startswith("hr/c.md: this store does not have this piece: it has changed since, or")
+    assert lost.startswith("hr/c.md: this store does not have this piece: it has changed since, or")
 
 
 def test_viewers_who_read_the_same_are_still_two(project: Quire) -> None:

@@ -32,7 +32,8 @@ For each passage of a question write one line of JSON into a file of answers:
 0: off topic.
 
 Judge each passage by itself, by its text and its document's name. A question may have no answer.
-For a situation, 2 means: this guide applies now.
+What is superseded helps only if the question is about it. A bare title or heading helps only if it
+answers. For a situation, 2 means: this guide applies now.
 """
 
 

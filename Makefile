@@ -80,7 +80,11 @@ ARGS_PAGES = $(if $(ARGS),$(ARGS),score)
 bench-pages: install
 	BENCH_DATA="$(BENCH_DATA)" $(BIN)/python -m bench.pages $(ARGS_PAGES)
 
+# Hours: what `make test` tries a few thousand times, as often as docs/reliability.md promises.
 soak: install
+	QUIRE_KILLS=1000 $(BIN)/pytest -s tests/crash -k kill
+	QUIRE_FUZZ=1000000 $(BIN)/pytest -s tests/fuzz
+	QUIRE_SECRETS=200 $(BIN)/pytest -s tests/ingest/test_secret_formats.py
 	QUIRE_CASES=100000 $(BIN)/pytest -n $(WORKERS) tests/store -k "interference"
 	QUIRE_INTERFERENCE_STORES=1200 $(BIN)/pytest -n $(WORKERS) tests/workspace/test_interference.py
 

@@ -9,6 +9,7 @@ none has to start Python anew.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import sys
@@ -88,8 +89,41 @@ def told(progress: Progress) -> None:
         tell("kept", *progress.paths)
 
 
+def run_command(job: dict[str, Any]) -> None:
+    """Run a command as it was typed; standard output stays with those who tell."""
+    from quire.cli.main import main as command
+    from quire.store.sqlite.store import SqliteStore
+
+    real = SqliteStore.write
+
+    @contextmanager
+    def write(self: SqliteStore, space: str = "main") -> Iterator[Any]:
+        with real(self, space) as writer:
+            tell("enter")
+            yield writer
+            tell("commit")
+        tell("leave")
+
+    SqliteStore.write = write  # type: ignore[method-assign]  # for this one process only
+    os.chdir(job["root"])
+    os.environ.update(job.get("environment", {}))
+    sys.stdout = sys.stderr = io.StringIO()
+    tell("begin")
+    try:
+        command(args=job["arguments"], prog_name="quire")
+    except SystemExit as end:
+        if end.code:
+            raise RuntimeError(sys.stderr.getvalue()) from end
+    finally:
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    tell("end")
+
+
 def work(job: dict[str, Any]) -> None:
     """Do one job."""
+    if job["do"] == "command":
+        run_command(job)
+        return
     files.BATCH_FILES = job.get("batch", 2)
     files.VECTORS_PER_COMMIT = job.get("batch", 2)
     with quire.open(job["root"]) as opened:
@@ -109,6 +143,8 @@ def work(job: dict[str, Any]) -> None:
 
 def load() -> None:
     """Load all that a job needs, by doing one: what is imported late is imported now."""
+    import quire.cli.main
+
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, ".quire").mkdir()
         Path(folder, "note.md").write_text("# One\n\nA note.\n")

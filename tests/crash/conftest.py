@@ -44,6 +44,11 @@ class Life:
         return {path for event in self.events if event[0] == "kept" for path in event[1:]}
 
 
+def kills(default: int, share: float) -> int:
+    """Return how often to kill: a few times, or a share of what `QUIRE_KILLS` asks for."""
+    return max(default, int(share * int(os.environ.get("QUIRE_KILLS", "0"))))
+
+
 class Executioner:
     """Runs jobs in processes of their own, and kills them."""
 

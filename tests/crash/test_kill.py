@@ -12,12 +12,13 @@ from quire import Quire
 from quire.core.types import OWNER, Roots, SearchResult
 
 from .child import Cheap
+from .conftest import kills
 
 if TYPE_CHECKING:
     from tests.conftest import Forest, Tree
     from tests.crash.conftest import Executioner
 
-KILLS = 100
+KILLS = kills(100, 0.35)
 WORDS = ("tide", "rope", "mast", "sail", "keel", "buoy", "gull", "reef", "wave", "wind", "fog")
 
 
@@ -110,9 +111,9 @@ def after(number: int, *, only: str = "") -> Callable[[int, str], bool]:
 def test_a_hundred_kills_while_indexing(plant: Forest, executioner: Executioner) -> None:
     """Half of them and more inside a transaction; nothing acknowledged is ever lost."""
     rng = random.Random(20260101)
-    kills = inside = resumed = 0
+    killed = inside = resumed = 0
     garden = Garden(plant("life0"), rng)
-    while kills < KILLS or inside < KILLS // 2:
+    while killed < KILLS or inside < KILLS // 2:
         # Every other kill aims at the moment in which the file itself is written.
         only = rng.choice(("", "commit"))
         aim = after(rng.randrange(1, 30), only=only)
@@ -122,21 +123,21 @@ def test_a_hundred_kills_while_indexing(plant: Forest, executioner: Executioner)
         assert life.killed or life.code == 0
         garden.acknowledge(life.kept)
         if life.killed:
-            kills += 1
+            killed += 1
             inside += life.inside
         garden.check(held(garden.tree))
-        if kills % 10 == 9 or not life.killed:
+        if killed % 10 == 9 or not life.killed:
             resumed += 1
             again = roots(garden.tree, embed=False)
             assert again == undisturbed(garden, plant, resumed, embed=False)
             assert held(garden.tree) == garden.now
             garden.acknowledge(garden.now)
-        if kills % 25 == 24:
-            garden = Garden(plant(f"life{kills}"), rng)
+        if killed % 25 == 24:
+            garden = Garden(plant(f"life{killed}"), rng)
         else:
             garden.change()
     assert roots(garden.tree, embed=False) == undisturbed(garden, plant, 0, embed=False)
-    assert kills < 2 * KILLS, "a kill is rarely outside of a transaction"
+    assert killed < 2 * KILLS, "a kill is rarely outside of a transaction"
     assert resumed >= 5
 
 
@@ -144,16 +145,16 @@ def test_kills_while_embedding(plant: Forest, executioner: Executioner) -> None:
     rng = random.Random(20260102)
     garden = Garden(plant("life"), rng)
     base = roots(garden.tree, embed=False)
-    kills = inside = ends = 0
+    killed = inside = ends = 0
     seen: set[int] = set()
-    while kills < 15:
+    while killed < kills(15, 0.05):
         # Each transaction of the vectors is an enter, a commit and a leave; the text is there.
         number = rng.randrange(4, 50)
         delay = rng.choice((0.0, rng.uniform(0, 0.002)))
         job = {"do": "index", "root": str(garden.tree.root), "embed": True, "batch": 1}
         life = executioner.run(job, after(number), delay)
         assert life.killed or life.code == 0
-        kills += life.killed
+        killed += life.killed
         inside += life.killed and life.inside
         with garden.tree.open() as opened:
             assert opened.store.check() == []
@@ -216,7 +217,7 @@ def test_kills_while_merging(plant: Forest, executioner: Executioner) -> None:
     job: dict[str, object] = {"do": "merge", "root": str(tree.root)}
     longest = duration(executioner, job)
     killed = 0
-    while killed < 10:
+    while killed < kills(10, 0.04):
         restore(tree, copy)
         life = executioner.run(job, lambda _, event: event == "begin", rng.uniform(0, longest))
         killed += life.killed
@@ -243,7 +244,7 @@ def test_kills_while_purging(plant: Forest, executioner: Executioner) -> None:
     job: dict[str, object] = {"do": "purge", "root": str(tree.root), "paths": ["secret"]}
     longest = duration(executioner, job)
     killed = 0
-    while killed < 15:
+    while killed < kills(15, 0.05):
         restore(tree, copy)
         life = executioner.run(job, lambda _, event: event == "begin", rng.uniform(0, longest))
         killed += life.killed

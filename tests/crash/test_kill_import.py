@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from quire.core.serialize import to_plain
 
+from .conftest import kills
 from .test_kill import after, text
 
 if TYPE_CHECKING:
     from tests.conftest import Forest, Tree
     from tests.crash.conftest import Executioner
 
-KILLS = 24
+KILLS = kills(24, 0.06)
 SETTINGS = '[embed]\nprovider = "none"\n[ingest]\nignore = ["quire.toml"]\n'
 
 
@@ -44,8 +45,8 @@ def test_an_import_is_whole_or_absent(plant: Forest, executioner: Executioner) -
     rng = random.Random(20260102)
     tree = plant("life", {"quire.toml": SETTINGS})
     known: list[str] = []
-    kills = inside = whole = number = 0
-    while kills < KILLS:
+    killed = inside = whole = number = 0
+    while killed < KILLS:
         number += 1
         files = notes(rng)
         tree.fill(files)
@@ -57,7 +58,7 @@ def test_an_import_is_whole_or_absent(plant: Forest, executioner: Executioner) -
         job = {"do": "import", "root": str(tree.root), "at": number}
         life = executioner.run(job, aim, delay)
         assert life.killed or life.code == 0
-        kills += life.killed
+        killed += life.killed
         inside += life.killed and life.inside
         found = held(tree)
         assert found in (known, wanted)

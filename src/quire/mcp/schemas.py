@@ -62,7 +62,10 @@ def check(schema: Schema, arguments: dict[str, Any]) -> None:
     from jsonschema.exceptions import best_match
     from jsonschema.validators import Draft202012Validator
 
-    problem = best_match(Draft202012Validator(schema).iter_errors(arguments))
+    try:
+        problem = best_match(Draft202012Validator(schema).iter_errors(arguments))
+    except RecursionError:  # the value is quoted in the message, however deep it is
+        raise InputError("nested too deep", place="the arguments") from None
     if problem is not None:
         place = ".".join(str(part) for part in problem.absolute_path)
         message = problem.message

@@ -1,0 +1,162 @@
+"""Every command that writes: how to run it, and what its project holds before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quire.core.types import OWNER
+from tests.conftest import LONG_AGO, Tree
+
+SETTINGS = '[embed]\nprovider = "none"\n[ingest]\nhistory = 0\nignore = ["in/"]\n[audit]\nfile = ".quire/audit.jsonl"\n'
+POSTMORTEM = (
+    "# Outage of the crane\n\n## Summary\n\nThe crane fell.\n\n## Root cause\n\nThe rope was worn.\n\n"
+    "## Lessons\n\nLook at the rope before each lift.\n"
+)
+TIMES = ("created", "edited", "at", "id", "started", "resolved", "updated")
+"""What differs between two runs of one command."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that writes."""
+
+    arguments: tuple[str, ...]
+    """`{memory}` and so on stand for ids of the project."""
+    before: Callable[[Tree], object] = field(default=lambda _: None)
+    """What is done to the project before each run."""
+    in_steps: bool = False
+    """Whether it writes in several steps, each of them whole: the second run ends what it began."""
+    store: bool = True
+    """Whether it writes to the store, in a transaction."""
+
+
+def damage(tree: Tree) -> None:
+    """Lose derived data, so that there is something to repair."""
+    import apsw
+
+    connection = apsw.Connection(str(tree.store))
+    tables = [
+        row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    ]
+    for table in ("root", "leaf"):
+        if table in tables:
+            connection.execute(f"DELETE FROM {table}")
+    connection.close()
+
+
+def edit(tree: Tree) -> None:
+    tree.write("docs/tides.md", "# Tides\n\nThe tide turned.\n")
+    tree.write("docs/more.md", "# More\n\nRopes.\n")
+
+
+def ask_for_trust(tree: Tree) -> None:
+    tree.write("quire.toml", SETTINGS.replace("history = 0", "history = 0\nsecrets = true"))
+
+
+COMMANDS: Mapping[str, Command] = {
+    "index": Command(("index",), edit),
+    "remember": Command(("remember", "The rope is worn", "--category", "fact")),
+    "remember supersedes": Command(("remember", "The bell rings twice", "--supersedes", "{memory}")),
+    "memory edit": Command(("memory", "edit", "{memory}", "The bell rings thrice")),
+    "memory forget": Command(("memory", "forget", "{memory}")),
+    "memory import": Command(("memory", "import", "in/memories.jsonl")),
+    "experience start": Command(("experience", "start", "Lift it", "--domain", "debugging")),
+    "experience update": Command(("experience", "update", "{experience}", "--goal", "Lift all")),
+    "experience resolve": Command(
+        ("experience", "resolve", "{experience}", "falsified", "--result", "It fell", "--lesson", "Look")
+    ),
+    "feedback": Command(("feedback", "receipt.json", "--useful", "docs/tides.md")),
+    "block put": Command(("block", "put", "New page", "--id", "new", "--type", "page", "--in", "plan")),
+    "block edit": Command(("block", "edit", "task", "Do it twice")),
+    "block move": Command(("block", "move", "task", "other")),
+    "block share": Command(("block", "share", "plan", "ann")),
+    "block delete": Command(("block", "delete", "plan")),
+    "import blocks": Command(("import", "blocks", "in/blocks.jsonl")),
+    "import vault": Command(("import", "vault", "in/vault")),
+    "import markdown": Command(("import", "markdown", "in/vault")),
+    "import notion": Command(("import", "notion", "in/vault")),
+    "import postmortems": Command(("import", "postmortems", "in/postmortems")),
+    "access allow": Command(("access", "allow", "docs/**", "ann", "@dev")),
+    "access remove": Command(("access", "remove", "hr/**")),
+    "access group": Command(("access", "group", "dev", "ann", "bob")),
+    "purge": Command(("purge", "docs/tides.md"), in_steps=True),
+    "doctor": Command(("doctor", "--repair"), damage, in_steps=True),
+    "assemble": Command(("assemble", "tide", "--budget", "2000", "--receipt", "made.json"), in_steps=True, store=False),
+    "init": Command(("init",), lambda tree: (tree.root / "quire.toml").unlink(), store=False),
+    "trust": Command(("trust", "--yes"), ask_for_trust, store=False),
+    "install": Command(("install", "claude-code", "--yes"), in_steps=True, store=False),
+}  # fmt: skip
+
+READ_ONLY = {
+    "access check", "access list", "access log", "block export", "block show", "block tree", "diff",
+    "eval", "experience list", "experience show", "explain", "map", "memory export", "memory list",
+    "memory show", "premortem", "replay", "rules check", "rules list", "rules test", "search", "status",
+    "values", "verify", "why-not",
+}  # fmt: skip
+ELSEWHERE = {
+    "hook": "reads, and marks a session by an empty file",
+    "mcp": "writes through the same services as `remember` and `experience`",
+    "mcp-proxy": "writes nothing",
+    "watch": "indexes, as `index` does",
+}
+
+
+def prepare(tree: Tree) -> dict[str, str]:
+    """Fill a project, and return the ids that commands name."""
+    blocks = [
+        {"id": "b1", "type": "page", "text": "One"},
+        {"id": "b2", "type": "todo", "text": "Two", "parent": "b1"},
+    ]
+    tree.fill(
+        {
+            "quire.toml": SETTINGS,
+            "docs/tides.md": "# Tides\n\nThe tide turns twice a day.\n",
+            "hr/pay.md": "# Pay\n\nNinety doubloons.\n",
+            "in/memories.jsonl": "".join(json.dumps({"content": f"Fact {n}"}) + "\n" for n in range(5)),
+            "in/blocks.jsonl": "".join(json.dumps(block) + "\n" for block in blocks),
+            "in/vault/one.md": "# One\n\n[[two]]\n",
+            "in/vault/two.md": "# Two\n\nText.\n",
+            "in/postmortems/crane.md": POSTMORTEM,
+        }
+    )  # fmt: skip
+    tree.index()
+    ids = {}
+    with tree.open() as opened:
+        memory = opened.memories.add("The bell rings.", at=LONG_AGO)
+        ids["memory"] = memory.value.id
+        started = opened.experiences.start(
+            "Lift", at=LONG_AGO, domain="debugging", hypothesis="It holds"
+        )
+        ids["experience"] = started.value.id
+    for arguments in (
+        ("block", "put", "Plan", "--id", "plan", "--type", "page"),
+        ("block", "put", "Do it", "--id", "task", "--type", "todo", "--in", "plan"),
+        ("block", "put", "Other", "--id", "other", "--type", "page"),
+        ("access", "allow", "hr/**", "ann"),
+        ("assemble", "tide", "--budget", "2000", "--receipt", "receipt.json"),
+    ):
+        done = tree.call(*arguments)
+        assert done.returncode == 0, done.stderr
+    return ids
+
+
+def state(tree: Tree, files: Mapping[str, Path]) -> dict[str, Any]:
+    """Return all that a project holds, without times and the ids that were made."""
+    with tree.open() as opened:
+        with opened.store.view(OWNER) as view:
+            records = []
+            for record in view.listing():
+                text = "".join(chunk.text for chunk in view.chunks_of(record.id))
+                attributes = {k: v for k, v in record.attrs.items() if k not in TIMES}
+                made = record.path.startswith(("memory", "experience", "feedback"))
+                path = "" if made else record.path
+                records.append(str((record.kind, path, text, record.acl, record.parent, record.position, sorted(attributes.items()))))  # fmt: skip
+        rules, groups = opened.store.rules(), opened.store.groups()
+    held: dict[str, Any] = {"records": sorted(records), "rules": str(rules), "groups": str(groups)}
+    for name, file in files.items():
+        held[name] = file.read_text() if file.is_file() else None
+    return held

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from quire.core.types import OWNER
 from tests.conftest import LONG_AGO, Tree
 
@@ -53,6 +55,14 @@ def edit(tree: Tree) -> None:
     tree.write("docs/more.md", "# More\n\nRopes.\n")
 
 
+def make_key(tree: Tree) -> None:
+    """Make a first key in the home that stands beside the project."""
+    home = str(tree.root.parent / "home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", home)
+        assert tree.call("key", "rotate").returncode == 0
+
+
 def ask_for_trust(tree: Tree) -> None:
     tree.write("quire.toml", SETTINGS.replace("history = 0", "history = 0\nsecrets = true"))
 
@@ -87,13 +97,14 @@ COMMANDS: Mapping[str, Command] = {
     "doctor": Command(("doctor", "--repair"), damage, in_steps=True),
     "assemble": Command(("assemble", "tide", "--budget", "2000", "--receipt", "made.json"), in_steps=True, store=False),
     "init": Command(("init",), lambda tree: (tree.root / "quire.toml").unlink(), store=False),
+    "key rotate": Command(("key", "rotate"), make_key, store=False),
     "trust": Command(("trust", "--yes"), ask_for_trust, store=False),
     "install": Command(("install", "claude-code", "--yes"), in_steps=True, store=False),
 }  # fmt: skip
 
 READ_ONLY = {
     "access check", "access list", "access log", "block export", "block show", "block tree", "diff",
-    "eval", "experience list", "experience show", "explain", "map", "memory export", "memory list",
+    "eval", "key export", "key show", "experience list", "experience show", "explain", "map", "memory export", "memory list",
     "memory show", "premortem", "replay", "rules check", "rules list", "rules test", "search", "status",
     "values", "verify", "why-not",
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -61,7 +62,15 @@ class Project:
         }
         held = state(self.tree, files)
         held["trusted"] = len([path for path in self.home.rglob("*.json") if "trust" in str(path)])
+        held["keys"] = self._count_keys()
         return held
+
+    def _count_keys(self) -> tuple[int, int]:
+        """Count the keys that sign and that signed before; a part of a file is no JSON."""
+        files = [self.home / "quire" / "keys" / name for name in ("signing.json", "retired.json")]
+        texts = [file.read_text() if file.is_file() else "" for file in files]
+        values = [json.loads(text) if text else {} for text in texts]
+        return int(bool(values[0])), len(values[1].get("keys", ()) if values[1] else ())
 
 
 @pytest.fixture(scope="module")

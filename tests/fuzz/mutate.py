@@ -114,6 +114,18 @@ def mutate_json(seed: Any, random: Random) -> Any:
     value = copy.deepcopy(seed)
     for _ in range(random.choice((1, 1, 2, 4))):
         value = _change(value, random)
+    return _bury(value, random) if random.random() < 0.04 else value
+
+
+def _bury(value: Any, random: Random) -> Any:
+    """Put something deep into one place; last, because it cannot be copied."""
+    deep = nested(random.choice((20, 300, 3000)), table=random.random() < 0.5)
+    if isinstance(value, dict) and value:
+        value[random.choice(sorted(value, key=str))] = deep
+    elif isinstance(value, list) and value:
+        value[random.randrange(len(value))] = deep
+    else:
+        return deep
     return value
 
 
@@ -128,7 +140,7 @@ def _change(value: Any, random: Random) -> Any:
         if choice < 0.1:
             del value[key]
         elif choice < 0.2:
-            value[str(random.choice(ODD_VALUES))[:40]] = random.choice(ODD_VALUES)
+            value[str(random.choice(ODD_VALUES))[:40]] = copy.deepcopy(random.choice(ODD_VALUES))
         else:
             value[key] = _change(value[key], random)
         return value
@@ -145,8 +157,6 @@ def _change(value: Any, random: Random) -> Any:
 
 def _other(value: Any, random: Random) -> Any:
     choice = random.random()
-    if choice < 0.04:
-        return nested(random.choice((20, 300, 3000)), table=random.random() < 0.5)
     if choice < 0.3 and isinstance(value, str):
         return mutate_bytes([value.encode("utf-8", "surrogatepass")], random).decode(
             "utf-8", "replace"

@@ -23,6 +23,7 @@ from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder, Store, View
 from quire.core.types import (
     NO_FILTER,
+    Candidate,
     Context,
     Failure,
     Filter,
@@ -65,6 +66,7 @@ from quire.recipes.situation import ContextRules
 from quire.recipes.workspace import WorkspaceContexts
 from quire.rules.evaluator import RuleEvaluator
 from quire.system import clock
+from quire.store.access import visible_record
 from quire.workspace.service import Blocks
 
 CACHED_CONTEXTS = 64
@@ -92,7 +94,7 @@ class Quire:
     feedback: FeedbackLog
     """Which pieces of contexts helped."""
     audit: AuditLog
-    """Which contexts were handed out, to whom."""
+    """Which contexts and other texts were handed out, to whom."""
     agent: AgentContexts
     """Pages for agents (specification 4)."""
     workspace: WorkspaceContexts
@@ -109,7 +111,7 @@ class Quire:
         self.principles = Principles(authoring)
         self.blocks = Blocks(authoring)
         self.feedback = FeedbackLog(authoring)
-        self.audit = AuditLog(lambda: project.config)
+        self.audit = project.audit
         self.rules = ContextRules(project, self.assemble)
         self.agent = AgentContexts(project, self.assemble)
         self.workspace = WorkspaceContexts(project, self.assemble)
@@ -157,6 +159,10 @@ class Quire:
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the settings and the store, such as what is ignored."""
         return (*self._project.notes, *self.config.notes)
+
+    def viewer(self, viewer: Viewer | str | None = None) -> Viewer:
+        """Return the viewer that an argument means; None: the configured one, or the owner."""
+        return self._project.resolve_viewer(viewer)
 
     def root(self) -> Path:
         """Return the directory that the store is about, to which its paths are relative."""
@@ -245,6 +251,8 @@ class Quire:
             kinds_found = {candidate.chunk.kind for candidate in candidates}
             notes = filter_notes(view, filter_of(request.request), kinds_found)
             roots = view.roots()
+        candidates = tuple(_as_shown(candidate, view.viewer) for candidate in candidates)
+        self.audit.disclose(view.viewer, "search", pieces=[each.chunk.id for each in candidates])
         return SearchResult(
             results=candidates,
             state_root=roots.state,
@@ -330,7 +338,9 @@ class Quire:
         check_tokens("budget", budget)
         under = resolve_paths(self.root(), paths, must_exist=False)
         with self._project.view(viewer) as view:
-            return map_definitions(view, under, budget, tokens.open_counter(model))
+            result, shown = map_definitions(view, under, budget, tokens.open_counter(model))
+        self.audit.disclose(view.viewer, "map", records=shown)
+        return result
 
     # --- audit -------------------------------------------------------------------------------
 
@@ -437,6 +447,13 @@ class Quire:
                 )
                 for chunk in wanted
             ]
+
+
+def _as_shown(candidate: Candidate, viewer: Viewer) -> Candidate:
+    """Return a candidate as a viewer is shown it: without the other readers of its record."""
+    if viewer.owner or candidate.record is None:
+        return candidate
+    return replace(candidate, record=visible_record(viewer, candidate.record))
 
 
 def open_quire(

@@ -43,7 +43,7 @@ def test_each_context_adds_a_line(watched: Tree) -> None:
 
 
 def test_the_log_on_the_command_line(watched: Tree) -> None:
-    assert watched.call("access", "log").stderr.endswith("no context was handed out yet\n")
+    assert watched.call("access", "log").stderr.endswith("nothing was handed out yet\n")
     watched.call("assemble", "mast", "--viewer", "alice")
     told = json.loads(watched.call("access", "log", "--json", "--to", "alice").stdout)
     assert [line["viewer"] for line in told["given"]] == ["alice"]

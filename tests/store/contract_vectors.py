@@ -56,6 +56,30 @@ class TestVectors:
         assert embedded(store) == 1
         assert len(missing(store)) == 1
 
+    def test_a_vector_serves_the_readers_of_what_was_written_alone(self, store: Store) -> None:
+        mine, theirs = document("a", "alpha", acl=("alice",)), document("b", "alpha", acl=("bob",))
+        fill(store, mine, theirs)
+        with store.view(ALICE) as view:
+            before = view.roots(), view.coverage()
+        with store.write() as writer:
+            writer.put_vectors(MODEL, vectors_of([theirs]), [chunk.id for chunk in theirs.chunks])
+        with store.view(ALICE) as view:
+            assert (view.roots(), view.coverage()) == before
+            assert view.vectors([mine.chunks[0].id]) == {}
+            assert view.semantic(vector_for("question"), 9).hits == ()
+        assert list(missing(store)) == [mine.chunks[0].vector_key]
+        fill(store, document("c", "alpha", acl=("bob",)))
+        assert embedded(store) == 2, "of bob's two, not of alice's"
+        assert store.check() == []
+
+    def test_vectors_for_no_chunk_are_not_kept(self, store: Store) -> None:
+        sample = document("a", "alpha")
+        fill(store, sample)
+        for chunks in ([], ["0" * 32], ["no id"]):
+            with store.write() as writer:
+                writer.put_vectors(MODEL, vectors_of([sample]), chunks)
+        assert (embedded(store), store.model()) == (0, None)
+
     def test_a_chunk_takes_its_vector_along_to_other_readers(self, store: Store) -> None:
         fill(store, document("a", "alpha", acl=("bob",)), embed=True)
         fill(store, document("a", "alpha", acl=("alice",)))

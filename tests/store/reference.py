@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -434,7 +434,9 @@ class ReferenceWriter(Closable):
                 removed += 1
         return removed
 
-    def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+    def put_vectors(
+        self, model: str, vectors: Mapping[str, bytes], chunks: Collection[str] | None = None
+    ) -> None:
         space = self._space
         if not vectors:
             return
@@ -446,7 +448,7 @@ class ReferenceWriter(Closable):
             check_vector(key, vector, dims)
         added = {
             (acl, key): vectors[key]
-            for acl, key in space.needed_vectors()
+            for acl, key in space.needed_vectors(chunks)
             if key in vectors and (acl, key) not in space.vectors
         }
         if added:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from quire.core import hashing, merkle
@@ -84,12 +85,13 @@ class Space:
         acl = self.acl(self.records[chunk.record_id])
         return self.vectors.get((acl, chunk.vector_key))
 
-    def needed_vectors(self) -> set[tuple[Audience, str]]:
-        """Return the keys of the vectors that chunks need."""
+    def needed_vectors(self, ids: Collection[str] | None = None) -> set[tuple[Audience, str]]:
+        """Return the keys of the vectors that chunks need: all chunks, or those with these ids."""
         return {
             (self.acl(record), chunk.vector_key)
             for record in self.records.values()
             for chunk in self.chunks[record.id]
+            if ids is None or chunk.id in ids
         }
 
     def carry_vectors(self, before: Space) -> None:

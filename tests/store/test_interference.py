@@ -149,19 +149,13 @@ def writes_of(
     may = readable(space_now, viewer)
     hidden = sorted({*SECRETS, *space_now.records} - may)
     acls = [acl for acl in OTHERS if not viewer.may_read(access_list(acl))]
-    mine = {
-        chunk.vector_key
-        for name in may
-        for chunk in space_now.chunks[name]
-        if space_now.vector(chunk) is None
-    }
-    texts = {chunk.vector_key for name in hidden for chunk in space_now.chunks.get(name, ())}
+    secrets = {chunk for name in hidden for chunk in space_now.chunks.get(name, ())}
     writes: list[Write] = []
     for change in changes:
         name = hidden[change.number % len(hidden)]
         if change.kind == "put":
             secret = rename_document(change.what, name, acls[change.number % len(acls)])
-            texts |= {chunk.vector_key for chunk in secret.chunks}
+            secrets |= set(secret.chunks)
             writes.append(Put(secret))
         elif change.kind == "remove":
             writes.append(Call("remove", ([name],)))
@@ -171,9 +165,10 @@ def writes_of(
             target = name if actor == viewer.name else others[change.number % len(others)]
             writes.append(Call("put_events", ([Event(actor, "edit", target, change.number)],)))
         elif change.kind == "embed":
-            # A text that the viewer reads, too, is theirs: embedding it is no secret's doing.
-            vectors = {key: vector_for(key) for key in texts - mine}
-            writes.append(Call("put_vectors", (MODEL, vectors)))
+            # Also of texts that the viewer holds, too: it must not show that others hold them.
+            vectors = {chunk.vector_key: vector_for(chunk.vector_key) for chunk in secrets}
+            ids = [chunk.id for chunk in secrets]
+            writes.append(Call("put_vectors", (MODEL, vectors, ids)))
     return writes
 
 

@@ -95,17 +95,17 @@ def group(options: Common, *, name: str, users: tuple[str, ...]) -> None:
 
 
 @access.command()
-@click.option("--to", metavar="NAME", help="Only contexts for this viewer.")
+@click.option("--to", metavar="NAME", help="Only what this viewer was handed.")
 @common
 def log(options: Common, *, to: str | None) -> None:
-    """List the contexts that were handed out, with their receipts.
+    """List what was handed out: contexts with their receipts, search results, other texts.
 
-    They are recorded if quire.toml names a `file` in [audit].
+    It is recorded if quire.toml names a `file` in [audit].
     """
     with options.open() as quire:
-        entries = quire.audit.contexts(to)
+        entries = quire.audit.entries(to)
     output.print_list(
-        "given", entries, _entry_line, "no context was handed out yet", as_json=options.as_json
+        "given", entries, _entry_line, "nothing was handed out yet", as_json=options.as_json
     )
 
 
@@ -124,7 +124,13 @@ def check(options: Common, *, viewer: str) -> None:
 
 
 def _entry_line(entry: Mapping[str, Any]) -> str:
-    return (
-        f"{format_time(entry['at'])}  {entry['viewer']}  {entry['recipe']}  "
-        f"{len(entry['pieces'])} pieces  {entry['receipt']}"
+    pieces, records = len(entry["pieces"]), len(entry["records"])
+    return "  ".join(
+        (
+            str(format_time(entry["at"])),
+            entry["viewer"],
+            entry.get("recipe", entry["what"]),
+            f"{pieces} pieces" if pieces or "receipt" in entry else f"{records} records",
+            *([entry["receipt"]] if "receipt" in entry else []),
+        )
     )

@@ -43,7 +43,7 @@ TEMPLATE = """\
 # model = "my-model"
 
 [audit]
-# file = ".quire/audit.jsonl"   # one line per assembled context: when, for whom, which chunks
+# file = ".quire/audit.jsonl"   # one line for all text handed out: when, to whom, which chunks
 
 [learn]
 # categories = ["habit"]    # more categories of memories than fact, preference, decision, error

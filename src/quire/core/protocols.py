@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -230,8 +230,15 @@ class Writer(Protocol):
     def remove(self, ids: Iterable[str]) -> int:
         """Remove records with all that belongs to them; return how many existed."""
 
-    def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Store vectors by their key; the first ones set the space's model."""
+    def put_vectors(
+        self, model: str, vectors: Mapping[str, bytes], chunks: Collection[str] | None = None
+    ) -> None:
+        """Store vectors by their key; the first ones set the space's model.
+
+        A vector serves all chunks of its text. With `chunks`, it serves the access lists of these
+        chunks alone: who embeds what they wrote must change nothing for others who hold the same
+        text, or they could tell that it was written.
+        """
 
     def drop_vectors(self) -> None:
         """Delete all vectors and the model."""

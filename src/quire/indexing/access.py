@@ -8,6 +8,7 @@ from quire.core.types import OWNER, AccessRule, Record, Viewer
 from quire.errors import InputError
 from quire.indexing.project import Project
 from quire.pipeline import notes
+from quire.store.access import visible_record
 
 COMMAND = "command"
 """The origin of the rules and groups that were set by a command, not in quire.toml."""
@@ -63,7 +64,7 @@ class AccessControl:
     def check(self, viewer: Viewer | str) -> list[Record]:
         """List the records that a viewer may read."""
         with self._project.view(viewer) as view:
-            return list(view.listing())
+            return [visible_record(view.viewer, record) for record in view.listing()]
 
     def notes(self, rules: Iterable[AccessRule]) -> list[str]:
         """Return a note on each of some rules that matches no file in the store."""

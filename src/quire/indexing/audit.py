@@ -1,8 +1,8 @@
-"""Audit without a store: check and compare receipts, and read who was handed which context."""
+"""Audit without a store: check and compare receipts; record and read who was handed what."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from quire import receipts, tokens
@@ -16,13 +16,13 @@ from quire.system.clock import now
 
 
 class AuditLog:
-    """Which contexts were handed out, to whom."""
+    """Which contexts and other texts of the store were handed out, to whom."""
 
     def __init__(self, settings: Callable[[], Config]) -> None:
         self._settings = settings
 
-    def contexts(self, to: str | None = None) -> list[Mapping[str, Any]]:
-        """List the contexts that were handed out, oldest first; to one viewer, or to all."""
+    def entries(self, to: str | None = None) -> list[Mapping[str, Any]]:
+        """List everything that was handed out, oldest first; to one viewer, or to all."""
         log = self._file()
         if log is None:
             raise InputError(
@@ -30,11 +30,29 @@ class AuditLog:
             )
         return list(access_log.read(log, to))
 
+    def contexts(self, to: str | None = None) -> list[Mapping[str, Any]]:
+        """List the contexts that were handed out, oldest first; to one viewer, or to all."""
+        return [entry for entry in self.entries(to) if entry["what"] == access_log.CONTEXT]
+
     def record(self, context: Context, viewer: Viewer, recipe: str) -> None:
         """Record that a viewer was handed a context, if the settings ask for it."""
         log = self._file()
         if log is not None:
-            access_log.write(log, context, viewer, recipe, now())
+            access_log.write_context(log, context, viewer, recipe, now())
+
+    def disclose(
+        self,
+        viewer: Viewer,
+        what: str,
+        *,
+        pieces: Iterable[str] = (),
+        records: Iterable[str] = (),
+    ) -> None:
+        """Record that a viewer was handed texts, by the ids of chunks or of whole records."""
+        log = self._file()
+        pieces, records = [*pieces], [*records]
+        if log is not None and (pieces or records):
+            access_log.write_disclosure(log, viewer, what, now(), pieces=pieces, records=records)
 
     def _file(self) -> LogFile | None:
         settings = self._settings()

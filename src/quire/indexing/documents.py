@@ -11,6 +11,7 @@ from quire.indexing import files, git_history
 from quire.indexing.project import INDEXED_AT, Project
 from quire.ingest.paths import resolve_paths
 from quire.pipeline.validate import check_filter
+from quire.store.access import visible_record
 
 
 class Documents:
@@ -22,12 +23,15 @@ class Documents:
     def chunks(self, path: str | None = None, *, viewer: Viewer | str | None = None) -> list[Chunk]:
         """Return the chunks of one path, or of everything, in reading order."""
         with self._project.view(viewer) as view:
-            return [
+            chunks = [
                 chunk
                 for record in view.listing()
                 if path is None or record.path == path
                 for chunk in view.chunks_of(record.id)
             ]
+        records = dict.fromkeys(chunk.record_id for chunk in chunks)
+        self._project.audit.disclose(view.viewer, "chunks", records=records)
+        return chunks
 
     def text(self, document_id: str, *, viewer: Viewer | str | None = None) -> str:
         """Return the text of a chunk, or of a whole record, by its id."""
@@ -41,7 +45,23 @@ class Documents:
                 value=document_id,
                 hint="search for it again: ids change with the text",
             )
+        self._project.audit.disclose(view.viewer, "source", pieces=[chunk.id for chunk in chunks])
         return "".join(chunk.text for chunk in chunks)
+
+    def readable(
+        self, record_ids: Sequence[str], *, viewer: Viewer | str | None = None
+    ) -> frozenset[str]:
+        """Return those of some records that exist and that the viewer may read now."""
+        with self._project.view(viewer) as view:
+            return frozenset(record.id for record in view.records(record_ids))
+
+    def records_of(
+        self, chunk_ids: Sequence[str], *, viewer: Viewer | str | None = None
+    ) -> frozenset[str]:
+        """Return the records of chunks that the viewer may read; an absent chunk counts as one."""
+        with self._project.view(viewer) as view:
+            owners = {chunk.id: chunk.record_id for chunk in view.chunks(chunk_ids)}
+        return frozenset(owners.get(chunk_id, chunk_id) for chunk_id in chunk_ids)
 
     def prove(self, chunk_id: str, *, viewer: Viewer | str | None = None) -> Proof:
         """Prove that a chunk is under the viewer's content root."""
@@ -82,4 +102,9 @@ class Documents:
         """List the records that pass a filter and that the viewer may read."""
         check_filter(where)
         with self._project.view(viewer) as view:
-            return list(view.listing(where))
+            records = [visible_record(view.viewer, record) for record in view.listing(where)]
+        # A record holds titles, and what an experience says.
+        self._project.audit.disclose(
+            view.viewer, "records", records=[record.id for record in records]
+        )
+        return records

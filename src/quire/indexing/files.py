@@ -165,18 +165,25 @@ def embed_missing(store: Store, space: str, embedder: Embedder, report: Report) 
             f"the store holds vectors of {stored}, but the configured model is {embedder.model}",
             hint="embed everything again with `quire index --reembed`, or set [embed] back",
         )
-    missing = sum(len(batch) for batch in store.missing_vectors(space))
-    done = 0
-    for batch in store.missing_vectors(space):
-        for at in range(0, len(batch), VECTORS_PER_COMMIT):
-            part = batch[at : at + VECTORS_PER_COMMIT]
-            vectors = embedder.embed([text for _, text in part])
-            with store.write(space) as writer:
-                keys = (key for key, _ in part)
-                writer.put_vectors(embedder.model, dict(zip(keys, vectors, strict=True)))
-            done += len(part)
-            report(Progress("embed", done, missing))
+    done, before = 0, set[str]()
+    # Until none is missing: else a text that was written meanwhile would have a vector exactly if
+    # others hold the same one.
+    while (missing := _missing_keys(store, space)) - before:
+        before, total = missing, done + len(missing)
+        for batch in store.missing_vectors(space):
+            for at in range(0, len(batch), VECTORS_PER_COMMIT):
+                part = batch[at : at + VECTORS_PER_COMMIT]
+                vectors = embedder.embed([text for _, text in part])
+                with store.write(space) as writer:
+                    keys = (key for key, _ in part)
+                    writer.put_vectors(embedder.model, dict(zip(keys, vectors, strict=True)))
+                done += len(part)
+                report(Progress("embed", done, total))
     return done
+
+
+def _missing_keys(store: Store, space: str) -> set[str]:
+    return {key for batch in store.missing_vectors(space) for key, _ in batch}
 
 
 def _read_changed(

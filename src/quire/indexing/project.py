@@ -38,6 +38,7 @@ from quire.errors import (
     MissingExtraError,
     NoStoreError,
 )
+from quire.indexing.audit import AuditLog
 from quire.ingest.paths import resolve_paths
 from quire.llm.writer import open_writer
 from quire.store import is_name, open_store
@@ -89,6 +90,7 @@ class Project:
         self.store: Store = open_store(settings.store, create=create)
         self.notes = _restrict(settings)
         """What was changed on opening that the user should know."""
+        self.audit = AuditLog(lambda: self.config)
         self._opening = threading.Lock()
         self._embedder: Embedder | None = None
         self._writer: TextWriter | None = None

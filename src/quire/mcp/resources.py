@@ -7,10 +7,14 @@ that is too long for one answer comes in parts; each but the last names the next
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from quire.errors import InputError, unknown
 from quire.mcp.limits import compact_json, split
 from quire.mcp.session import Session
+
+if TYPE_CHECKING:
+    from quire.core.types import Context
 
 SCHEME = "quire://"
 JSON = "application/json"
@@ -96,9 +100,13 @@ def read_resource(session: Session, uri: str) -> list[ResourceText]:
     if not uri.startswith(SCHEME) or not name or (part and not part.isascii()):
         raise _unknown_resource(uri)
     if family == "context":
-        mime_type, text = PLAIN, session.find(name).text
+        context = session.find(name)
+        mime_type, text = PLAIN, context.text
+        _record(session, family, context)
     elif family == "receipt":
-        mime_type, text = JSON, compact_json(session.find(name).receipt)
+        context = session.find(name)
+        mime_type, text = JSON, compact_json(context.receipt)
+        _record(session, family, context)
     elif family == "source":
         mime_type, text = PLAIN, session.quire().documents.text(name)
     else:
@@ -116,6 +124,13 @@ def read_resource(session: Session, uri: str) -> list[ResourceText]:
         note = f"part {number} of {len(parts)}; {after} is the next"
         texts.append(ResourceText(after, PLAIN, note))
     return texts
+
+
+def _record(session: Session, family: str, context: Context) -> None:
+    """Record that what was assembled before is handed out once more."""
+    quire = session.quire()
+    pieces = [source.chunk_id for source in context.sources]
+    quire.audit.disclose(quire.viewer(), family, pieces=pieces)
 
 
 def _unknown_resource(uri: str) -> InputError:

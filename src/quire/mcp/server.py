@@ -37,6 +37,7 @@ from quire.mcp.tools import BY_NAME, TOOLS
 Result = TypeVar("Result")
 
 PATH = "/mcp"
+SESSION_HEADER = "mcp-session-id"
 MAX_PORT = 65535
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRACE = 2
@@ -91,7 +92,7 @@ class QuireServer:
 
         def run(step: Step) -> types.CallToolResult:
             schemas.check(tool.input_schema(), arguments)
-            return _tool_result(tool.run(self._session, arguments, step))
+            return _tool_result(tool.run(self._of_client(request), arguments, step))
 
         client = CallClient(request, params.input_responses, lambda: self._session.viewer)
         try:
@@ -109,8 +110,8 @@ class QuireServer:
 
     # --- resources and prompts -----------------------------------------------------------------
 
-    async def _list_resources(self, _: Request, __: object) -> types.ListResourcesResult:
-        listed = resources.list_resources(self._session)
+    async def _list_resources(self, request: Request, _: object) -> types.ListResourcesResult:
+        listed = resources.list_resources(self._of_client(request))
         return types.ListResourcesResult(resources=[_resource(item) for item in listed])
 
     async def _list_templates(self, _: Request, __: object) -> types.ListResourceTemplatesResult:
@@ -121,7 +122,7 @@ class QuireServer:
     async def _read_resource(
         self, request: Request, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        read = partial(resources.read_resource, self._session, str(params.uri))
+        read = partial(resources.read_resource, self._of_client(request), str(params.uri))
         texts = await self._run_or_refuse(request, lambda _: read())
         return types.ReadResourceResult(contents=[_content(text) for text in texts])
 
@@ -131,11 +132,20 @@ class QuireServer:
     async def _get_prompt(
         self, request: Request, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        render = partial(prompts.render, self._session, params.name, params.arguments or {})
+        session = self._of_client(request)
+        render = partial(prompts.render, session, params.name, params.arguments or {})
         prompt, text = await self._run_or_refuse(request, lambda _: render())
         content = types.TextContent(type="text", text=text)
         message = types.PromptMessage(role="user", content=content)
         return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    def _of_client(self, request: Request) -> Session:
+        """Return the session of the client that asks, by the session of the transport.
+
+        A revision of the protocol without sessions does not tell one client from another.
+        """
+        headers = getattr(request.request, "headers", None)
+        return self._session.of_client((headers or {}).get(SESSION_HEADER, ""))
 
     # --- running -------------------------------------------------------------------------------
 

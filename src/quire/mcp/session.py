@@ -1,4 +1,4 @@
-"""The state of a server: its store, and the contexts that it assembled.
+"""The state of a server: its store, and the contexts that its clients assembled.
 
 The store is opened when it is first needed, so that a handshake is answered at once.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quire.core.types import OWNER_NAME
@@ -18,32 +19,63 @@ if TYPE_CHECKING:
     from quire.engine import Quire
 
 MAX_CONTEXTS = 64
-"""Contexts that can be read again; the oldest is dropped first."""
+"""Contexts that one client can read again; the oldest is dropped first."""
+MAX_KEPT = 512
+"""Contexts of all clients together."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A context, and the records of which it tells."""
+
+    context: Context
+    records: frozenset[str]
+
+
+class _Server:
+    """What all clients share: the store, and the contexts by client and hash."""
+
+    def __init__(self, store: str | None, space: str | None, viewer: str | None) -> None:
+        self.options = (store, space, viewer)
+        self.quire: Quire | None = None
+        self.opening = threading.Lock()
+        self.lock = threading.Lock()  # a second one: contexts are listed while the store opens
+        self.contexts: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
 
 
 class Session:
-    """One server's store, opened late, and its latest contexts."""
+    """One server's store, opened late, and the latest contexts of one of its clients."""
 
-    def __init__(self, store: str | None, space: str | None, viewer: str | None) -> None:
-        self._options = (store, space, viewer)
-        self._quire: Quire | None = None
-        self._opening = threading.Lock()
-        self._lock = threading.Lock()  # a second one: contexts are listed while the store opens
-        self._contexts: OrderedDict[str, Context] = OrderedDict()
+    def __init__(
+        self,
+        store: str | None,
+        space: str | None,
+        viewer: str | None,
+        *,
+        client: str = "",
+        server: _Server | None = None,
+    ) -> None:
+        self._server = _Server(store, space, viewer) if server is None else server
+        self._client = client
+
+    def of_client(self, client: str) -> Session:
+        """Return the session of another client of the same server, with contexts of its own."""
+        return Session(*self._server.options, client=client, server=self._server)
 
     def quire(self, *, create: bool = False) -> Quire:
         """Return the open store; a missing one is created only if something is to be written."""
-        with self._opening:
-            if self._quire is None:
-                self._quire = self._open(create=create)
-                for text in self._quire.notes:
+        server = self._server
+        with server.opening:
+            if server.quire is None:
+                server.quire = self._open(create=create)
+                for text in server.quire.notes:
                     log.note(f"note: {text}")
-            return self._quire
+            return server.quire
 
     def _open(self, *, create: bool) -> Quire:
         from quire.engine import open_quire
 
-        store, space, viewer = self._options
+        store, space, viewer = self._server.options
         try:
             return open_quire(store=store, space=space, viewer=viewer, create=False)
         except NoStoreError:
@@ -59,35 +91,58 @@ class Session:
     def add(self, context: Context) -> str:
         """Keep a context so that it can be read again; return the hash of its receipt."""
         name = str(context.receipt["hash"])
-        with self._lock:
-            self._contexts[name] = context
-            self._contexts.move_to_end(name)
-            while len(self._contexts) > MAX_CONTEXTS:
-                self._contexts.popitem(last=False)
+        told = {decision.chunk_id for decision in context.decisions if decision.chunk_id}
+        told |= {source.chunk_id for source in context.sources}
+        records = self.quire().documents.records_of(sorted(told))
+        kept = self._server.contexts
+        with self._server.lock:
+            kept[self._client, name] = _Kept(context, records)
+            kept.move_to_end((self._client, name))
+            own = [key for key in kept if key[0] == self._client]
+            for key in own[:-MAX_CONTEXTS]:
+                del kept[key]
+            while len(kept) > MAX_KEPT:
+                kept.popitem(last=False)
         return name
 
     def contexts(self) -> list[tuple[str, Context]]:
-        """List the latest contexts by the hashes of their receipts, the newest first."""
-        with self._lock:
-            return list(reversed(self._contexts.items()))
+        """List the client's latest contexts by the hashes of their receipts, the newest first."""
+        with self._server.lock:
+            return [
+                (name, kept.context)
+                for (client, name), kept in reversed(self._server.contexts.items())
+                if client == self._client
+            ]
 
     def find(self, name: str) -> Context:
-        """Return a context by the hash of its receipt."""
-        with self._lock:
-            context = self._contexts.get(name)
-        if context is None:
+        """Return a context by the hash of its receipt, if all that it tells of is still readable.
+
+        What was handed out cannot be taken back; but a right that was revoked, or a record that is
+        gone, must not be read here a second time.
+        """
+        with self._server.lock:
+            kept = self._server.contexts.get((self._client, name))
+        if kept is None:
             raise InputError(
                 f"unknown receipt {name!r}",
                 field="receipt",
                 value=name,
-                hint=f"assemble the context again, or list the resources: the server keeps its "
-                f"last {MAX_CONTEXTS} contexts",
+                hint=f"assemble the context again, or list the resources: the server keeps the "
+                f"last {MAX_CONTEXTS} contexts of a client",
             )
-        return context
+        if kept.records - self.quire().documents.readable(sorted(kept.records)):
+            raise InputError(
+                f"receipt {name!r} tells of sources that are gone, or that you may no longer read",
+                field="receipt",
+                value=name,
+                hint="assemble the context again",
+            )
+        return kept.context
 
     def close(self) -> None:
         """Close the store if it was opened."""
-        with self._opening:
-            if self._quire is not None:
-                self._quire.close()
-                self._quire = None
+        server = self._server
+        with server.opening:
+            if server.quire is not None:
+                server.quire.close()
+                server.quire = None

@@ -9,7 +9,7 @@ exist for them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -20,7 +20,7 @@ from quire.core.types import Chunk, Document, Filter, Record, Viewer
 from quire.errors import EmbedError, EndpointError, InputError, MissingExtraError
 from quire.ingest import secrets
 from quire.ingest.text import split_plain_text
-from quire.store.access import access_list
+from quire.store.access import Rules, access_list
 from quire.system.clock import now
 
 MAX_EMBEDDED = 32
@@ -33,6 +33,20 @@ MIN_ID_LENGTH = 4
 ViewerLike = Viewer | str | None
 
 
+class Disclosures(Protocol):
+    """Records which texts are handed out."""
+
+    def disclose(
+        self,
+        viewer: Viewer,
+        what: str,
+        *,
+        pieces: Iterable[str] = (),
+        records: Iterable[str] = (),
+    ) -> None:
+        """Record that a viewer was handed texts; raise `StoreError` if it cannot be recorded."""
+
+
 class OpenProject(Protocol):
     """What the services of a domain need of the open project."""
 
@@ -43,6 +57,10 @@ class OpenProject(Protocol):
     @property
     def store(self) -> Store:
         """The open store."""
+
+    @property
+    def audit(self) -> Disclosures:
+        """The log of what is handed out."""
 
     def embedder(self) -> Embedder | None:
         """Return the configured embedder; None if there is none."""
@@ -96,12 +114,15 @@ class Authoring:
         """Embed what was just written if that is cheap; otherwise return a note on when.
 
         Where other texts have no vectors yet, this one gets none either: alone it would win every
-        semantic search. Only what the viewer may read decides, so that nothing else shows.
+        semantic search. Only what the viewer may read decides, and only its readers get the
+        vectors: whether others hold the same text, or something below, must not show.
         """
         project = self.project
         settings, space = project.config.embed, project.config.space
-        chunks = {chunk.id: chunk for document in documents for chunk in document.chunks}
+        by_record = {document.record.id: document for document in documents}
         with project.view(viewer) as view:
+            readable = _readable(view, by_record)
+            chunks = {chunk.id: chunk for document in readable for chunk in document.chunks}
             lacking = [chunks[name] for name in chunks.keys() - view.vectors([*chunks]).keys()]
             coverage = view.coverage()
         if not lacking or settings.provider == "none":
@@ -120,8 +141,15 @@ class Authoring:
         }
         vectors = dict(zip(texts, embedder.embed([*texts.values()]), strict=True))
         with project.store.write(space) as writer:
-            writer.put_vectors(embedder.model, vectors)
+            writer.put_vectors(embedder.model, vectors, [chunk.id for chunk in lacking])
         return ()
+
+
+def effective_rules(project: OpenProject) -> Rules:
+    """Return the access rules of the space, which decide over what has no list of its own."""
+    by_origin = project.store.rules(project.config.space)
+    rules = [rule for rules in by_origin.values() for rule in rules]
+    return Rules(rules, project.access_default())
 
 
 def moment(at: int | None) -> int:
@@ -179,6 +207,11 @@ def refuse_others(viewer: Viewer, what: str, name: str, author: str | None) -> N
             "may change it",
             value=name,
         )
+
+
+def _readable(view: View, by_record: Mapping[str, Document]) -> list[Document]:
+    """Return those of some documents, by the ids of their records, that the viewer may read."""
+    return [by_record[record.id] for record in view.records([*by_record])]
 
 
 def _position(chunk: Chunk) -> tuple[str, int]:

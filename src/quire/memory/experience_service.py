@@ -141,7 +141,9 @@ class Experiences:
     def get(self, experience_id: str, *, viewer: Viewer | str | None = None) -> Experience:
         """Return one experience by its id, or by an unambiguous beginning of it."""
         with self._project.view(viewer) as view:
-            return _find(view, experience_id)
+            experience = _visible(view.viewer, _find(view, experience_id))
+        self._project.audit.disclose(view.viewer, "experiences", records=[experience.id])
+        return experience
 
     def import_postmortems(
         self,
@@ -216,8 +218,17 @@ class Experiences:
         where = Filter(kinds=(experiences.KIND,), paths=(glob,))
         with self._project.view(viewer) as view:
             vocabulary.check_attempt(domain, strategy, self._project.config.learn)
-            listed = map(experiences.from_record, view.listing(where))
-            return sorted(listed, key=lambda experience: (experience.started or 0, experience.id))
+            listed = [
+                _visible(view.viewer, experiences.from_record(record))
+                for record in view.listing(where)
+            ]
+        self._project.audit.disclose(view.viewer, "experiences", records=[one.id for one in listed])
+        return sorted(listed, key=lambda experience: (experience.started or 0, experience.id))
+
+
+def _visible(viewer: Viewer, experience: Experience) -> Experience:
+    """Return an experience as a viewer is shown it: of its readers only what concerns them."""
+    return replace(experience, acl=viewer.shown(experience.acl, experience.author))
 
 
 def _read_all(view: View) -> list[Experience]:

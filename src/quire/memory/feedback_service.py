@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from quire import receipts
@@ -75,10 +76,15 @@ class FeedbackLog:
         """List the feedback that a viewer may read, oldest first."""
         with self._project.view(viewer) as view:
             readable = [
-                feedback.from_record(record)
+                _visible(view.viewer, feedback.from_record(record))
                 for record in view.listing(Filter(kinds=(feedback.KIND,)))
             ]
         return sorted(readable, key=lambda opinion: (opinion.at, opinion.id))
+
+
+def _visible(viewer: Viewer, opinion: Feedback) -> Feedback:
+    """Return feedback as a viewer is shown it: of its readers only what concerns them."""
+    return replace(opinion, acl=viewer.shown(opinion.acl, opinion.author) or ())
 
 
 def _refuse_absent(view: View, names: Sequence[str]) -> None:

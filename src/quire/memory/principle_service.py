@@ -12,8 +12,8 @@ from quire.core.protocols import View
 from quire.core.types import OPEN, Filter, Principle, Record, Viewer, WriteTask, Written
 from quire.errors import unknown
 from quire.memory import experiences, principles
-from quire.memory.authoring import Authoring, put_documents
-from quire.store.access import Rules, canonical
+from quire.memory.authoring import Authoring, effective_rules, put_documents
+from quire.store.access import canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +122,7 @@ class Principles:
 
     def _group_by_audience(self, records: Sequence[Record]) -> list[list[Record]]:
         """Group records by who may read them: nothing of one group goes into another's values."""
-        project = self._project
-        by_origin = project.store.rules(project.config.space)
-        rules = Rules(
-            [rule for rules in by_origin.values() for rule in rules], project.access_default()
-        )
+        rules = effective_rules(self._project)
         groups: dict[str, list[Record]] = {}
         for record in records:
             groups.setdefault(canonical(rules.audience(record)), []).append(record)
@@ -141,7 +137,9 @@ class Principles:
             raise unknown("axis", axis, experiences.AXES, field="axis")
         with self._project.view(viewer) as view:
             stored = _read_stored(view).values()
-        return _sort(value for value in stored if axis in {None, value.axis})
+        listed = _sort(value for value in stored if axis in {None, value.axis})
+        self._project.audit.disclose(view.viewer, "values", records=[value.id for value in listed])
+        return listed
 
 
 def _read_stored(view: View) -> dict[str, Principle]:

@@ -83,7 +83,7 @@ class Memories:
             )
             known = _read(view, [memory.id])
             if known:
-                return Written(known[0], (ALREADY_KNOWN,))
+                return Written(known[0], (ALREADY_KNOWN,))  # theirs: the author is in the id
             after = memories.link_chains({**before, memory.id: memory})
             written = self._write(writer, memories.find_changed(before, after))
         return Written(after[memory.id], self._authoring.embed_written(viewer, written))
@@ -91,7 +91,9 @@ class Memories:
     def get(self, memory_id: str, *, viewer: Viewer | str | None = None) -> Memory:
         """Return one memory by its id, or by an unambiguous beginning of it."""
         with self._project.view(viewer) as view:
-            return _find(view, memory_id)
+            memory = _visible(view.viewer, _find(view, memory_id))
+        self._project.audit.disclose(view.viewer, "memories", records=[memory.id])
+        return memory
 
     def edit(
         self,
@@ -220,12 +222,21 @@ class Memories:
         with self._project.view(viewer) as view:
             if category is not None:
                 self._check_category(category)
-            readable = _read_all(view)
-        return [
+            readable = [_visible(view.viewer, memory) for memory in _read_all(view)]
+        listed = [
             memory
             for memory in memories.sort_by_age(readable)
             if (history or memory.superseded_by is None) and category in {None, memory.category}
         ]
+        self._project.audit.disclose(
+            view.viewer, "memories", records=[memory.id for memory in listed]
+        )
+        return listed
+
+
+def _visible(viewer: Viewer, memory: Memory) -> Memory:
+    """Return a memory as a viewer is shown it: of its readers only what concerns them."""
+    return replace(memory, acl=viewer.shown(memory.acl, memory.author))
 
 
 def _read(view: View, ids: Sequence[str]) -> list[Memory]:

@@ -38,8 +38,10 @@ class CodeMap:
     notes: tuple[str, ...] = ()
 
 
-def map_definitions(view: View, under: Sequence[str], budget: int, counter: Counter) -> CodeMap:
-    """Map the definitions below some paths."""
+def map_definitions(
+    view: View, under: Sequence[str], budget: int, counter: Counter
+) -> tuple[CodeMap, frozenset[str]]:
+    """Map the definitions below some paths; return the map and the records that it shows."""
     paths, outlines = _read_outlines(view)
     ranks = ranking.rank_definitions(outlines, paths)
     definitions = [
@@ -68,16 +70,18 @@ def map_definitions(view: View, under: Sequence[str], budget: int, counter: Coun
     )
     if counter.note:
         notes.append(counter.note)
-    return CodeMap(
+    records = frozenset(record for _, record, _ in chosen)
+    result = CodeMap(
         text=text,
         tokens=counter.count(text),
         budget=budget,
         shown=len(chosen),
         definitions=len(entries),
-        files=len({record for _, record, _ in chosen}),
+        files=len(records),
         state_root=view.roots().state,
         notes=tuple(notes),
     )
+    return result, records
 
 
 def _read_outlines(view: View) -> tuple[dict[str, str], dict[str, Outline]]:

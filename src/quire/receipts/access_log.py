@@ -1,8 +1,8 @@
-"""The access log: which contexts were handed out, when, and to whom.
+"""The access log: which texts were handed out, when, and to whom.
 
-If `[audit] file` names a file, each context that leaves the engine adds one line to it: when, who
-asked, which receipt, and the chunks in it. A context whose line cannot be written is not handed
-out. The log is not part of the store's state.
+If `[audit] file` names a file, everything that leaves the engine with text of the store adds one
+line to it: when, who asked, and the chunks or the records; for a context also its receipt. What
+cannot be recorded is not handed out. The log is not part of the store's state.
 
 A log inside the project is written without following symbolic links, and a file that is not a log
 is never appended to: the setting may be that of a project somebody else wrote.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,12 @@ from quire.system.pinned_folder import pinned
 OWNER = "(owner)"
 _START = b'{"at":'
 """How each line begins."""
-_FIELDS = {"at": int, "viewer": str, "recipe": str, "receipt": str, "pieces": list}
+_FIELDS = {"at": int, "viewer": str, "what": str, "pieces": list, "records": list}
 """What each line has that is shown."""
+_CONTEXT_FIELDS = {"recipe": str, "receipt": str}
+"""What the line of a context has besides."""
+CONTEXT = "context"
+"""What was handed out, if it was a context; lines of earlier versions are all of contexts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +59,48 @@ class LogFile:
         return None
 
 
-def write(log: LogFile, context: Context, viewer: Viewer, recipe: str, at: int) -> None:
+def write_context(log: LogFile, context: Context, viewer: Viewer, recipe: str, at: int) -> None:
     """Add a line for a context that a viewer is handed; `at` is the time, since 1970."""
-    line = {
-        "at": at,
-        "viewer": OWNER if viewer.owner else viewer.name,
-        "recipe": recipe,
-        "receipt": context.receipt["hash"],
-        "view_root": context.receipt["view_root"],
-        "tokens": context.tokens,
-        "pieces": [source.chunk_id for source in context.sources],
-        "records": sorted({source.record_id for source in context.sources}),
-    }
+    _write(
+        log,
+        viewer,
+        CONTEXT,
+        at,
+        {
+            "recipe": recipe,
+            "receipt": context.receipt["hash"],
+            "view_root": context.receipt["view_root"],
+            "tokens": context.tokens,
+            "pieces": [source.chunk_id for source in context.sources],
+            "records": sorted({source.record_id for source in context.sources}),
+        },
+    )
+
+
+def write_disclosure(
+    log: LogFile,
+    viewer: Viewer,
+    what: str,
+    at: int,
+    *,
+    pieces: Iterable[str] = (),
+    records: Iterable[str] = (),
+) -> None:
+    """Add a line for chunks, or whole records, whose text a viewer is handed otherwise."""
+    _write(log, viewer, what, at, {"pieces": [*pieces], "records": sorted(records)})
+
+
+def _write(log: LogFile, viewer: Viewer, what: str, at: int, fields: Mapping[str, Any]) -> None:
+    name = OWNER if viewer.owner else viewer.name
+    line = {"at": at, "viewer": name, "what": what, **fields}
     data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     assert data.startswith(_START)
     try:
         _append(log, data)  # in one write: lines of several processes stay whole
     except (OSError, ValueError) as error:
+        shown = "the context is" if what == CONTEXT else f"the answer ({what}) is"
         raise StoreError(
-            f"the context is withheld, because the audit log cannot be written ({error})",
+            f"{shown} withheld, because the audit log cannot be written ({error})",
             place=str(log.path),
             hint="make room, or change [audit] file",
         ) from error
@@ -110,8 +137,10 @@ def _parse(line: bytes, place: str) -> Mapping[str, Any]:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not an entry: {error}", place=place) from error
-    if not isinstance(entry, dict) or not all(
-        isinstance(entry.get(name), kind) for name, kind in _FIELDS.items()
-    ):
+    if not isinstance(entry, dict):
+        raise InputError("not an entry", place=place)
+    entry = {"what": CONTEXT, "records": [], **entry}
+    fields = _FIELDS | (_CONTEXT_FIELDS if entry["what"] == CONTEXT else {})
+    if not all(isinstance(entry.get(name), kind) for name, kind in fields.items()):
         raise InputError("not an entry", place=place)
     return entry

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +25,8 @@ Audience = Acl | tuple[Acl, ...]
 """Who may read: everybody on the list; with several lists, everybody who is on each of them."""
 
 OWNER_ONLY: Acl = ()
+OWN_ACCESS = "own"
+"""The attribute with the access list that a block has of its own."""
 _NAME = re.compile(r"[^\s:,@][^\s:,]*")
 
 
@@ -108,6 +111,16 @@ def _may_read(viewer: Viewer, audience: Any) -> bool:
         is_actor = viewer.owner or viewer.name == audience["actor"]
         return is_actor and _may_read(viewer, audience["acl"])
     return all(viewer.may_read(tuple(acl)) for acl in audience["all"])
+
+
+def visible_record(viewer: Viewer, record: Record) -> Record:
+    """Return a record as a viewer is shown it: of its access lists only what concerns them."""
+    if viewer.owner or (viewer.name and viewer.name == record.author):
+        return record
+    attrs = record.attrs
+    if OWN_ACCESS in attrs:
+        attrs = {name: value for name, value in attrs.items() if name != OWN_ACCESS}
+    return replace(record, acl=viewer.shown(record.acl, record.author), attrs=attrs)
 
 
 class Rules:

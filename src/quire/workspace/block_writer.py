@@ -54,7 +54,7 @@ class BlockWriter:
 
         Returns the documents that were written.
         """
-        whole, after = transaction.whole, tree.Tree(transaction.whole, changed)
+        whole, after = transaction.whole, tree.Tree(transaction.whole, changed, transaction.view)
         for name in changed:
             after.inside(name)  # refuses circles before anything is written
         split = self._authoring.split

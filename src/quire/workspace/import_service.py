@@ -17,10 +17,11 @@ from quire.core.protocols import View
 from quire.core.types import Filter, Viewer
 from quire.core.types.blocks import Block, PageImportResult
 from quire.errors import InputError
-from quire.memory.authoring import Authoring, sign
+from quire.memory.authoring import Authoring, effective_rules, sign
 from quire.workspace import records
 from quire.workspace.block_writer import BlockWriter
 from quire.workspace.importers import build_tree, discover
+from quire.workspace.importers.readers import Access
 from quire.workspace.permissions import refuse_foreign_id, validate_block, with_times
 
 
@@ -49,10 +50,17 @@ def import_pages(
     with blocks.transaction(viewer) as transaction:
         author, acl = sign(transaction.view.viewer, share)
         source = hashing.identifier("import", page_format, name, author)[:16]
-        tree = build_tree.build_tree(
-            pages, lambda *key: f"b-{hashing.identifier('block', source, *key)}"
-        )
         before = _read_imported(transaction.whole, source, author)
+        rules = effective_rules(authoring.project)
+        tree = build_tree.build_tree(
+            pages,
+            lambda *key: f"b-{hashing.identifier('block', source, *key)}",
+            Access(
+                own=lambda name: before[name].access if name in before else None,
+                root=lambda name: acl if share or name not in before else before[name].access,
+                ruled=lambda name: rules.acl(records.path_of(name)),
+            ),
+        )
         after = {
             block.id: _complete(block, before.get(block.id), author, at)
             for block in build_tree.with_source(tree, source)

@@ -14,6 +14,7 @@ from typing import Any
 from quire.core import chunking
 from quire.core.types import BLOCK_PREFIX, Chunk, Document, Link, Record
 from quire.core.types.blocks import NO_PROPERTIES, NO_RELATIONS, TYPES, Block, Property
+from quire.store.access import OWN_ACCESS
 from quire.workspace import text
 from quire.workspace.inheritance import InheritedAccess
 
@@ -97,7 +98,7 @@ def from_record(record: Record, chunks: Iterable[Chunk]) -> Block:
 
 def own_access(record: Record) -> tuple[str, ...] | None:
     """Return the access list that a block has of its own; None: it has none."""
-    stored = record.attrs.get("own")
+    stored = record.attrs.get(OWN_ACCESS)
     return None if stored is None else tuple(json.loads(str(stored)))
 
 
@@ -123,7 +124,7 @@ def _attributes(block: Block, before: str, after: str) -> dict[str, str | int]:
         if value
     }
     if block.access is not None:
-        attrs["own"] = json.dumps(block.access)
+        attrs[OWN_ACCESS] = json.dumps(block.access)
     if block.created is not None:
         attrs["created"] = block.created
     if block.source:

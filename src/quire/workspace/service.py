@@ -170,7 +170,9 @@ class Blocks:
     def get(self, block_id: str, *, viewer: Viewer | str | None = None) -> Block:
         """Return one block by its id."""
         with self._project.view(viewer) as view:
-            return _visible(view.viewer, permissions.get_block(view, block_id))
+            block = _visible(view.viewer, permissions.get_block(view, block_id))
+        self._project.audit.disclose(view.viewer, "blocks", records=[block_id])
+        return block
 
     def view(
         self, block_id: str, *, viewer: Viewer | str | None = None, at: int | None = None
@@ -182,6 +184,7 @@ class Blocks:
             reader = transaction.view.viewer
             if reader.actor:
                 transaction.writer.put_events([Event(reader.actor, VIEW, block_id, at)])
+            self._project.audit.disclose(reader, "blocks", records=[block_id])
         return _visible(reader, block)
 
     def tree(
@@ -199,13 +202,17 @@ class Blocks:
             raise InputError(f"must be at least 1, not {levels}", field="levels", value=levels)
         with self._project.view(viewer) as view:
             roots = _roots(view) if under is None else [permissions.get_record(view, under)]
-            return [
+            listed = [
                 (
                     depth,
                     _visible(view.viewer, records.from_record(record, view.chunks_of(record.id))),
                 )
                 for depth, record in tree.walk_blocks(view, roots, levels)
             ]
+        self._project.audit.disclose(
+            view.viewer, "blocks", records=[block.id for _, block in listed]
+        )
+        return listed
 
     def export(
         self, under: str | None = None, *, viewer: Viewer | str | None = None

@@ -23,11 +23,15 @@ Changed = Mapping[str, Block | None]
 
 
 class Tree:
-    """The blocks of a space, with some of them changed."""
+    """The blocks of a space, with some of them changed.
 
-    def __init__(self, whole: View, changed: Changed) -> None:
+    Errors name the blocks that can be read in `shown`, and the changed ones.
+    """
+
+    def __init__(self, whole: View, changed: Changed, shown: View) -> None:
         self._whole = whole
         self._changed = changed
+        self._shown = shown
         self._known: dict[str, Block | None] = {}
         self._inside: dict[str, InheritedAccess] = {}
 
@@ -44,7 +48,7 @@ class Tree:
             if block is None:
                 break
             if name in seen:
-                _refuse_circle([link.id for link in chain], name)
+                self._refuse_circle([link.id for link in chain], name)
             seen.add(name)
             chain.append(block)
             name = block.parent
@@ -53,6 +57,20 @@ class Tree:
             inherited = inherited.inside(block)
             self._inside[block.id] = inherited
         return inherited
+
+    def _refuse_circle(self, chain: Sequence[str], name: str) -> None:
+        """Refuse a circle; of the blocks in it, those that the writer may not read stay unnamed."""
+        circle = chain[chain.index(name) :]
+        known = {record.id for record in self._shown.records(circle)} | self._changed.keys()
+        first, *others = [block_id for block_id in circle if block_id in known]
+        named = [first, *others, first]
+        if len(named) > MAX_SHOWN:
+            named = [*named[: MAX_SHOWN // 2], "…", *named[-MAX_SHOWN // 2 :]]
+        raise InputError(
+            f"block {first} would be inside itself ({' in '.join(named)})",
+            value=first,
+            hint="move it elsewhere",
+        )
 
     def _find(self, name: str) -> Block | None:
         if name in self._changed:
@@ -67,7 +85,7 @@ def find_affected(
     whole: View, changed: Changed, after: Tree
 ) -> Iterator[tuple[Record, InheritedAccess]]:
     """Yield the blocks below changed ones that inherit otherwise than before, and what."""
-    before = Tree(whole, {})
+    before = Tree(whole, {}, whole)
     names: Sequence[str] = [name for name in changed if before.inside(name) != after.inside(name)]
     while names:
         children = _child_blocks(whole, names)
@@ -114,14 +132,3 @@ def _without_content(record: Record) -> Block:
     """Return a block with what others inherit from it: of its text only a page's title."""
     block = records.from_record(record, ())
     return replace(block, text=record.title) if block.type in PAGES else block
-
-
-def _refuse_circle(chain: Sequence[str], name: str) -> None:
-    circle = [*chain[chain.index(name) :], name]
-    if len(circle) > MAX_SHOWN:
-        circle = [*circle[: MAX_SHOWN // 2], "…", *circle[-MAX_SHOWN // 2 :]]
-    raise InputError(
-        f"block {name} would be inside itself ({' in '.join(circle)})",
-        value=name,
-        hint="move it elsewhere",
-    )

@@ -38,6 +38,21 @@ class Viewer:
         """Tell whether an access list lets this viewer read."""
         return self.owner or not self.principals.isdisjoint(acl)
 
+    def shown(self, acl: tuple[str, ...] | None, author: str | None) -> tuple[str, ...] | None:
+        """Return what this viewer is shown of an access list.
+
+        The owner and the author see all of it: they decide over it. Anyone else sees by which
+        names they may read, never the other readers, and never the token of a link: whoever knows
+        it may read, too.
+        """
+        if self.owner or acl is None or (self.name and self.name == author):
+            return acl
+        return tuple(
+            principal
+            for principal in acl
+            if principal in self.principals and not principal.startswith(LINK)
+        )
+
 
 OWNER = Viewer(name="", owner=True)
 

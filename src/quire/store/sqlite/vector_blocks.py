@@ -14,6 +14,7 @@ import numpy as np
 
 from quire.core import hashing
 from quire.errors import InputError, StoreError
+from quire.store import access
 from quire.store.damage import damaged
 from quire.store.index import vectors
 from quire.store.index.columns import ACCESS, NO_SLOT, SLOT
@@ -26,14 +27,23 @@ from quire.store.sqlite.transaction import Space, Transaction
 BLOCK = 1024
 
 
-def put(transaction: Transaction, model: str, by_key: Mapping[str, bytes]) -> None:
+def put(
+    transaction: Transaction,
+    model: str,
+    by_key: Mapping[str, bytes],
+    chunk_ids: Collection[str] | None = None,
+) -> None:
     """Store the vectors of chunks that lack one; the first vectors set the space's model.
 
-    A vector is stored for the access classes of those chunks: that a text was embedded for others
-    must not show, or a guess at what they hold could be checked.
+    A vector is stored for the access classes of those chunks (`chunk_ids`, or all of its text):
+    that a text was embedded for others must not show, or a guess at what they hold could be
+    checked.
     """
     if not by_key:
         return
+    if chunk_ids is not None:
+        access.refuse_string(chunk_ids)
+        chunk_ids = frozenset(chunk_ids)
     space = transaction.space
     before = space.model, space.dims
     _accept(transaction, model, by_key)
@@ -41,7 +51,11 @@ def put(transaction: Transaction, model: str, by_key: Mapping[str, bytes]) -> No
     stored = False
     for name in sorted(by_key):
         key = bytes.fromhex(name)
-        classes = {_class_of(transaction, chunk) for chunk, _ in _chunks_with(transaction, key)}
+        classes = {
+            _class_of(transaction, chunk_key)
+            for chunk_key, chunk_id in _chunks_with(transaction, key)
+            if chunk_ids is None or chunk_id.hex() in chunk_ids
+        }
         missing = classes - _classes_with(transaction, key)
         _store(transaction, added, key, by_key[name], missing)
         stored = stored or bool(missing)

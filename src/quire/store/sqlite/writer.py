@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from quire.core.types import AccessRule, Chunk, Event, Link, Outline, Record, Stamp
 from quire.errors import InputError
@@ -44,9 +44,11 @@ class SqliteWriter:
         """Remove records with all that belongs to them; return how many existed."""
         return records.remove(self._transaction, ids)
 
-    def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Store vectors by their key; the first ones set the space's model."""
-        vector_blocks.put(self._transaction, model, vectors)
+    def put_vectors(
+        self, model: str, vectors: Mapping[str, bytes], chunks: Collection[str] | None = None
+    ) -> None:
+        """Store vectors by their key, for all chunks of their texts or for the readers of some."""
+        vector_blocks.put(self._transaction, model, vectors, chunks)
 
     def drop_vectors(self) -> None:
         """Delete all vectors and the model."""

@@ -17,13 +17,17 @@ from quire.ingest.front_matter import MODIFIED_KEYS, parse_timestamp
 from quire.workspace.importers.links import EXTERNAL, LinkResolver, Target
 from quire.workspace.importers.markdown import stem_of
 from quire.workspace.importers.outline import Page, Part, page_properties, slugify
+from quire.workspace.importers.readers import Access, Acl, Readers, covers
 from quire.workspace.records import SUPERSEDES
 
 NAME_BYTES = 7
 """How many bytes of a name make a page's position: a new page moves no other."""
+LINKED_FROM = "linked_from"
+"""The relation of a page to the blocks that link to it, where more people may read those."""
 NEWER_KEYS = ("superseded_by", "replaced_by")
 OLDER_KEYS = ("supersedes", "replaces")
 MAX_LINKS = 1000
+DEFAULT_ACCESS = Access()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +61,37 @@ class ImportedTree:
     dangling: list[Skipped]
 
 
-def build_tree(folder: Folder, make_id: Callable[[str, str], str]) -> ImportedTree:
+def build_tree(
+    folder: Folder, make_id: Callable[[str, str], str], access: Access = DEFAULT_ACCESS
+) -> ImportedTree:
     """Build the blocks of a folder; `make_id` returns the id for a page's key and a part's key."""
-    return _TreeBuilder(folder, make_id).build()
+    return _TreeBuilder(folder, make_id, access).build()
 
 
 class _TreeBuilder:
-    def __init__(self, folder: Folder, make_id: Callable[[str, str], str]) -> None:
+    def __init__(self, folder: Folder, make_id: Callable[[str, str], str], access: Access) -> None:
         self._folder = folder
         self._make_id = make_id
         self._pages = {page.path: page for page in folder.pages}
         self._home_of = {home: path for path, home in folder.homes.items()}
+        self._readers = Readers(
+            access,
+            dict(self._find_parents()),
+            {path: self._page_id(path) for path in self._pages},
+            folder.pages,
+            folder.homes,
+            folder.files,
+        )
         self._resolver = LinkResolver(folder.pages, folder.homes, folder.files)
-        self._anchors = {
-            page.path: {part.anchor: part.key for part in reversed(page.parts) if part.anchor}
-            for page in folder.pages
-        }
+        """Resolves links as the importer sees them, who reads all pages."""
+        self._anchors: dict[str, dict[str, list[str]]] = {}
+        for page in folder.pages:
+            keys = self._anchors.setdefault(page.path, {})
+            for part in page.parts:
+                if part.anchor:
+                    keys.setdefault(part.anchor, []).append(part.key)
         self._superseded = self._find_superseded()
+        self._linked_from = self._find_narrow_links()
         self._resolved = 0
         self._dangling: list[Skipped] = []
 
@@ -124,6 +142,20 @@ class _TreeBuilder:
         path = self._home_of.get(page.path, page.path)
         return self._folder_id(posixpath.dirname(path)) if path else None
 
+    def _find_parents(self) -> Iterator[tuple[str, str | None]]:
+        """Yield the id of each block with that of its parent."""
+        for path in self._find_folders():
+            parent = self._folder_id(posixpath.dirname(path)) if path else None
+            yield self._folder_id(path), parent
+        for page in self._folder.pages:
+            yield self._page_id(page.path), self._parent(page)
+            for part in page.parts:
+                yield self._page_id(page.path, part.key), self._part_parent(page, part)
+
+    def _part_parent(self, page: Page, part: Part) -> str:
+        key = "" if part.parent is None else page.parts[part.parent].key
+        return self._page_id(page.path, key)
+
     def _page_blocks(self, page: Page) -> Iterator[Block]:
         path = page.path
         page_id = self._page_id(path)
@@ -144,14 +176,11 @@ class _TreeBuilder:
             created=next((time for time in created if time is not None), None),
         )
         for position, part in enumerate(page.parts):
-            parent = (
-                page_id if part.parent is None else self._page_id(path, page.parts[part.parent].key)
-            )
             yield Block(
                 self._page_id(path, part.key),
                 part.type,
                 part.text,
-                parent=parent,
+                parent=self._part_parent(page, part),
                 position=position,
                 properties=part.properties,
                 links=self._links(page, part),
@@ -160,53 +189,108 @@ class _TreeBuilder:
     # --- links ---------------------------------------------------------------------------------
 
     def _links(self, page: Page, part: Part) -> tuple[str, ...]:
-        resolver, path = self._resolver, page.path
-        links = [(text, resolver.resolve_address(path, text)) for text in part.addresses]
-        links += [(f"[[{name}]]", resolver.resolve_name(path, name)) for name in part.names]
-        return tuple(dict.fromkeys(self._target_ids(path, links)))[:MAX_LINKS]
+        path, acl = page.path, self._readers.of(self._page_id(page.path, part.key))
+        resolver = self._readers.resolver(acl)
+        links = [(text, self._resolver.resolve_address(path, text)) for text in part.addresses]
+        links += [(f"[[{name}]]", self._resolver.resolve_name(path, name)) for name in part.names]
+        self._count(path, links)
+        targets = [resolver.resolve_address(path, text) for text in part.addresses]
+        targets += [resolver.resolve_name(path, name) for name in part.names]
+        return tuple(dict.fromkeys(self._target_ids(path, targets, acl)))[:MAX_LINKS]
 
-    def _target_ids(self, source: str, links: Iterable[tuple[str, Target | None]]) -> Iterator[str]:
-        """Yield the ids that links lead to: the page, and the part of it that is named."""
+    def _count(self, source: str, links: Iterable[tuple[str, Target | None]]) -> None:
+        """Count the links that lead to a page, and keep those that lead nowhere."""
         for text, target in links:
             if target is None:
                 self._dangling.append(Skipped(source, text))
-            elif target != EXTERNAL:
-                if target.path != source:
-                    self._resolved += 1
-                    yield self._page_id(target.path)
-                part_key = self._find_part(target)
-                if part_key is not None:
-                    yield self._page_id(target.path, part_key)
+            elif target not in (EXTERNAL, Target(source, target.anchor)):
+                self._resolved += 1
 
-    def _find_part(self, target: Target) -> str | None:
+    def _target_ids(self, source: str, targets: Iterable[Target | None], acl: Acl) -> Iterator[str]:
+        """Yield the ids that links lead to: the page, and the part of it that is named."""
+        for target in targets:
+            if target is not None and target != EXTERNAL:
+                if target.path != source:
+                    yield self._page_id(target.path)
+                part_id = self._find_part(target, acl)
+                if part_id is not None:
+                    yield part_id
+
+    def _find_part(self, target: Target, acl: Acl) -> str | None:
+        """Return the id of the first part with an anchor that everybody on a list may read."""
         anchors = self._anchors.get(target.path, {})
-        return anchors.get(target.anchor, anchors.get(slugify(target.anchor)))
+        keys = anchors.get(target.anchor) or anchors.get(slugify(target.anchor)) or []
+        ids = (self._page_id(target.path, key) for key in keys)
+        return next((name for name in ids if covers(self._readers.of(name), acl)), None)
+
+    def _find_narrow_links(self) -> dict[str, set[str]]:
+        """Return for hidden pages the blocks that link to them and that more people may read."""
+        found: dict[str, set[str]] = {}
+        for page in self._folder.pages:
+            for part in page.parts:
+                source = self._page_id(page.path, part.key)
+                for target in self._narrow_targets(page.path, part, source):
+                    found.setdefault(target, set()).add(source)
+        return found
+
+    def _narrow_targets(self, path: str, part: Part, source: str) -> Iterator[str]:
+        if not part.addresses and not part.names:
+            return
+        for acl in self._readers.narrower(self._readers.of(source)):
+            resolver = self._readers.resolver(acl)
+            targets = [resolver.resolve_address(path, text) for text in part.addresses]
+            targets += [resolver.resolve_name(path, name) for name in part.names]
+            for target in targets:
+                if target is not None and target != EXTERNAL and target.path != path:
+                    page_id = self._page_id(target.path)
+                    if self._readers.of(page_id) == acl:
+                        yield page_id
 
     def _relations(self, page: Page) -> dict[str, tuple[str, ...]]:
-        path, resolve = page.path, self._resolver.resolve_address
+        path, acl = page.path, self._readers.of(self._page_id(page.path))
+        resolve = self._readers.resolver(acl).resolve_address
         relations: dict[str, tuple[str, ...]] = {}
         for name, addresses in self._folder.relations.get(path, {}).items():
-            links = [(address, resolve(path, address)) for address in addresses]
-            relations[name] = tuple(dict.fromkeys(self._target_ids(path, links)))
+            self._count(
+                path, ((text, self._resolver.resolve_address(path, text)) for text in addresses)
+            )
+            targets = [resolve(path, address) for address in addresses]
+            relations[name] = tuple(dict.fromkeys(self._target_ids(path, targets, acl)))
         superseded = self._superseded.get(path)
         if superseded:
             relations[SUPERSEDES] = tuple(self._page_id(older) for older in sorted(superseded))
+        linked_from = self._linked_from.get(self._page_id(path))
+        if linked_from:
+            relations[LINKED_FROM] = tuple(sorted(linked_from)[:MAX_LINKS])
         return {name: ids for name, ids in relations.items() if ids}
 
     def _find_superseded(self) -> dict[str, set[str]]:
-        """Return the pages that each page supersedes, by the fields of either."""
+        """Return the pages that each page supersedes, by the fields of either.
+
+        The newer page names the older one, so its readers must be able to read that.
+        """
         superseded: dict[str, set[str]] = {}
         for page in self._folder.pages:
-            for key in (*NEWER_KEYS, *OLDER_KEYS):
-                for text in page.fields.get(key, ()):
-                    for target in self._resolver.resolve_field(page.path, text):
-                        if target is None or target == EXTERNAL or target.path == page.path:
-                            continue
-                        newer, older = page.path, target.path
-                        if key in NEWER_KEYS:
-                            newer, older = older, newer
-                        superseded.setdefault(newer, set()).add(older)
+            own = self._readers.of(self._page_id(page.path))
+            for acl in (own, *self._readers.narrower(own)):
+                for key in (*NEWER_KEYS, *OLDER_KEYS):
+                    for newer, older in self._supersession(page, key, acl):
+                        lists = [self._readers.of(self._page_id(path)) for path in (newer, older)]
+                        if lists[0] == acl and covers(lists[1], acl):
+                            superseded.setdefault(newer, set()).add(older)
         return superseded
+
+    def _supersession(self, page: Page, key: str, acl: Acl) -> Iterator[tuple[str, str]]:
+        """Yield what a field of a page means to those on a list: a newer and an older page."""
+        resolver = self._readers.resolver(acl)
+        for text in page.fields.get(key, ()):
+            for target in resolver.resolve_field(page.path, text):
+                if target is not None and target not in (
+                    EXTERNAL,
+                    Target(page.path, target.anchor),
+                ):
+                    pair = page.path, target.path
+                    yield pair[::-1] if key in NEWER_KEYS else pair
 
 
 def _position_by_name(path: str) -> int:

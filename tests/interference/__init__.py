@@ -1,0 +1,1 @@
+"""What a viewer gets depends on nothing but what that viewer may read."""

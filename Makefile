@@ -87,6 +87,7 @@ soak: install
 	QUIRE_SECRETS=200 $(BIN)/pytest -s tests/ingest/test_secret_formats.py
 	QUIRE_CASES=100000 $(BIN)/pytest -n $(WORKERS) tests/store -k "interference"
 	QUIRE_INTERFERENCE_STORES=1200 $(BIN)/pytest -n $(WORKERS) tests/workspace/test_interference.py
+	QUIRE_MUTATIONS=all QUIRE_WORLDS=200 $(BIN)/pytest -n $(WORKERS) tests/interference
 
 # The versions and hashes that the container and a release are made of; ARGS=--upgrade takes newer ones.
 LOCK = $(RELEASE)/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 \

@@ -23,7 +23,6 @@ from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder, Store, View
 from quire.core.types import (
     NO_FILTER,
-    Candidate,
     Context,
     Failure,
     Filter,
@@ -66,7 +65,6 @@ from quire.recipes.situation import ContextRules
 from quire.recipes.workspace import WorkspaceContexts
 from quire.rules.evaluator import RuleEvaluator
 from quire.system import clock
-from quire.store.access import visible_record
 from quire.workspace.service import Blocks
 
 CACHED_CONTEXTS = 64
@@ -251,7 +249,6 @@ class Quire:
             kinds_found = {candidate.chunk.kind for candidate in candidates}
             notes = filter_notes(view, filter_of(request.request), kinds_found)
             roots = view.roots()
-        candidates = tuple(_as_shown(candidate, view.viewer) for candidate in candidates)
         self.audit.disclose(view.viewer, "search", pieces=[each.chunk.id for each in candidates])
         return SearchResult(
             results=candidates,
@@ -447,13 +444,6 @@ class Quire:
                 )
                 for chunk in wanted
             ]
-
-
-def _as_shown(candidate: Candidate, viewer: Viewer) -> Candidate:
-    """Return a candidate as a viewer is shown it: without the other readers of its record."""
-    if viewer.owner or candidate.record is None:
-        return candidate
-    return replace(candidate, record=visible_record(viewer, candidate.record))
 
 
 def open_quire(

@@ -21,7 +21,7 @@ MOST = 20
 
 
 @contextmanager
-def worlds(folder: Path) -> Iterator[tuple[World, World]]:
+def worlds(folder: Path, *, pending: bool = False) -> Iterator[tuple[World, World]]:
     """Open two worlds that hold the same; their projects have the same name."""
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
@@ -31,7 +31,7 @@ def worlds(folder: Path) -> Iterator[tuple[World, World]]:
             tree = Tree(folder / name / "project")
             opened = stack.enter_context(tree.open())
             world = World(tree, opened, folder / name / "vault")
-            fill(world)
+            fill(world, pending=pending)
             pair.append(world)
         yield pair[0], pair[1]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from quire import ContextRequest, Focus, Quire, Viewer
@@ -63,28 +64,20 @@ def by_program(opened: Quire, viewer: Viewer, ids: Sequence[str]) -> Iterator[Fa
     yield "events", lambda: _view(opened, viewer, lambda view: view.events())
     yield "latest", lambda: _view(opened, viewer, lambda view: view.latest_activity())
     for query in QUERIES:
-        yield f"search {query}", lambda query=query: opened.search(query, viewer=viewer)
+        yield f"search {query}", partial(opened.search, query, viewer=viewer)
     for recipe in ("documents", "agent"):
-        yield (
-            f"assemble {recipe}",
-            lambda recipe=recipe: opened.explain(
-                QUERIES[0], viewer=viewer, recipe=recipe, budget=2000
-            ),
-        )
+        ask = partial(opened.explain, QUERIES[0], viewer=viewer, recipe=recipe, budget=2000)
+        yield f"assemble {recipe}", ask
     yield "why not", lambda: opened.why_not(QUERIES[0], "docs/tide.md", viewer=viewer)
     for name in ids:
-        yield f"text {name}", lambda name=name: opened.documents.text(name, viewer=viewer)
-        yield f"prove {name}", lambda name=name: opened.documents.prove(name, viewer=viewer)
-        yield f"memory {name}", lambda name=name: opened.memories.get(name, viewer=viewer)
-        yield f"block {name}", lambda name=name: opened.blocks.get(name, viewer=viewer)
-        yield f"under {name}", lambda name=name: opened.blocks.tree(name, viewer=viewer)
-        yield f"links {name}", lambda name=name: _links(opened, viewer, name)
-        yield (
-            f"focus {name}",
-            lambda name=name: opened.workspace.build(
-                ContextRequest(QUERIES[0], viewer, focus=Focus(block_id=name), as_of=NOW)
-            ),
-        )
+        yield f"text {name}", partial(opened.documents.text, name, viewer=viewer)
+        yield f"prove {name}", partial(opened.documents.prove, name, viewer=viewer)
+        yield f"memory {name}", partial(opened.memories.get, name, viewer=viewer)
+        yield f"block {name}", partial(opened.blocks.get, name, viewer=viewer)
+        yield f"under {name}", partial(opened.blocks.tree, name, viewer=viewer)
+        yield f"links {name}", partial(_links, opened, viewer, name)
+        request = ContextRequest(QUERIES[0], viewer, focus=Focus(block_id=name), as_of=NOW)
+        yield f"focus {name}", partial(opened.workspace.build, request)
 
 
 def _view(opened: Quire, viewer: Viewer, ask: Callable[[Any], Any]) -> Any:
@@ -108,7 +101,7 @@ def by_command(tree: Tree, viewer: str) -> Iterator[Face]:
         ("why-not", QUERIES[0], "hidden/plan.md"),
     )
     for command in commands:
-        yield " ".join(command), lambda command=command: _call(tree, *command, "--viewer", viewer)
+        yield " ".join(command), partial(_call, tree, *command, "--viewer", viewer)
 
 
 def _call(tree: Tree, *arguments: str) -> list[str]:
@@ -131,7 +124,7 @@ def by_protocol(tree: Tree, viewer: str, ids: Sequence[str]) -> Iterator[Face]:
     yield "resources", lambda: resources.list_resources(session)
     for name in ids:
         uri = resources.source_uri(name)
-        yield f"resource {name}", lambda uri=uri: resources.read_resource(session, uri)
+        yield f"resource {name}", partial(resources.read_resource, session, uri)
     yield "closed", session.close
 
 

@@ -14,14 +14,15 @@ from .worlds import DEEDS, choose
 CASES = int(os.environ.get("QUIRE_WORLDS", "1"))
 
 
-def test_all_that_others_can_do(quick_path: Path) -> None:
-    with worlds(quick_path) as (bare, busy):
+@pytest.mark.parametrize("pending", [False, True])
+def test_all_that_others_can_do(quick_path: Path, *, pending: bool) -> None:
+    with worlds(quick_path, pending=pending) as (bare, busy):
         assert differences(bare, busy, list(DEEDS.values())) == []
 
 
 @pytest.mark.parametrize("seed", range(CASES))
 def test_some_of_it_in_any_order(quick_path: Path, seed: int) -> None:
     deeds = choose(Random(seed))
-    with worlds(quick_path) as (bare, busy):
+    with worlds(quick_path, pending=bool(seed % 2)) as (bare, busy):
         found = differences(bare, busy, deeds)
     assert found == [], [deed.__name__ for deed in deeds]

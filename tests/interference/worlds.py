@@ -16,6 +16,7 @@ from typing import Any
 from quire import Block, Quire, Viewer
 from quire.core import hashing
 from quire.errors import QuireError
+from quire.memory.authoring import MAX_EMBEDDED
 from tests.conftest import Tree
 
 from .faces import NOW, QUERIES, answer
@@ -39,6 +40,10 @@ FILES = {
     "src/hoist.py": "def hoist(load):\n    return load + 1\n",
 }
 SHARED_TEXT = "The plan is to dredge the harbour in May."
+LATER = "The dredger comes on Monday."
+"""What the viewer writes after others have written the same."""
+PENDING = "The dredger is painted green."
+"""What the viewer wrote before, and what has no vector yet."""
 VAULT = {
     "home.md": "# Home\n\nSee [[Plan]] and [[Budget]] and [the map](deep/map).\n",
     "deep/er/Plan.md": "# Plan\n\nDredge the harbour.\n",
@@ -100,8 +105,11 @@ Deed = Callable[[World], Any]
 # --- what both worlds hold -----------------------------------------------------------------------
 
 
-def fill(world: World) -> None:
-    """Fill a world with what the viewer may read, and with what others had before."""
+def fill(world: World, *, pending: bool) -> None:
+    """Fill a world with what the viewer may read, and with what others had before.
+
+    With `pending`, the viewer holds texts that are embedded only by the next `index`.
+    """
     opened, made = world.opened, world.made
     world.tree.fill(FILES)
     opened.index()
@@ -144,13 +152,20 @@ def fill(world: World) -> None:
     world.import_vault(VAULT)
     opened.blocks.share(world.page("closed"), ["alice"], at=NOW)
     opened.index()
+    if pending:
+        notes = [
+            Block(f"p{number}", "todo", f"Pending {number}.") for number in range(MAX_EMBEDDED)
+        ]
+        opened.blocks.put(
+            [*notes, Block("p", "todo", PENDING), Block("q", "page", PENDING)], viewer=VERA, at=NOW
+        )
 
 
 # --- what others do, in one world alone ----------------------------------------------------------
 
 
 def remember_the_same(world: World) -> None:
-    texts = (SHARED_TEXT, "My own plan is to sail.", "The pilot boat is red.", LATER)
+    texts = (SHARED_TEXT, "My own plan is to sail.", "The pilot boat is red.", LATER, PENDING)
     for number, text in enumerate(texts):
         name = world.opened.memories.add(text, at=10 + number, viewer="alice").value.id
         world.made[f"same {number}"] = name
@@ -213,7 +228,7 @@ def write_files(world: World) -> None:
             "hidden/lift.py": f"def hoist(load):\n    return lift(load)  # {SECRET}\n",
         }
     )
-    world.opened.index()
+    world.opened.index(embed=False)  # embedding is for all, and no secret
 
 
 def grow_the_vault(world: World) -> None:
@@ -247,8 +262,6 @@ DEEDS: dict[str, Deed] = {
         move_and_remove,
     )
 }
-LATER = "The dredger comes on Monday."
-"""What the viewer writes after others have written the same."""
 
 
 # --- what the viewer does in both ----------------------------------------------------------------
@@ -274,6 +287,7 @@ def act(world: World) -> list[str]:
         tell(lambda: opened.memories.forget(world.made["public"], viewer=vera)),
         tell(lambda: opened.memories.add("New.", supersedes="f" * 32, at=51, viewer=vera)),
         tell(lambda: opened.principles.refresh(viewer=vera)),
+        tell(lambda: bool(opened.index())),
     ]
 
 

@@ -102,11 +102,13 @@ def read_resource(session: Session, uri: str) -> list[ResourceText]:
     if family == "context":
         context = session.find(name)
         mime_type, text = PLAIN, context.text
-        _record(session, family, context)
+        _record_again(session, context)
     elif family == "receipt":
         context = session.find(name)
         mime_type, text = JSON, compact_json(context.receipt)
-        _record(session, family, context)
+        quire = session.quire()
+        pieces = [source.chunk_id for source in context.sources]
+        quire.audit.disclose(quire.viewer(), family, pieces=pieces)
     elif family == "source":
         mime_type, text = PLAIN, session.quire().documents.text(name)
     else:
@@ -126,11 +128,11 @@ def read_resource(session: Session, uri: str) -> list[ResourceText]:
     return texts
 
 
-def _record(session: Session, family: str, context: Context) -> None:
-    """Record that what was assembled before is handed out once more."""
+def _record_again(session: Session, context: Context) -> None:
+    """Record that a context that was assembled before is handed out once more."""
     quire = session.quire()
-    pieces = [source.chunk_id for source in context.sources]
-    quire.audit.disclose(quire.viewer(), family, pieces=pieces)
+    recipe = context.receipt["recipe"]["name"]  # type: ignore[index]  # as receipts have it
+    quire.audit.record(context, quire.viewer(), str(recipe))
 
 
 def _unknown_resource(uri: str) -> InputError:

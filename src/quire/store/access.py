@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from quire.core.globs import Globs, is_glob, is_negated
-from quire.core.types import PUBLIC, AccessRule, Record, Viewer
+from quire.core.types import BLOCK_PREFIX, PUBLIC, AccessRule, Record, Viewer
 from quire.errors import InputError
 
 Acl = tuple[str, ...]
@@ -115,12 +115,15 @@ def _may_read(viewer: Viewer, audience: Any) -> bool:
 
 def visible_record(viewer: Viewer, record: Record) -> Record:
     """Return a record as a viewer is shown it: of its access lists only what concerns them."""
-    if viewer.owner or (viewer.name and viewer.name == record.author):
+    if viewer.owner:
         return record
+    # A block without a list of its own has that of its parent, which others may have written.
+    inherited = record.kind.startswith(BLOCK_PREFIX) and OWN_ACCESS not in record.attrs
+    author = None if inherited else record.author
     attrs = record.attrs
-    if OWN_ACCESS in attrs:
+    if OWN_ACCESS in attrs and not (viewer.name and viewer.name == author):
         attrs = {name: value for name, value in attrs.items() if name != OWN_ACCESS}
-    return replace(record, acl=viewer.shown(record.acl, record.author), attrs=attrs)
+    return replace(record, acl=viewer.shown(record.acl, author), attrs=attrs)
 
 
 class Rules:

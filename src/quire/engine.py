@@ -158,10 +158,6 @@ class Quire:
         """What the user should know of the settings and the store, such as what is ignored."""
         return (*self._project.notes, *self.config.notes)
 
-    def viewer(self, viewer: Viewer | str | None = None) -> Viewer:
-        """Return the viewer that an argument means; None: the configured one, or the owner."""
-        return self._project.resolve_viewer(viewer)
-
     def root(self) -> Path:
         """Return the directory that the store is about, to which its paths are relative."""
         return self._project.root()

@@ -57,9 +57,9 @@ OTHERS = {
     "blocks": {"put", "edit", "move", "share", "delete", "import_lines", "import_pages"},
     "feedback": {"add", "forget", "list"},
     "": {
-        "close", "config", "store", "notes", "viewer", "root", "embedder", "index", "watch",
+        "close", "config", "store", "notes", "root", "embedder", "index", "watch",
         "status", "doctor", "purge", "search_async", "assemble_async", "verify", "replay", "diff",
-        "verify_determinism", "why_not",
+        "verify_determinism", "why_not", "sign",
     },
 }  # fmt: skip
 """What gives out no text of others, or does so by one of those above; values have a test below."""

@@ -98,9 +98,10 @@ def group(options: Common, *, name: str, users: tuple[str, ...]) -> None:
 @click.option("--to", metavar="NAME", help="Only what this viewer was handed.")
 @common
 def log(options: Common, *, to: str | None) -> None:
-    """List what was handed out: contexts with their receipts, search results, other texts.
+    """List what was handed out, and to whom.
 
-    It is recorded if quire.toml names a `file` in [audit].
+    Contexts with their receipts, search results, and all other texts of the store. They are
+    recorded if quire.toml names a `file` in [audit].
     """
     with options.open() as quire:
         entries = quire.audit.entries(to)

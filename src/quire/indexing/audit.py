@@ -18,8 +18,11 @@ from quire.system.clock import now
 class AuditLog:
     """Which contexts and other texts of the store were handed out, to whom."""
 
-    def __init__(self, settings: Callable[[], Config]) -> None:
+    def __init__(
+        self, settings: Callable[[], Config], resolve: Callable[[Viewer | str | None], Viewer]
+    ) -> None:
         self._settings = settings
+        self._resolve = resolve
 
     def entries(self, to: str | None = None) -> list[Mapping[str, Any]]:
         """List everything that was handed out, oldest first; to one viewer, or to all."""
@@ -39,6 +42,18 @@ class AuditLog:
         log = self._file()
         if log is not None:
             access_log.write_context(log, context, viewer, recipe, now())
+
+    def record_again(
+        self, context: Context, *, receipt: bool = False, viewer: Viewer | str | None = None
+    ) -> None:
+        """Record that a kept context, or its receipt, was handed out once more."""
+        reader = self._resolve(viewer)
+        if receipt:
+            pieces = [source.chunk_id for source in context.sources]
+            self.disclose(reader, "receipt", pieces=pieces)
+        else:
+            recipe = context.receipt["recipe"]["name"]  # type: ignore[index]  # as receipts have it
+            self.record(context, reader, str(recipe))
 
     def disclose(
         self,

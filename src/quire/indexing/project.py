@@ -90,7 +90,7 @@ class Project:
         self.store: Store = open_store(settings.store, create=create)
         self.notes = _restrict(settings)
         """What was changed on opening that the user should know."""
-        self.audit = AuditLog(lambda: self.config)
+        self.audit = AuditLog(lambda: self.config, self.resolve_viewer)
         self._opening = threading.Lock()
         self._embedder: Embedder | None = None
         self._writer: TextWriter | None = None

@@ -7,14 +7,10 @@ that is too long for one answer comes in parts; each but the last names the next
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from quire.errors import InputError, unknown
 from quire.mcp.limits import compact_json, split
 from quire.mcp.session import Session
-
-if TYPE_CHECKING:
-    from quire.core.types import Context
 
 SCHEME = "quire://"
 JSON = "application/json"
@@ -102,13 +98,11 @@ def read_resource(session: Session, uri: str) -> list[ResourceText]:
     if family == "context":
         context = session.find(name)
         mime_type, text = PLAIN, context.text
-        _record_again(session, context)
+        session.quire().audit.record_again(context)
     elif family == "receipt":
         context = session.find(name)
         mime_type, text = JSON, compact_json(context.receipt)
-        quire = session.quire()
-        pieces = [source.chunk_id for source in context.sources]
-        quire.audit.disclose(quire.viewer(), family, pieces=pieces)
+        session.quire().audit.record_again(context, receipt=True)
     elif family == "source":
         mime_type, text = PLAIN, session.quire().documents.text(name)
     else:
@@ -126,13 +120,6 @@ def read_resource(session: Session, uri: str) -> list[ResourceText]:
         note = f"part {number} of {len(parts)}; {after} is the next"
         texts.append(ResourceText(after, PLAIN, note))
     return texts
-
-
-def _record_again(session: Session, context: Context) -> None:
-    """Record that a context that was assembled before is handed out once more."""
-    quire = session.quire()
-    recipe = context.receipt["recipe"]["name"]  # type: ignore[index]  # as receipts have it
-    quire.audit.record(context, quire.viewer(), str(recipe))
 
 
 def _unknown_resource(uri: str) -> InputError:

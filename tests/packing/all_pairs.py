@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from quire.core.types import Candidate
 from quire.packing import Duplicate
+from quire.packing.differences import may_replace
 
 
 def word_runs(text: str) -> frozenset[tuple[str, ...]]:
@@ -35,7 +36,8 @@ def dedup_all_pairs(
         shares = [
             (len(runs & word_runs(other.chunk.text)), -at)
             for at, other in enumerate(kept)
-            if within or other.chunk.record_id != candidate.chunk.record_id
+            if (within or other.chunk.record_id != candidate.chunk.record_id)
+            and may_replace(candidate, other)
         ]
         most, place = max(shares, default=(0, 0))
         if same:

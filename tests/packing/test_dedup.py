@@ -36,6 +36,12 @@ def counted(*numbers: int) -> str:
     return " ".join(f"word{number}" for number in numbers)
 
 
+def told(count: int, *asides: int) -> str:
+    """Return a sentence of so many words that stand nowhere else, then words in asides."""
+    words = [chr(97 + number) * 3 for number in range(count)]
+    return " ".join(words) + "".join(f", x{'y' * number}z" for number in asides)
+
+
 def test_dedup_exact_by_hash() -> None:
     kept, dropped = packing.dedup(
         candidates("the same text", "another one here", "the same text"), 0.8
@@ -53,16 +59,16 @@ def test_dedup_exact_holds_at_any_threshold_and_without_words() -> None:
 
 
 def test_dedup_near_by_overlap_above_the_threshold_of_0_8() -> None:
-    twelve = counted(*range(12))  # ten runs of three words
-    nine = counted(*range(11), 99)  # nine of its ten runs stand in the first
-    eight = counted(*range(10), 98, 99)  # eight of ten: exactly 0.8, which is not above it
-    assert overlap(nine, twelve) == pytest.approx(0.9)
-    assert overlap(eight, twelve) == pytest.approx(0.8)
-    kept, dropped = packing.dedup(candidates(twelve, nine), 0.8)
-    assert texts_of(kept) == [twelve]
-    assert dropped[0].percent == 90
-    kept, dropped = packing.dedup(candidates(twelve, eight), 0.8)
-    assert texts_of(kept) == [twelve, eight]
+    eleven = told(11)
+    one = told(11, 1)  # nine of its eleven runs stand in the first: a comma is a word
+    two = told(11, 1, 2)  # nine of thirteen
+    assert overlap(one, eleven) == pytest.approx(9 / 11)
+    assert overlap(two, eleven) == pytest.approx(9 / 13)
+    kept, dropped = packing.dedup(candidates(eleven, one), 0.8)
+    assert texts_of(kept) == [eleven]
+    assert dropped[0].percent == 81
+    kept, dropped = packing.dedup(candidates(eleven, two), 0.8)
+    assert texts_of(kept) == [eleven, two]
     assert not dropped
 
 
@@ -75,7 +81,8 @@ def test_dedup_at_exactly_the_threshold_whoever_else_holds_the_rest() -> None:
 
 
 def test_the_overlap_is_the_share_of_the_worse_one() -> None:
-    part, whole = counted(*range(5)), counted(*range(50))
+    part = told(11)
+    whole = f"{part}. Other words that say more in a new sentence."
     assert packing.dedup(candidates(whole, part), 0.8)[0] == candidates(whole, part)[:1]
     assert len(packing.dedup(candidates(part, whole), 0.8)[0]) == 2
 

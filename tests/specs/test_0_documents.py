@@ -149,7 +149,7 @@ def test_vector_configuration_of_the_search() -> None:
 
 def test_vector_deduplication() -> None:
     base = words("base", 22)  # twenty runs of three words
-    near = " ".join([*base.split()[:-2], "other", "end"])  # eighteen of them
+    near = f"the {base}"  # has one run more, and says the same
     far = " ".join([*base.split()[:-5], *words("far", 5).split()])  # fifteen
     found = [
         chunk(base, "best.md"),
@@ -161,7 +161,7 @@ def test_vector_deduplication() -> None:
     assert [source.path for source in context.sources] == ["best.md", "far.md"]
     reasons = {one.path: one.reason for one in context.decisions if one.step == "dedup"}
     assert reasons["copy.md"].startswith("100% of it stands in best.md:1-1")
-    assert reasons["near.md"].startswith("90% of it stands in best.md:1-1")
+    assert reasons["near.md"].startswith("95% of it stands in best.md:1-1")
 
 
 def test_vector_sort_order() -> None:
@@ -384,6 +384,8 @@ def test_parameter_include_metadata(library: Quire) -> None:
 
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8, 1.0])
 def test_parameter_dedup_threshold(library: Quire, threshold: float) -> None:
+    """What is above it and in the context differs in something that matters."""
+    from quire.packing.differences import says_all
     from tests.packing.all_pairs import overlap
 
     context = library.assemble(QUERIES[0], budget=50_000, dedup=threshold)
@@ -394,8 +396,8 @@ def test_parameter_dedup_threshold(library: Quire, threshold: float) -> None:
     for at, one in enumerate(by_score):
         for better in by_score[:at]:
             if better.score > one.score:
-                share = overlap(found[one.chunk_id].text, found[better.chunk_id].text)
-                assert share <= threshold
+                text, held = found[one.chunk_id].text, found[better.chunk_id].text
+                assert overlap(text, held) <= threshold or not says_all(held, text)
     assert len(set(texts)) == len(texts)
 
 

@@ -1,9 +1,10 @@
 """Duplicates by overlap: texts whose word runs are found in a better candidate.
 
 The overlap of a text with another is the share of its runs of three words that the other holds. A
-candidate whose overlap with a better one is above the threshold is dropped. All runs are sorted
-once, as numbers: that shows which candidates share many runs with better ones, and only those are
-compared, with all better ones at a time. So the work grows with the text, not with the pairs.
+candidate whose overlap with a better one is above the threshold is dropped, unless the two differ
+in something that matters (`differences`). All runs are sorted once, as numbers: that shows which
+candidates share many runs with better ones, and only those are compared, with all better ones at a
+time. So the work grows with the text, not with the pairs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.core.types import Candidate
+from quire.packing.differences import may_replace
 
+MAX_OF = 8
+"""How many better candidates are compared in detail with one, those that share most first."""
 RUN_LENGTH = 3
 NUMBER_BITS = 63
 """A run is one number, if the numbers of its words fit into so many bits."""
@@ -33,6 +37,13 @@ class Duplicate:
     candidate: Candidate
     of: Candidate
     percent: int
+    also: tuple[Candidate, ...] = ()
+    """Other better candidates that hold it, kept or not: the next best first."""
+
+    @property
+    def better(self) -> tuple[Candidate, ...]:
+        """All candidates that it is a duplicate of."""
+        return (self.of, *self.also)
 
 
 def dedup(
@@ -46,26 +57,34 @@ def dedup(
     permille = round(threshold * 1000)
     runs = _Runs([candidate.chunk.text for candidate in candidates])
     suspects = set(np.flatnonzero(runs.shared * 1000 > permille * runs.sizes).tolist())
-    first_of_text: dict[str, int] = {}
-    is_kept = np.zeros(len(candidates), np.bool_)
+    with_text: dict[str, list[int]] = {}
     records = np.array([candidate.chunk.record_id for candidate in candidates])
+    is_kept = np.zeros(len(candidates), np.bool_)
     kept: list[Candidate] = []
     dropped: list[Duplicate] = []
     for index, candidate in enumerate(candidates):
-        first = first_of_text.setdefault(candidate.chunk.text, index)
-        if first != index:
-            dropped.append(Duplicate(candidate, candidates[first], 100))
+        same = with_text.setdefault(candidate.chunk.text, [])
+        better = [(other, 100) for other in same[:MAX_OF]]
+        if index in suspects and not any(is_kept[other] for other, _ in better):
+            shared = runs.shared_with(index)
+            if not within:
+                shared[records[: shared.size] == records[index]] = 0
+            likely = np.flatnonzero(shared * 1000 > permille * runs.sizes[index])
+            likely = likely[np.lexsort((-shared[likely], ~is_kept[likely]))]
+            better += [
+                (other, int(shared[other]) * 100 // int(runs.sizes[index]))
+                for other in likely[:MAX_OF].tolist()
+                if other not in same and may_replace(candidate, candidates[other])
+            ]
+        same.append(index)
+        first = next((place for place, (other, _) in enumerate(better) if is_kept[other]), None)
+        if first is None:
+            is_kept[index] = True
+            kept.append(candidate)
             continue
-        if index in suspects:
-            size = int(runs.sizes[index])
-            among = is_kept if within else is_kept & (records != records[index])
-            best, shared = runs.most_shared(index, among)
-            if shared * 1000 > permille * size:
-                dropped.append(Duplicate(candidate, candidates[best], shared * 100 // size))
-                del first_of_text[candidate.chunk.text]
-                continue
-        is_kept[index] = True
-        kept.append(candidate)
+        of, percent = better.pop(first)
+        also = tuple(candidates[other] for other, _ in better)
+        dropped.append(Duplicate(candidate, candidates[of], percent, also))
     return kept, dropped
 
 
@@ -100,20 +119,14 @@ class _Runs:
         self.shared: Numbers = self.sizes - firsts
         """Number of them that a better text holds."""
 
-    def most_shared(self, index: int, among: npt.NDArray[np.bool_]) -> tuple[int, int]:
-        """Return the better text that shares most runs with a text, and how many it shares.
-
-        Of several such texts it is the first.
-        """
+    def shared_with(self, index: int) -> Numbers:
+        """Return how many runs of a text each better text holds."""
         mine = np.flatnonzero(self._owners == index)
         begins = self._begins[self._run_of[mine]]
         before = mine - begins
         ends = np.cumsum(before)
         positions = np.arange(int(ends[-1])) + np.repeat(begins - (ends - before), before)
-        better = self._owners[positions]
-        counts = np.bincount(better[among[better]], minlength=1)
-        best = int(np.argmax(counts))
-        return best, int(counts[best])
+        return np.bincount(self._owners[positions], minlength=index)
 
 
 def _pad(words: list[str]) -> list[str]:

@@ -1,8 +1,9 @@
 """Near duplicates: items that say the same in nearly the same words.
 
 Two items are near duplicates if they share more than a certain part of their words, in any order
-and case. A number, a name in code or a "not" that only one of them has makes them differ, however
-long they are: port 8080 is not port 9090. Words are compared, so sentences may have moved.
+and case, and differ in nothing that matters (`differences`): port 8080 is not port 9090. Words are
+compared, so sentences may have moved. Only items with the same numbers, names in code and negations
+are compared at all.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from dataclasses import dataclass
 from itertools import chain
 
 from quire.core.types import Candidate
-from quire.packing.dedup import Duplicate
+from quire.packing.dedup import MAX_OF, Duplicate
+from quire.packing.differences import may_replace
+from quire.packing.wording import NEGATIONS
 
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
-_DECISIVE = re.compile(r"\d|_|[^\W\d_][A-Z](?=[a-z])|n['\u2019]t$")
+_DECISIVE = re.compile(r"\d|_|[^\W\d_][A-Z](?=[a-z])")
 """Words that change the meaning of a text if they differ: numbers, names in code, negations."""
-_NEGATIONS = frozenset(
-    ["cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "without"]
-)
+_SHORT_NEGATION = re.compile(r"n['\u2019]t\b|(?<=\bca)nnot\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +48,42 @@ def dedup_near(
     frequency = Counter(chain.from_iterable(bag.words for bag in bags if groups[bag.decisive] > 1))
     kept: list[Candidate] = []
     dropped: list[Duplicate] = []
-    kept_bags: list[_BagOfWords] = []
-    kept_with_word: dict[tuple[tuple[str, ...], str], list[int]] = {}
-    for candidate, bag in zip(candidates, bags, strict=True):
+    with_word: dict[tuple[tuple[str, ...], str], list[int]] = {}
+    is_kept: list[bool] = []
+    for number, (candidate, bag) in enumerate(zip(candidates, bags, strict=True)):
+        is_kept.append(True)
         if groups[bag.decisive] == 1:
             kept.append(candidate)
-            kept_bags.append(bag)
             continue
         # Two items that share enough words cannot both lack all of these few rare ones.
         spare = bag.count - permille * bag.count // (2000 - permille)
         suspects = {
             index
             for word in _rarest_words(bag, frequency, spare)
-            for index in kept_with_word.get((bag.decisive, word), ())
-            if kept[index].chunk.record_id != candidate.chunk.record_id
+            for index in with_word.get((bag.decisive, word), ())
+            if candidates[index].chunk.record_id != candidate.chunk.record_id
         }
-        best, best_share = None, permille * 1000
-        for index in sorted(suspects):
-            share = _share(bag, kept_bags[index])
-            if share > best_share:
-                best, best_share = index, share
-        if best is not None:
-            dropped.append(Duplicate(candidate, kept[best], best_share // 10_000))
-            continue
         for word in bag.words:
-            kept_with_word.setdefault((bag.decisive, word), []).append(len(kept))
-        kept.append(candidate)
-        kept_bags.append(bag)
+            with_word.setdefault((bag.decisive, word), []).append(number)
+        shares = {index: _share(bag, bags[index]) for index in suspects}
+        likely = sorted(
+            (index for index in suspects if shares[index] > permille * 1000),
+            key=lambda index: (not is_kept[index], -shares[index], index),
+        )
+        better = [index for index in likely[:MAX_OF] if may_replace(candidate, candidates[index])]
+        first = next((place for place, index in enumerate(better) if is_kept[index]), None)
+        if first is None:
+            kept.append(candidate)
+            continue
+        of = better.pop(first)
+        is_kept[number] = False
+        also = tuple(candidates[index] for index in better)
+        dropped.append(Duplicate(candidate, candidates[of], shares[of] // 10_000, also))
     return kept, dropped
 
 
 def _bags_of_words(texts: Sequence[str]) -> list[_BagOfWords]:
-    words_of_texts = [_WORD.findall(text) for text in texts]
+    words_of_texts = [_WORD.findall(_SHORT_NEGATION.sub(" not", text)) for text in texts]
     lower = {word: word.lower() for word in set().union(*words_of_texts)}
     decisive = {word for word in lower if _is_decisive(word)}
     return [
@@ -93,8 +98,8 @@ def _bags_of_words(texts: Sequence[str]) -> list[_BagOfWords]:
 
 def _is_decisive(word: str) -> bool:
     if word.isalpha() and (word.islower() or word.istitle()):
-        return word.lower() in _NEGATIONS  # nearly all words: the pattern finds nothing in them
-    return bool(_DECISIVE.search(word)) or word.lower() in _NEGATIONS
+        return word.lower() in NEGATIONS  # nearly all words: the pattern finds nothing in them
+    return bool(_DECISIVE.search(word)) or word.lower() in NEGATIONS
 
 
 def _rarest_words(bag: _BagOfWords, frequency: Counter[str], count: int) -> list[str]:

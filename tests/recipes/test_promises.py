@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import quire as package
 from quire import AccessRule, Quire, receipts, tokens
 from quire.core.types import Context
 from quire.embed.local import LocalEmbedder
+from quire.pipeline.recipe import load
 from quire.retrieval import concurrent
 from tests.conftest import TIME_LIMIT, Tree
 from tests.pipeline.invariants import count
@@ -275,7 +277,9 @@ def test_why_not_names_the_number_of_items_that_lets_it_in(shop: Quire) -> None:
 
 def test_why_not_names_the_rule_for_one_path(shop: Quire) -> None:
     query = "charge a card at most ten times"
-    (told,) = shop.why_not(query, "src/payments.py", recipe="agent", types=["code", "commits"])
+    agent = load("agent")
+    dropping = replace(agent, fit=replace(agent.fit, same_path="drop"))
+    (told,) = shop.why_not(query, "src/payments.py", recipe=dropping, types=["code", "commits"])
     assert told.step == "dedup"
     assert [(one.setting, one.value) for one in told.relaxed] == [("fit.same_path", "keep")]
     assert told.checked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -251,14 +252,29 @@ def test_functional_2_recency_lifts_experiences_and_commits_alone(shop: Quire) -
 
 
 def test_functional_3_a_commit_of_one_file_and_its_code_are_told_once(shop: Quire) -> None:
-    asked = {"recipe": AGENT, "types": ["code", "commits"]}
-    page = shop.assemble("charge a card at most ten times", **asked)  # type: ignore[arg-type]
+    query, types = "charge a card at most ten times", ["code", "commits"]
+    agent = load(AGENT)
+    assert agent.fit.same_path == "demote"
+    dropping = replace(agent, fit=replace(agent.fit, same_path="drop"))
+    page = shop.assemble(query, recipe=dropping, types=types)
     (lost,) = [one for one in page.decisions if one.step == "dedup"]
     assert lost.path == "src/payments.py"
     (stronger,) = [item for item in page.items if "Payments" in item.text]
     assert lost.score < stronger.score
     files = {item.about["file_path"] for item in page.items if item.kind == "code"}
     assert files == {"src/cache.py", "src/login.py"}, "a commit of several files is another thing"
+
+
+def test_functional_3_the_weaker_one_counts_half_and_stays_while_there_is_room(shop: Quire) -> None:
+    query, types = "charge a card at most ten times", ["code", "commits"]
+    kept = replace(load(AGENT), fit=replace(load(AGENT).fit, same_path="keep"))
+    before = {one.chunk_id: one for one in shop.assemble(query, recipe=kept, types=types).decisions}
+    page = shop.assemble(query, recipe=AGENT, types=types)
+    assert not [one for one in page.decisions if one.step == "dedup"]
+    changed = [one for one in page.decisions if one.score != before[one.chunk_id].score]
+    assert [one.path for one in changed] == ["src/payments.py"]
+    assert changed[0].score == before[changed[0].chunk_id].score // 2
+    assert "src/payments.py" in {source.path for source in page.sources}
 
 
 def test_functional_4_weights_and_shares_are_exact() -> None:

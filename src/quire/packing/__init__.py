@@ -5,16 +5,20 @@ from quire.packing.cross_source import (
     SAME_PATH_RULES,
     CrossSourceDuplicate,
     dedup_cross_source,
+    shared_texts,
 )
 from quire.packing.dedup import Duplicate, dedup, overlap
+from quire.packing.differences import says_all
 from quire.packing.near_duplicates import dedup_near
 from quire.packing.optimal import level_score
 from quire.packing.order import ORDERS, SECTION_ORDERS, arrange
 from quire.packing.pack import (
     OVERFLOWS,
     STRATEGIES,
+    Covered,
     Packed,
     limit_per_document,
+    never_covered,
     pack,
     pack_shares,
     sort_by_preference,
@@ -30,6 +34,7 @@ __all__ = [
     "SAME_PATH_RULES",
     "SECTION_ORDERS",
     "STRATEGIES",
+    "Covered",
     "CrossSourceDuplicate",
     "Duplicate",
     "Packed",
@@ -39,10 +44,13 @@ __all__ = [
     "dedup_near",
     "level_score",
     "limit_per_document",
+    "never_covered",
     "overlap",
     "pack",
     "pack_shares",
     "refine",
+    "says_all",
+    "shared_texts",
     "sort_by_preference",
     "variants",
     "with_cut_text",

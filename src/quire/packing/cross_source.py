@@ -27,6 +27,13 @@ class CrossSourceDuplicate:
 
     candidate: Candidate
     of: Candidate
+    also: tuple[Candidate, ...] = ()
+    """Others about the same thing, likewise better."""
+
+    @property
+    def better(self) -> tuple[Candidate, ...]:
+        """All candidates that it is a duplicate of."""
+        return (self.of, *self.also)
 
 
 def dedup_cross_source(
@@ -48,13 +55,20 @@ def dedup_cross_source(
             for other in about.get(key, ())
             if _kind(other) != _kind(candidate) and other.section != candidate.section
         ]
-        if any(same_path == DROP or subject != PATH for (subject, _), _ in better):
-            dropped.append(CrossSourceDuplicate(candidate, better[0][1]))
+        same = [other for (subject, _), other in better if same_path == DROP or subject != PATH]
+        if same:
+            dropped.append(CrossSourceDuplicate(candidate, same[0], tuple(same[1:])))
             continue
         for key in keys:
             about.setdefault(key, []).append(candidate)
         kept.append(replace(candidate, score=candidate.score // 2) if better else candidate)
     return sorted(kept, key=lambda candidate: candidate.order), dropped
+
+
+def shared_texts(candidate: Candidate, other: Candidate) -> tuple[str, ...]:
+    """Return the texts that make two candidates duplicates; none if they share a path."""
+    keys = set(_keys(candidate, paths=False)) & set(_keys(other, paths=False))
+    return tuple(sorted(text for _, text in keys))
 
 
 def _by_relevance(candidate: Candidate) -> tuple[int, tuple[int, str, int, int, str]]:

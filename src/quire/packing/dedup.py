@@ -37,13 +37,13 @@ class Duplicate:
     candidate: Candidate
     of: Candidate
     percent: int
-    also: tuple[Candidate, ...] = ()
-    """Other better candidates that hold it, kept or not: the next best first."""
+    also: tuple[tuple[Candidate, int], ...] = ()
+    """Other better candidates that hold it, kept or not, and how much of it."""
 
     @property
-    def better(self) -> tuple[Candidate, ...]:
+    def better(self) -> tuple[tuple[Candidate, int], ...]:
         """All candidates that it is a duplicate of."""
-        return (self.of, *self.also)
+        return ((self.of, self.percent), *self.also)
 
 
 def dedup(
@@ -83,7 +83,7 @@ def dedup(
             kept.append(candidate)
             continue
         of, percent = better.pop(first)
-        also = tuple(candidates[other] for other, _ in better)
+        also = tuple((candidates[other], share) for other, share in better)
         dropped.append(Duplicate(candidate, candidates[of], percent, also))
     return kept, dropped
 

@@ -76,23 +76,11 @@ def says_all(text: str, part: str, *, code: bool = False) -> bool:
     if code:
         return _has_lines(text, part) or _has_lines(dedent(text), dedent(part))
     sentences, part_sentences = _sentences(text), _sentences(part)
-    unmatched = Counter(_words(sentence) for sentence in sentences)
-    rest: list[_Token] = []
-    for sentence in part_sentences:
-        words = _words(sentence)
-        if unmatched[words]:
-            unmatched[words] -= 1
-        else:
-            rest += sentence
-    if not rest:
-        return True
-    others = []
-    for sentence in reversed(sentences):  # of equal ones the last are left
-        words = _words(sentence)
-        if unmatched[words]:
-            unmatched[words] -= 1
-            others.append(sentence)
-    return _agree([token for sentence in reversed(others) for token in sentence], rest)
+    said = {_words(sentence) for sentence in sentences}
+    wanted = {_words(sentence) for sentence in part_sentences}
+    rest = [token for one in part_sentences if _words(one) not in said for token in one]
+    others = [token for one in sentences if _words(one) not in wanted for token in one]
+    return not rest or _agree(others, rest)
 
 
 def _agree(text: Sequence[_Token], part: Sequence[_Token]) -> bool:

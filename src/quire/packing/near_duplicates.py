@@ -77,7 +77,7 @@ def dedup_near(
             continue
         of = better.pop(first)
         is_kept[number] = False
-        also = tuple(candidates[index] for index in better)
+        also = tuple((candidates[index], shares[index] // 10_000) for index in better)
         dropped.append(Duplicate(candidate, candidates[of], shares[of] // 10_000, also))
     return kept, dropped
 

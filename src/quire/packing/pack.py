@@ -3,6 +3,8 @@
 Every strategy walks the pieces in its own order of preference and takes what fits. The first piece
 under a heading also pays for the heading. What the pieces cost together is measured afterwards
 (`refine`), and only there is a piece cut.
+
+A piece may be covered: another one that is chosen shows all of what it says. Then it is not chosen.
 """
 
 from __future__ import annotations
@@ -20,6 +22,24 @@ OVERFLOWS = ("skip", "cut", "stop")
 
 HeadingCost = Callable[[Piece], int]
 """What the heading of a piece's group costs, for the first piece in it."""
+
+Covered = Callable[[Piece, Sequence[Piece]], bool]
+"""Tells whether chosen pieces show all that another piece says; none is covered by itself."""
+
+
+def never_covered(_piece: Piece, _chosen: Sequence[Piece]) -> bool:
+    """Tell that no piece repeats another."""
+    return False
+
+
+def without_covered(chosen: Sequence[Piece], covered: Covered) -> list[Piece]:
+    """Return chosen pieces without those that others show; the preferred ones stay."""
+    left = list(chosen)
+    if covered is not never_covered:
+        for piece in reversed(chosen):
+            if covered(piece, left):
+                left.remove(piece)
+    return left
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +99,7 @@ def pack(
     strategy: str,
     overflow: str,
     heading_cost: HeadingCost,
+    covered: Covered = never_covered,
 ) -> Packed:
     """Choose what fits into the available tokens.
 
@@ -90,24 +111,30 @@ def pack(
     ordered = sort_by_preference(pieces, strategy)
     if strategy == "optimal":
         optimum, gap = pack_optimal(group_by_heading(pieces), available, heading_cost)
-        ids = {piece.candidate.chunk.id for piece in optimum}
-        others = [piece for piece in ordered if piece.candidate.chunk.id not in ids]
-        return Packed(tuple(optimum), tuple(others), gap)
+        return _packed(without_covered(optimum, covered), ordered, gap)
     chosen: list[Piece] = []
-    rest: list[Piece] = []
     headings: set[str] = set()
     used = 0
+    ended = False
     for piece in ordered:
+        if ended or covered(piece, chosen):
+            continue
         cost = 0 if piece.heading in headings else heading_cost(piece)
         room = available - used - cost
         fitting = next((variant for variant in variants(piece) if variant.tokens <= room), None)
-        if fitting is None or (rest and overflow != "skip"):
-            rest.append(piece)
+        if fitting is None:
+            ended = overflow != "skip"
             continue
         chosen.append(fitting)
         headings.add(piece.heading)
         used += cost + fitting.tokens
-    return Packed(tuple(chosen), tuple(rest))
+    return _packed(without_covered(chosen, covered), ordered)
+
+
+def _packed(chosen: Sequence[Piece], ordered: Sequence[Piece], gap: int = 0) -> Packed:
+    ids = {piece.candidate.chunk.id for piece in chosen}
+    rest = (piece for piece in ordered if piece.candidate.chunk.id not in ids)
+    return Packed(tuple(chosen), tuple(rest), gap)
 
 
 def pack_shares(
@@ -118,6 +145,7 @@ def pack_shares(
     strategy: str,
     overflow: str,
     heading_cost: HeadingCost,
+    covered: Covered = never_covered,
 ) -> tuple[Packed, list[Piece]]:
     """Choose for each section what fits into its share; returns the order of preference as well.
 
@@ -136,14 +164,17 @@ def pack_shares(
             strategy=strategy,
             overflow=overflow,
             heading_cost=heading_cost,
+            covered=covered,
         )
         for name, share in shares.items()
     ]
     turns = zip_longest(*(packed.chosen for packed in sections))
-    chosen = [piece for turn in turns for piece in turn if piece is not None]
+    turn_by_turn = [piece for turn in turns for piece in turn if piece is not None]
+    chosen = without_covered(turn_by_turn, covered)
+    ids = {piece.candidate.chunk.id for piece in chosen}
     in_full = {piece.candidate.chunk.id: piece for piece in pieces}
     preferred = [in_full[piece.candidate.chunk.id] for piece in chosen]
-    rest = score_weighted([piece for packed in sections for piece in packed.rest])
+    rest = score_weighted([piece for piece in pieces if piece.candidate.chunk.id not in ids])
     gap = sum(packed.gap for packed in sections)
     return Packed(tuple(chosen), tuple(rest), gap), [*preferred, *rest]
 

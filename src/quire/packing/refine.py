@@ -11,16 +11,18 @@ the overflow says:
 A piece that does not fit is tried at its lower levels of detail, and gets the detail back if there
 is room in the end. A soft budget adds pieces in the order of preference until it is reached: the
 last piece may exceed it.
+
+A piece that others cover is passed over. One that is added takes the place of those it covers.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from quire.core.types import Chunk, Piece
-from quire.packing.pack import HeadingCost, variants
+from quire.packing.pack import Covered, HeadingCost, never_covered, variants, without_covered
 
 SLACK = 16
 """A piece may cost so many tokens less inside the whole than alone."""
@@ -46,6 +48,7 @@ def refine(
     measure: Measure,
     cut: Cut,
     heading_cost: HeadingCost,
+    covered: Covered = never_covered,
 ) -> tuple[list[Piece], list[Piece]]:
     """Return the pieces that fit and the rest, both in the order of preference.
 
@@ -62,6 +65,7 @@ def refine(
         available=available,
         measure=measure,
         heading_cost=heading_cost,
+        covered=covered,
     )
     if not hard:
         selection.reach()
@@ -71,7 +75,7 @@ def refine(
         selection.fill()
     else:
         selection.extend()
-        if overflow == "cut" and selection.rest:
+        if overflow == "cut":
             selection.cut_next(cut)
     return selection.chosen, selection.rest
 
@@ -88,6 +92,7 @@ class _Selection:
     available: int
     measure: Measure
     heading_cost: HeadingCost
+    covered: Covered
     used: int = 0
     _headings: set[str] = field(default_factory=set)
     """The headings of the chosen pieces; known only while pieces are added."""
@@ -112,8 +117,8 @@ class _Selection:
         while self.chosen and (less := self.measure(self.chosen[:-1])) >= self.available:
             insort(self.rest, self.pieces[self._place(self.chosen.pop())], key=self._place)
             self.used = less
-        while self.rest and self.used < self.available:
-            self._add(self.rest[0], *self._with_piece(self.rest[0]))
+        while self.used < self.available and (piece := self._next()) is not None:
+            self._add(*self._with_piece(piece))
 
     def fill(self) -> None:
         """Add whatever fits, until nothing more does: one piece may make room for another."""
@@ -122,20 +127,22 @@ class _Selection:
         while added:
             added = False
             for piece in list(self.rest):
-                if self._try_to_add(piece):
+                if not self.covered(piece, self.chosen) and self._try_to_add(piece):
                     added = True
         self._restore_detail()
 
     def extend(self) -> None:
         """Add the next pieces, up to the first that does not fit."""
         self._remember(self.chosen)
-        while self.rest and self._try_to_add(self.rest[0]):
+        while (piece := self._next()) is not None and self._try_to_add(piece):
             pass
         self._restore_detail()
 
     def cut_next(self, cut: Cut) -> None:
         """Cut the next piece to the remaining room, measuring how much of it fits."""
-        piece = self.rest[0]
+        piece = self._next()
+        if piece is None:
+            return
         alone = max(1, self._with_piece(piece)[1] - self.used)
         fitting, too_long = 0, piece.tokens + 1
         room = piece.tokens * (self.available - self.used) // alone
@@ -152,7 +159,7 @@ class _Selection:
                 break
             room += self.available - used
         if best is not None:
-            self._add(piece, *self._with_piece(best))
+            self._add(*self._with_piece(best))
 
     def _restore_detail(self) -> None:
         """Show pieces of little detail with more of it, where there is room."""
@@ -187,7 +194,7 @@ class _Selection:
             if self._may_fit(variant):
                 chosen, used = self._with_piece(variant)
                 if used <= self.available:
-                    self._add(piece, chosen, used)
+                    self._add(chosen, used)
                     return True
         return False
 
@@ -197,19 +204,26 @@ class _Selection:
         """Return the chosen pieces with one more, and what they would cost."""
         chosen = list(self.chosen if others is None else others)
         insort(chosen, piece, key=self._place)
+        chosen = without_covered(chosen, self.covered)
         return chosen, self.measure(chosen)
 
-    def _remember(self, pieces: Iterable[Piece]) -> None:
+    def _next(self) -> Piece | None:
+        """Return the most preferred of the rest that nothing covers."""
+        return next((piece for piece in self.rest if not self.covered(piece, self.chosen)), None)
+
+    def _remember(self, pieces: Sequence[Piece]) -> None:
         """Index chosen pieces, so that `_may_fit` need not search them."""
+        self._headings = {piece.heading for piece in pieces}
+        self._by_record = {}
         for piece in pieces:
-            self._headings.add(piece.heading)
             chunk = piece.candidate.chunk
             self._by_record.setdefault(chunk.record_id, []).append(chunk)
 
-    def _add(self, piece: Piece, chosen: list[Piece], used: int) -> None:
-        self._remember([piece])
+    def _add(self, chosen: list[Piece], used: int) -> None:
+        self._remember(chosen)
         self.chosen, self.used = chosen, used
-        self.rest = [other for other in self.rest if other is not piece]
+        ids = {piece.candidate.chunk.id for piece in chosen}
+        self.rest = [piece for piece in self.pieces if piece.candidate.chunk.id not in ids]
 
     def _place(self, piece: Piece) -> int:
         return self.places[piece.candidate.chunk.id]

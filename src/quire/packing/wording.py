@@ -35,11 +35,11 @@ DECISIVE_WORDS = NEGATIONS | _words(
     # English: obligations, conditions, limits, time, opposites, amounts
     "all always any before after but can could deprecated disabled during either else enabled"
     " except first former formerly however if instead last later less longer may might more most"
-    " must next obsolete off old on once only optional or otherwise previously rather required shall"
-    " should since some still than though unless until unlike when whenever where while will"
-    " would yet till although anymore wrong false true both each every few half least many once twice"
-    " one two three four five six seven eight nine ten eleven twelve twenty thirty hundred"
-    " thousand million billion monday tuesday wednesday thursday friday saturday sunday"
+    " must next obsolete off old on once only optional or otherwise previously rather"
+    " required shall should since some still than though unless until unlike when whenever where"
+    " while will would yet till although anymore wrong false true both each every few half least"
+    " many once twice one two three four five six seven eight nine ten eleven twelve twenty thirty"
+    " hundred thousand million billion monday tuesday wednesday thursday friday saturday sunday"
     " january february march april june july august september october november december"
     " today tomorrow yesterday"
     # German

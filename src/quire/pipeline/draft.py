@@ -32,6 +32,17 @@ SEPARATOR_TOKENS = 2
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """A candidate that repeats better ones, and how a decision words that for each of them."""
+
+    candidate: Candidate
+    better: tuple[tuple[Candidate, str], ...]
+    """The better ones, and the reason to be formatted with the place and the id of one."""
+    same_text: bool = True
+    """Whether its text is in theirs; otherwise they are about the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A context in the making: what was retrieved, and what the steps made of it so far."""
 
@@ -61,6 +72,14 @@ class Draft:
     """The summaries of texts that are too long, by their keys."""
     frame: Frame = field(default_factory=Frame)
     candidates: tuple[Candidate, ...] = ()
+    repeats: tuple[Repeat, ...] = ()
+    """The candidates that repeat better ones."""
+    repeated: tuple[Piece, ...] = ()
+    """The pieces of an entity that a better piece already shows."""
+    restored: frozenset[str] = frozenset()
+    """The chunks of repeats that compete after all: what they repeat did not fit at first."""
+    ungrouped: frozenset[str] = frozenset()
+    """The chunks of repeated pieces that compete after all, likewise."""
     pieces: tuple[Piece, ...] = ()
     """The pieces that are in, as they will be shown."""
     left_out: tuple[Piece, ...] = ()

@@ -192,7 +192,7 @@ def texts_to_summarize(draft: Draft) -> dict[str, int]:
     if draft.recipe.fit.cut != tokens.SUMMARIZE:
         return {}
     texts = {
-        _body(draft, piece.candidate): piece.tokens
+        item_body(draft, piece.candidate): piece.tokens
         for piece in draft.pieces
         if piece.level in {CUT, CAPPED}
     }
@@ -234,7 +234,7 @@ def _shorten_item(draft: Draft, piece: Piece, room: int) -> Piece:
         if excess <= 0:
             break
         text, body = bare, body - excess
-    has_summary = draft.summaries and summary_key(_body(draft, candidate)) in draft.summaries
+    has_summary = draft.summaries and summary_key(item_body(draft, candidate)) in draft.summaries
     level = SUMMARIZED if has_summary else CAPPED
     return Piece(candidate, counter.count(text), text, level=level, group=piece.group)
 
@@ -270,7 +270,7 @@ def _at_level(piece: Piece, level: str) -> Piece:
     return piece if piece.level == SUMMARIZED else replace(piece, level=level)
 
 
-def _body(draft: Draft, candidate: Candidate) -> str:
+def item_body(draft: Draft, candidate: Candidate) -> str:
     """Return the part of a candidate that is cut when it is too long."""
     form = rendering.get_format(draft.recipe.render)
     if form.shortener is None:

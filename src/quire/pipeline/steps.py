@@ -22,7 +22,6 @@ from quire.core.types import (
     SIGNATURE,
     SUMMARIZED,
     Candidate,
-    Chunk,
     Context,
     Decision,
     Failure,
@@ -41,6 +40,16 @@ from quire.pipeline.pieces import (
     make_cutter,
     make_piece,
     render_pieces,
+)
+from quire.pipeline.repeats import (
+    ENTITY_SHOWN,
+    MAX_ROUNDS,
+    about_the_same,
+    dropped_as,
+    make_covered,
+    place_of,
+    restore,
+    shown_by,
 )
 from quire.pipeline.result import make_context
 from quire.pipeline.validate import check
@@ -116,33 +125,22 @@ def dedup(draft: Draft) -> Draft:
     candidates, similar = (
         packing.dedup_near(candidates, fit.dedup) if fit.fuzzy else (candidates, [])
     )
+    repeats = (
+        *about_the_same(same_topic),
+        *dropped_as(contained, "it stands in"),
+        *dropped_as(similar, "its words are those of"),
+    )
     decisions = [
-        _drop(
-            duplicate.candidate,
-            "dedup",
-            f"{_place(duplicate.of.chunk)} tells of the same ({duplicate.of.chunk.id})",
-        )
-        for duplicate in same_topic
+        _drop(repeat.candidate, "dedup", reason.format(place_of(better.chunk), better.chunk.id))
+        for repeat in repeats
+        for better, reason in repeat.better[:1]
     ]
-    decisions += [
-        _drop(
-            duplicate.candidate,
-            "dedup",
-            f"{duplicate.percent}% of it stands in {_place(duplicate.of.chunk)} "
-            f"({duplicate.of.chunk.id})",
-        )
-        for duplicate in contained
-    ]
-    decisions += [
-        _drop(
-            duplicate.candidate,
-            "dedup",
-            f"{duplicate.percent}% of its words are those of {_place(duplicate.of.chunk)} "
-            f"({duplicate.of.chunk.id})",
-        )
-        for duplicate in similar
-    ]
-    return replace(draft, candidates=tuple(candidates), decisions=(*draft.decisions, *decisions))
+    return replace(
+        draft,
+        candidates=tuple(candidates),
+        repeats=repeats,
+        decisions=(*draft.decisions, *decisions),
+    )
 
 
 def measure(draft: Draft) -> Draft:
@@ -150,25 +148,27 @@ def measure(draft: Draft) -> Draft:
     pieces: list[Piece] = []
     repeated: list[Piece] = []
     headings: set[str] = set()
+    known = {piece.candidate.chunk.id: piece for piece in (*draft.preferred, *draft.repeated)}
     for candidate in draft.candidates:
-        piece = make_piece(draft, candidate)
+        piece = known.get(candidate.chunk.id) or make_piece(draft, candidate)
         has_heading = piece.heading in headings
-        if has_heading and is_shown_once(draft, piece):
+        is_alone = candidate.chunk.id in draft.ungrouped
+        if has_heading and not is_alone and is_shown_once(draft, piece):
             repeated.append(piece)
         else:
             pieces.append(replace(piece, variants=()) if has_heading else piece)
             headings.add(piece.heading)
     limit = draft.recipe.fit.per_document
     pieces, surplus = packing.limit_per_document(pieces, limit)
-    decisions = [
-        _drop(piece.candidate, "group", "its entity is there already", piece.tokens)
-        for piece in repeated
-    ]
+    decisions = [decision for decision in draft.decisions if decision.step != "group"]
+    decisions += [_drop(piece.candidate, "group", ENTITY_SHOWN, piece.tokens) for piece in repeated]
     decisions += [
         _drop(piece.candidate, "group", f"{limit} better pieces of its document", piece.tokens)
         for piece in surplus
     ]
-    return replace(draft, pieces=tuple(pieces), decisions=(*draft.decisions, *decisions))
+    return replace(
+        draft, pieces=tuple(pieces), repeated=tuple(repeated), decisions=tuple(decisions)
+    )
 
 
 def pack(draft: Draft) -> Draft:
@@ -179,6 +179,7 @@ def pack(draft: Draft) -> Draft:
         strategy=strategy,
         overflow=_overflow(draft.recipe) if budget.hard else "stop",
         heading_cost=lambda piece: max(budget.overhead, count_heading(piece)),
+        covered=make_covered(draft),
     )
     if draft.recipe.sections:
         shares = {section.name: section.weight for section in draft.recipe.sections}
@@ -200,23 +201,58 @@ class _PackSettings(TypedDict):
     strategy: str
     overflow: str
     heading_cost: Callable[[Piece], int]
+    covered: packing.Covered
 
 
 def refine(draft: Draft) -> Draft:
-    """Measure the whole as it will be rendered: remove what is too much, fill what is left."""
+    """Measure the whole as it will be rendered: remove what is too much, fill what is left.
+
+    What was left out as a repeat of a piece that is not shown is restored, and packed again.
+    """
+    refined = _refine_once(draft)
+    rounds = 0
+    while (again := restore(refined, everything=rounds == MAX_ROUNDS)) is not None:
+        rounds = min(rounds + 1, MAX_ROUNDS)
+        again = replace(again, footer=draft.footer, notes=draft.notes)
+        refined = _refine_once(pack(measure(again)))
+    refined = _settle_repeats(refined)
+    skips = draft.recipe.budget.hard and _overflow(draft.recipe) == "skip"
+    cut = not all(piece.is_full for piece in refined.pieces)
+    return replace(refined, truncated=(not skips and bool(refined.left_out)) or cut)
+
+
+def _settle_repeats(draft: Draft) -> Draft:
+    """Decide on repeats by what the context shows in the end."""
+    covered = make_covered(draft)
+    left_out = [piece for piece in draft.left_out if not covered(piece, draft.pieces)]
+    decisions = [decision for decision in draft.decisions if decision.step != "dedup"]
+    decided = {decision.chunk_id for decision in decisions}
+    decided.update(piece.candidate.chunk.id for piece in (*draft.pieces, *left_out))
+    for repeat in draft.repeats:
+        chunk_id = repeat.candidate.chunk.id
+        if chunk_id not in decided and (reason := shown_by(draft, repeat)) is not None:
+            decisions.append(_drop(repeat.candidate, "dedup", reason))
+            decided.add(chunk_id)
+    decisions += [
+        _drop(piece.candidate, "group", ENTITY_SHOWN, piece.tokens)
+        for piece in draft.left_out
+        if piece.candidate.chunk.id not in decided
+    ]
+    return replace(draft, left_out=tuple(left_out), decisions=tuple(decisions))
+
+
+def _refine_once(draft: Draft) -> Draft:
     pieces, left_out = _refine(draft)
     if not pieces and left_out and draft.footer and draft.recipe.render.sources:
         bare = replace(draft, footer=False)
         pieces, left_out = _refine(bare)
         if pieces:
             draft = replace(bare, notes=(*bare.notes, "there is no room to list the sources"))
-    skips = draft.recipe.budget.hard and _overflow(draft.recipe) == "skip"
     lost = _score(draft.pieces) - _score(pieces)
     return replace(
         draft,
         pieces=tuple(pieces),
         left_out=tuple(left_out),
-        truncated=(not skips and bool(left_out)) or not all(piece.is_full for piece in pieces),
         gap=max(0, draft.gap + lost) if draft.recipe.fit.pack == "optimal" else 0,
     )
 
@@ -286,6 +322,7 @@ def _refine(draft: Draft) -> tuple[list[Piece], list[Piece]]:
         measure=lambda pieces: count_tokens(draft, pieces),
         cut=make_cutter(draft),
         heading_cost=heading_counter(draft),
+        covered=make_covered(draft),
     )
 
 
@@ -377,7 +414,3 @@ def _decide(candidate: Candidate, step: str, verdict: str, reason: str, cost: in
         # No caller may change what the next one gets from the cache.
         signals=receipts.FrozenDict(sorted(candidate.signals.items())),
     )
-
-
-def _place(chunk: Chunk) -> str:
-    return f"{chunk.path}:{chunk.lines[0]}-{chunk.lines[1]}" if chunk.lines[0] else chunk.path

@@ -1,0 +1,140 @@
+"""Repeats: candidates that are left out because a better piece shows the same.
+
+That holds only while the better piece is in the context, and shows what they say. Where it did not
+fit, or was cut, they are restored: they become pieces that compete with the others, and the context
+is packed again. A restored piece is passed over wherever one that it repeats is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from quire import packing
+from quire.core.types import Chunk, Piece
+from quire.packing import Covered, never_covered
+from quire.pipeline.draft import Draft, Repeat
+from quire.pipeline.pieces import item_body
+
+MAX_ROUNDS = 4
+"""After so many rounds of packing all repeats are restored at once."""
+ENTITY_SHOWN = "its entity is there already"
+
+
+def restore(draft: Draft, *, everything: bool) -> Draft | None:
+    """Restore what is left out as a repeat of something that the context does not show.
+
+    Returns None if nothing is; with `everything`, all repeats are restored if any is.
+    """
+    finder = _Finder(draft)
+    hidden = [repeat for repeat in draft.repeats if repeat.candidate.chunk.id not in draft.restored]
+    orphans = [repeat for repeat in hidden if finder.shown_by(repeat, draft.pieces) is None]
+    headings = {piece.heading for piece in draft.pieces}
+    repeated = [piece for piece in draft.repeated if piece.heading not in headings]
+    if not orphans and not repeated:
+        return None
+    if everything:
+        orphans, repeated = hidden, list(draft.repeated)
+    candidates = [*draft.candidates, *(repeat.candidate for repeat in orphans)]
+    return replace(
+        draft,
+        candidates=tuple(sorted(candidates, key=lambda candidate: candidate.order)),
+        restored=draft.restored | {repeat.candidate.chunk.id for repeat in orphans},
+        ungrouped=draft.ungrouped | {piece.candidate.chunk.id for piece in repeated},
+    )
+
+
+def make_covered(draft: Draft) -> Covered:
+    """Return a function that tells whether chosen pieces show all that a restored one says."""
+    if not draft.restored and not draft.ungrouped:
+        return never_covered
+    finder = _Finder(draft)
+    repeats = {
+        repeat.candidate.chunk.id: repeat
+        for repeat in draft.repeats
+        if repeat.candidate.chunk.id in draft.restored
+    }
+
+    def covered(piece: Piece, chosen: Sequence[Piece]) -> bool:
+        chunk_id = piece.candidate.chunk.id
+        if chunk_id in repeats and finder.shown_by(repeats[chunk_id], chosen) is not None:
+            return True
+        return chunk_id in draft.ungrouped and any(
+            other.heading == piece.heading and other.candidate.chunk.id != chunk_id
+            for other in chosen
+        )
+
+    return covered
+
+
+def shown_by(draft: Draft, repeat: Repeat) -> str | None:
+    """Return the reason that names the piece of the context which shows a repeat, if one does."""
+    return _Finder(draft).shown_by(repeat, draft.pieces)
+
+
+class _Finder:
+    """Finds the piece that shows what a repeat says."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._shows: dict[tuple[str, str, str, str], bool] = {}
+
+    def shown_by(self, repeat: Repeat, chosen: Sequence[Piece]) -> str | None:
+        """Return the reason that names the piece which shows a repeat; None if there is none."""
+        own = repeat.candidate.chunk.id
+        by_id = {candidate.chunk.id: reason for candidate, reason in repeat.better}
+        by_text = {candidate.chunk.text: reason for candidate, reason in repeat.better}
+        for piece in chosen:
+            chunk = piece.candidate.chunk
+            reason = by_id.get(chunk.id) or (by_text.get(chunk.text) if repeat.same_text else None)
+            if reason is not None and chunk.id != own and self._is_shown(repeat, piece):
+                return reason.format(place_of(chunk), chunk.id)
+        return None
+
+    def _is_shown(self, repeat: Repeat, piece: Piece) -> bool:
+        candidate, better = repeat.candidate, piece.candidate
+        if piece.is_full and (not repeat.same_text or piece.text == better.chunk.text):
+            return True
+        key = (candidate.chunk.id, better.chunk.id, piece.level, piece.text)
+        if key not in self._shows:
+            self._shows[key] = self._compare(repeat, piece)
+        return self._shows[key]
+
+    def _compare(self, repeat: Repeat, piece: Piece) -> bool:
+        draft, code = self._draft, piece.candidate.chunk.kind == "code"
+        shown = item_body(draft, piece.candidate) if piece.is_full else piece.text
+        if not repeat.same_text:
+            texts = packing.shared_texts(repeat.candidate, piece.candidate)
+            return any(packing.says_all(shown, text) for text in texts) or not texts
+        return packing.says_all(shown, item_body(draft, repeat.candidate), code=code)
+
+
+def dropped_as(duplicates: Sequence[packing.Duplicate], wording: str) -> tuple[Repeat, ...]:
+    """Return the repeats that dropped duplicates are, worded with their percentage."""
+    return tuple(
+        Repeat(
+            duplicate.candidate,
+            tuple(
+                (better, f"{percent}% of {wording} {{}} ({{}})")
+                for better, percent in duplicate.better
+            ),
+        )
+        for duplicate in duplicates
+    )
+
+
+def about_the_same(duplicates: Sequence[packing.CrossSourceDuplicate]) -> tuple[Repeat, ...]:
+    """Return the repeats of what is about the same thing."""
+    return tuple(
+        Repeat(
+            duplicate.candidate,
+            tuple((better, "{} tells of the same ({})") for better in duplicate.better),
+            same_text=False,
+        )
+        for duplicate in duplicates
+    )
+
+
+def place_of(chunk: Chunk) -> str:
+    """Return the path and lines of a chunk."""
+    return f"{chunk.path}:{chunk.lines[0]}-{chunk.lines[1]}" if chunk.lines[0] else chunk.path

@@ -103,7 +103,6 @@ def pieces_dropped_at(context: Context, step: str) -> list[tuple[str, int, str]]
     ("step", "setting", "options"),
     [
         ("rank", "rank.top", {}),
-        ("dedup", "fit.dedup", {"dedup": 0.1}),
         ("group", "fit.per_document", {"per_document": 1}),
         ("pack", "budget.total", {"budget": 1500}),
     ],
@@ -157,21 +156,24 @@ def test_the_place_that_is_named_is_the_least(library: Quire, tmp_path: Path) ->
         assert not lets_in(library, QUERY, recipe, less)
 
 
-def test_the_overlap_that_is_named_is_the_least(library: Quire, tmp_path: Path) -> None:
-    recipe = tmp_path / "wide.toml"
-    recipe.write_text('extends = "documents"\n[budget]\ntotal = 90000\n', "utf-8")
-    context = library.assemble(QUERY, recipe=str(recipe), dedup=0.02)
-    dropped = pieces_dropped_at(context, "dedup")
-    assert dropped
-    for path, line, name in dropped[:6]:
-        for told in library.why_not(QUERY, path, line, recipe=str(recipe), dedup=0.02):
-            if told.chunk_id != name or not told.checked:
-                continue
+def test_the_overlap_that_is_named_is_the_least(tree: Tree) -> None:
+    text = "The quorum takes a vote. The leader counts it by hand and writes down the result."
+    asides = ("of course", "as usual, in short", "as usual, in short, to be clear, of course")
+    tree.fill(
+        {"a.md": f"{text} {QUERY}.\n"}
+        | {f"copy{at}.md": f"{text[:-1]}, {aside}.\n" for at, aside in enumerate(asides)}
+    )
+    with opened(tree) as store:
+        store.index(embed=False)
+        dropped = pieces_dropped_at(store.assemble(QUERY, dedup=0.5), "dedup")
+        assert len(dropped) == 3
+        for path, line, name in dropped:
+            (told,) = store.why_not(QUERY, path, line, dedup=0.5)
+            assert (told.step, told.checked) == ("dedup", True)
+            assert [one.setting for one in told.relaxed] == ["fit.dedup"]
             value = float(told.relaxed[0].value)
-            enough = library.assemble(QUERY, recipe=str(recipe), dedup=value)
-            short = library.assemble(QUERY, recipe=str(recipe), dedup=value - 0.001)
-            assert name in inside(enough)
-            assert name not in inside(short)
+            assert name in inside(store.assemble(QUERY, dedup=value))
+            assert name not in inside(store.assemble(QUERY, dedup=value - 0.001))
 
 
 @pytest.fixture

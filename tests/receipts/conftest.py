@@ -14,6 +14,8 @@ from quire.core.types import Context
 from quire.receipts import Receipt
 from tests.conftest import Tree
 from tests.pipeline.conftest import library, library_tree, opened
+from tests.receipts.forgeries import answer, make_world
+from tests.serving import served
 
 __all__ = ["library", "library_tree"]  # fixtures
 
@@ -72,3 +74,14 @@ def receipt(context: Context) -> Receipt:
 
 def as_read(receipt: object) -> Any:
     return json.loads(json.dumps(receipt))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quire]:
+    """A project of documents, code, rules, blocks and memories, with a judge and a writer."""
+    with served(answer) as endpoint:
+        opened = make_world(tmp_path_factory.mktemp("world"), endpoint)
+        try:
+            yield opened
+        finally:
+            opened.close()

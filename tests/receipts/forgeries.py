@@ -40,13 +40,13 @@ FILES = {
         + "    return votes if votes >= quorum else None\n"
     ),
     "CLAUDE.md": "# Rules of the vote\n\nA quorum must be counted before a vote.\n",
-    "guides/void.context.yaml": (
-        "name: Void\nintent: Say when a vote is void\nbehavior_rules:\n"
-        "  - Count the quorum first.\n"
-    ),
-    "root.context.yaml": (
-        "name: Votes\nintent: Work on votes\ninjection_rules:\n"
-        "  - condition: the user asks about void votes\n    inject: [guides/void.context.yaml]\n"
+    "guides/void.md": "# Void votes\n\nA vote without a quorum is void.\n",
+    "votes.context.md": (
+        "---\nmetadata: {name: Votes, type: module}\nbehavior_rules:\n"
+        "  - {trigger: a vote is counted, action: count the quorum first}\n"
+        "injection_rules:\n"
+        "  - {name: void, condition: void votes are involved, inject: [/guides/void.md]}\n"
+        "---\nVotes are whole.\n"
     ),
 }
 
@@ -89,10 +89,27 @@ def make_world(root: Path, endpoint: Endpoint) -> Quire:
     return opened
 
 
+NOT_COVERED: dict[tuple[str, ...], str] = {
+    ("request.*",): "another question, filter or date: the page does not show them. `replay` "
+    "notices, unless that request gives this very context",
+    ("recipe.*",): "a setting that changes no byte of this page, such as a weight. `replay` "
+    "notices, unless that recipe gives this very context",
+    ("decisions.*",): "the signals behind a score, and what is said of candidates that were left "
+    "out. `replay` notices",
+    ("embedder", "query_vector"): "the query's vector and its model. `replay` makes it again",
+    ("failed.*",): "which sources failed, in a format that does not show it. `replay` asks again",
+    ("judge", "verdicts.*", "writer"): "what a language model said, as far as the page does not "
+    "show it. `replay --ask-models` asks again",
+    ("pipeline",): "a receipt that claims to be older: `verify` says that its page was not "
+    "rendered again, and not that it holds",
+    ("view_root",): "the state: `verify` says that this is another one, as after any change",
+}
+"""Fields of which some forgery is not caught by `verify` with the store, and why."""
+
 REQUESTS: dict[str, dict[str, Any]] = {
     "documents, cut": {"budget": 300, "reserve": {"answer": 5}, "overflow": "cut"},
     "entities, levels": {
-        "recipe": "entities", "budget": 300, "format": "xml", "paths": ["*.py", "two.md"],
+        "recipe": "entities", "budget": 115, "format": "xml", "paths": ["*.py", "two.md"],
         "levels": ["full", "signature", "outline"],
     },
     "plain, sources": {"recipe": "entities", "budget": 400, "format": "plain", "overflow": "cut"},
@@ -103,6 +120,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     },
     "a situation, judged": {
         "recipe": "situation", "budget": 400, "situation": {"tool": "edit"},
+        "base": "votes.context.md",
     },
     "json, failed": {"budget": 300, "reserve": {}, "format": "json"},
 }  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Path = tuple[str | int, ...]
+HASH_DIGITS = 32
 
 
 def places(value: Any, at: Path = ()) -> Iterator[Path]:
@@ -46,6 +47,8 @@ def _other_leaves(value: Any) -> tuple[Any, ...]:
         return (value + 1, -value - 1, float(value), str(value), None)
     if isinstance(value, float):
         return (value + 0.125, str(value), None)
+    if len(value) >= HASH_DIGITS and set(value) <= set("0123456789abcdef"):
+        return (value[:-1] + ("0" if value[-1] != "0" else "1"), value[:-2], value.upper(), None, 0)
     return (value + "0", value[1:] if value else "x", value.swapcase() + " ", None, 0, [])
 
 

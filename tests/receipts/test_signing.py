@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from quire import Quire
+from quire.config import signing_keys
 from quire.core.types import Context
 from quire.errors import ConfigError, InputError
 from quire.indexing import audit, keyring
@@ -84,7 +85,7 @@ def test_a_key_is_made_once_for_its_user_alone(keys: Path, receipt: dict[str, An
 def test_two_processes_that_make_the_first_key_have_one(keys: Path) -> None:
     one = keyring.ensure_key()
     other = keyring._new_key()
-    assert keyring.signing_keys.save_new(other, {"XDG_CONFIG_HOME": str(keys.parents[1])}) == one
+    assert signing_keys.save_new(other, {"XDG_CONFIG_HOME": str(keys.parents[1])}) == one
 
 
 def test_rotated_keys_are_still_ones_own(

@@ -504,23 +504,18 @@ def _read_fields(text: str) -> list[tuple[str, str]]:
 
 # --- the template of a workspace -----------------------------------------------------------------
 
-TYPES = (
-    "page|paragraph|heading|todo|kanban_card|db|db_row|list|quote|code|image|table|callout|divider"
-    "|embed|bookmark|comment|equation|file|toggle|document|conversation|commit|memory|experience"
-    "|value"
-)
-HEAD = rf"\[.*\] \[[^\]]*\]{B}\Z|\[(?:{TYPES})(?:\.\w{{1,40}})?(?:, [^\]]*)?\]{B}\Z"
-TEMPLATE_FRAMES = rf">[ \t]*\*\*Missing\*\*|{HEAD}|User Query:|_No relevant content found\._{B}\Z"
+TEMPLATE_FRAMES = rf">[ \t]*\*\*Missing\*\*|User Query:|_No relevant content found\._{B}\Z"
 
 
 @dataclass
-class ReadBlock:
+class ReadBlocks:
+    """The blocks under one title."""
+
     section: str
-    page: str | None
-    kind: str
-    """With what else stands beside it."""
+    titles: list[str]
+    """Page and heading."""
+    author: str
     text: str
-    fenced: bool = False
 
 
 @dataclass
@@ -529,7 +524,7 @@ class ReadTemplate:
     warnings: list[str] = field(default_factory=list)
     system: str | None = None
     sections: list[str] = field(default_factory=list)
-    blocks: list[ReadBlock] = field(default_factory=list)
+    blocks: list[ReadBlocks] = field(default_factory=list)
     messages: list[tuple[str, str]] = field(default_factory=list)
     query: str | None = None
 
@@ -575,28 +570,30 @@ def _read_part(result: ReadTemplate, title: str, text: str, speakers: Iterable[s
         result.blocks += _read_blocks(title, text)
 
 
-def _read_blocks(section: str, text: str) -> list[ReadBlock]:
+def _read_blocks(section: str, text: str) -> list[ReadBlocks]:
     if text == "_No relevant content found._":
         return []
-    blocks: list[tuple[str, list[Line]]] = []
+    groups: list[tuple[str, list[str]]] = []
     lines = iter(lines_of(text))
     for line in lines:
-        if re.match(rf"(?:{HEAD})", line.text):
-            blocks.append((line.text, []))
+        if line.text.startswith("#### "):
+            groups.append((line.text.removeprefix("#### "), []))
+        elif re.match("`{3,}", line.text):
+            groups[-1][1].append(joined(_with_fence(line, lines)))
         else:
-            blocks[-1][1].extend(_with_fence(line, lines))
+            groups[-1][1].append(read_prose(line.text + line.end, TEMPLATE_FRAMES))
     result = []
-    for at, (head, content) in enumerate(blocks):
-        body = joined(content)
-        body = without(body, "\n\n") if at < len(blocks) - 1 else body
-        rest, kind = last_bracket(head, "[", "]")
-        page = rest.removesuffix(" ").removeprefix("[").removesuffix("]") if rest else None
-        ticks = re.match("`{3,}", body)
-        if ticks:
-            body = without(body.removeprefix(f"{ticks[0]}\n"), f"\n{ticks[0]}")
-        else:
-            body = read_prose(body, TEMPLATE_FRAMES)
-        result.append(ReadBlock(section, page, kind, body, fenced=bool(ticks)))
+    for at, (title, content) in enumerate(groups):
+        body = "".join(content)
+        if at < len(groups) - 1:
+            body = without(body, "\n\n" if body.strip("\n") else "\n")
+        names, author = title, ""
+        if re.search(r" \[by [^\]]*\]\Z", title):
+            names, author = last_bracket(title, "[", "]")
+            names = names.removesuffix(" ")
+        titles = [read_name(name) for name in names.split(" > ")]
+        author = author.removeprefix("by ")
+        result.append(ReadBlocks(section, titles, read_name(author), body))
     return result
 
 

@@ -32,14 +32,14 @@ from quire.core.types import (
     Section,
 )
 from quire.rendering import FORMATS, escape, item_text, render, render_codemap
-from quire.rendering.escape import escape_cut, escape_item, escape_name
+from quire.rendering.escape import escape_cut, escape_item, escape_name, fence
 from quire.tokens.shorten import GAP_MARK
 from tests.rendering import hostile, readers
 from tests.rendering.readers import shown
 
 EXAMPLES = settings(max_examples=int(os.environ.get("QUIRE_CASES", "100")), deadline=None)
 GAP = "\n...\n"
-KINDS = ("page", "todo", "kanban_card", "code", "paragraph")
+KINDS = ("page", "todo", "kanban_card", "code", "heading", "paragraph")
 SECTIONS = (Section("a", title="First"), Section("b", title="Second"))
 
 markers = hostile.texts(*hostile.MARKERS)
@@ -401,12 +401,13 @@ def test_a_cut_leaves_an_escaped_line_as_it_is() -> None:
 
 # --- the template of a workspace -----------------------------------------------------------------
 
-Block = tuple[str, str, str | None, str, int]
+Block = tuple[str, str, str | None, str, str, int]
 block_rows = st.lists(
     st.tuples(
         st.sampled_from(KINDS),
         blocks,
         st.one_of(st.none(), names),
+        st.one_of(st.just(""), names),
         st.one_of(st.just(""), names),
         st.integers(0, 1),
     ),
@@ -428,13 +429,14 @@ def test_blocks_of_a_workspace(
 ) -> None:
     table = sorted(table, key=lambda row: row[-1])
     passages = []
-    for at, (kind, text, page, author, place) in enumerate(table):
+    for at, (kind, text, page, heading, author, place) in enumerate(table):
         chunk = chunk_of(text, f".quire/block/{at}", kind=f"block.{kind}", at=at)
         candidate = Candidate(
             chunk,
             1,
             {},
             crumbs=() if page is None else ("outer", page),
+            heading=heading,
             section=SECTIONS[place],
             author=author,
         )
@@ -448,16 +450,25 @@ def test_blocks_of_a_workspace(
     assert (read.query or "") == normal(query)
     assert (read.system or "") == normal(system)
     assert read.messages == [(speaker, normal(text)) for speaker, text in history]
-    assert len(read.blocks) == len(table)
-    for block, (kind, text, title, author, place) in zip(read.blocks, table, strict=True):
-        assert block.section == SECTIONS[place].title
-        assert (None if block.page is None else readers.read_name(block.page)) == title
-        assert block.kind.partition(",")[0] == kind
-        by = block.kind.partition(", by ")[2]
-        assert readers.read_name(by) == author
-        assert block.fenced == (kind == "code")
-        expected = text.strip("\n")
-        assert block.text == (expected if kind == "code" else normal(expected))
+    found = [
+        (block.section, tuple(block.titles), block.author, block.text) for block in read.blocks
+    ]
+    expected: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    for kind, text, page_title, heading, author, place in table:
+        title = text.partition("\n")[0]
+        body = text.strip("\n")
+        titles = [page_title or "", heading]
+        if kind == "page":
+            titles, body = [title.strip(), ""], body.partition("\n")[2]
+        elif kind == "heading":
+            titles, body = [page_title or "", title.strip()], ""
+        own = tuple(filter(None, dict.fromkeys(titles))) or ("(untitled)",)
+        texts = expected.setdefault((SECTIONS[place].title, own, author), [])
+        block = f"{fence(body)}\n{body}\n{fence(body)}" if kind == "code" else normal(body)
+        texts += [block] if block else []
+    assert [row[:3] for row in found] == [*expected]
+    for row, texts in zip(found, expected.values(), strict=True):
+        assert row[3].rstrip("\n") == "\n\n".join(texts).rstrip("\n")
 
 
 # --- situations ----------------------------------------------------------------------------------

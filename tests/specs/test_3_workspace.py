@@ -106,7 +106,7 @@ def test_page_summarization(workspace: Quire) -> None:
         "detail",
         "later",
     ]
-    assert ids(payload, "relations") == ["guide"]
+    assert ids(payload, "relations") == ["guide", "steps"], "the page, and how it begins"
     assert "activity" not in [section.type for section in payload.sections]
     assert payload.metadata.focus_page_id == "plan"
     assert workspace.workspace.validate(payload, "alice").valid
@@ -124,7 +124,8 @@ def test_workspace_chat_query(workspace: Quire) -> None:
     )
     found = ids(payload, "semantic")
     assert found.index("guide-task") < found.index("done-task")
-    assert "[Launch plan] [todo, overdue]\n" in payload.serialized
+    assert "#### Launch plan\n" in payload.serialized
+    assert "Due: 2026-05-01 (overdue)\n" in payload.serialized
     assert payload.serialized.count("overdue]") == 1
     assert "focus" not in [section.type for section in payload.sections]
 
@@ -164,7 +165,7 @@ def test_the_template_is_that_of_the_specification(workspace: Quire) -> None:
     assert "\n\n### Connected Items\n" in text
     assert "\n\n### Recent Activity\n" in text
     assert text.endswith("\n\n---\n\nUser Query: Where is {focus_section}?")
-    assert "[Rollback guide] [paragraph]\nRestore the snapshot" in text
+    assert "#### Rollback guide\nRestore the snapshot, then replay the log. (focus)\n" in text
 
 
 def test_what_may_not_be_read_is_not_there(workspace: Quire) -> None:

@@ -62,6 +62,8 @@ class Draft:
     """What ranking weighs beside the scores of the sources."""
     crumbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The titles of the pages that contain a record, if they were looked up."""
+    headings: Mapping[str, str] = field(default_factory=dict)
+    """The headings that records stand under, likewise."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """The places of records in the tree, likewise."""
     contexts: Mapping[str, ActiveContext] = field(default_factory=dict)
@@ -118,6 +120,7 @@ def start_draft(resolved: ResolvedRequest, retrieved: Retrieved) -> Draft:
         outlines=retrieved.outlines,
         features=retrieved.features.table,
         crumbs=retrieved.features.crumbs,
+        headings=retrieved.features.headings,
         places=retrieved.features.places,
         contexts={
             retrieved.active_rules.records[active.context.path].id: active

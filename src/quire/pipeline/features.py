@@ -21,6 +21,7 @@ MAX_EVENTS = 500
 """How many of the user's last events are looked at."""
 FULL_AFFINITY = 1000
 PREFERRED = 1000
+HEADING = f"{BLOCK_PREFIX}heading"
 PAGES = tuple(f"{BLOCK_PREFIX}{name}" for name in blocks.PAGES)
 
 
@@ -32,6 +33,8 @@ class CandidateFeatures:
     """The features that ranking weighs."""
     crumbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The titles of the pages that contain a record, the outermost first."""
+    headings: Mapping[str, str] = field(default_factory=dict)
+    """The title of the heading that a record stands under on its page."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """The place of a record in the tree: position and id of its ancestors, then its own."""
     excluded: frozenset[str] = frozenset()
@@ -46,11 +49,15 @@ def compute_features(
     records: Mapping[str, Record],
     *,
     intents: Sequence[str],
+    headings: Mapping[str, str],
     vector: bytes | None,
     model: str | None,
     as_of: int | None,
 ) -> CandidateFeatures:
-    """Compute the features that a recipe weighs."""
+    """Compute the features that a recipe weighs.
+
+    `headings` are the chunks of headings that led to other chunks, by these.
+    """
     tally = (
         feedback.tally(view.listing(Filter(kinds=(feedback.KIND,))), view.viewer)
         if recipe.rank.feedback
@@ -74,7 +81,7 @@ def compute_features(
             has_focus=request.focus is not None,
             included=frozenset(request.include),
             distances=_distances(view, request.focus, chains),
-            similarity=_similarities(view, chunks, vector, model),
+            similarity=_similarities(view, chunks, headings, vector, model),
             types=_kind_scores(request, recipe, intents),
             affinity=_affinities(view, chains, as_of),
         ),
@@ -82,6 +89,7 @@ def compute_features(
             name: tuple(ancestor.title for ancestor in reversed(above) if ancestor.kind in PAGES)
             for name, above in ancestors.items()
         },
+        headings={name: _heading(above) for name, above in ancestors.items()},
         places={
             name: tuple(
                 (record.position, record.id) for record in (*reversed(above), records[name])
@@ -90,6 +98,16 @@ def compute_features(
         },
         excluded=excluded,
     )
+
+
+def _heading(above: Sequence[Record]) -> str:
+    """Return the title of the innermost heading between a record and its page."""
+    for ancestor in above:
+        if ancestor.kind == HEADING:
+            return ancestor.title
+        if ancestor.kind in PAGES:
+            break
+    return ""
 
 
 def _distances(
@@ -106,14 +124,23 @@ def _distances(
 
 
 def _similarities(
-    view: View, chunks: Collection[str], vector: bytes | None, model: str | None
+    view: View,
+    chunks: Collection[str],
+    headings: Mapping[str, str],
+    vector: bytes | None,
+    model: str | None,
 ) -> dict[str, int]:
+    """Compare chunks with the query; what stands under a heading is as similar as that."""
     if vector is None:
         return {}
     query = np.frombuffer(vector, np.int8).astype(np.int64)
-    return {
+    similar = {
         name: embed.similarity(model, int(np.frombuffer(stored, np.int8) @ query), len(vector))
-        for name, stored in view.vectors(sorted(chunks)).items()
+        for name, stored in view.vectors(sorted({*chunks, *headings.values()})).items()
+    }
+    return {
+        name: max(similar.get(name, 0), similar.get(headings.get(name, ""), 0))
+        for name in sorted({*chunks} & {*similar, *headings})
     }
 
 

@@ -37,6 +37,7 @@ from quire.retrieval import (
     MAX_LEADS,
     RULES,
     SEMANTIC,
+    TEXT_COLLECTORS,
     TIMED_COLLECTORS,
     Collected,
     Query,
@@ -118,6 +119,10 @@ def retrieve(
         for part, answer in zip(parts, collected, strict=True)
     ]
     collected = [sections.drop_answered(answer) for answer in collected]
+    headings: dict[str, str] = {}
+    if recipe.rank.weights:
+        collected, headings = _follow_headings(view, collected, chunks)
+        chunks = _chunks(view, collected)
     hits, section_names = sections.merge(parts, collected)
     hit_ids = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
     chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
@@ -139,6 +144,7 @@ def retrieve(
         chunks,
         records,
         intents=parsed.intents,
+        headings=headings,
         vector=compared.get(parsed.text),
         model=coverage.model,
         as_of=as_of,
@@ -307,6 +313,25 @@ def resolve_names(view: View, request: Request) -> tuple[Request, list[str]]:
 def _chunks(view: View, collected: Sequence[Collected]) -> dict[str, Chunk]:
     ids = {hit.id for answer in collected for hits in answer.hits.values() for hit in hits.hits}
     return {chunk.id: chunk for chunk in view.chunks(sorted(ids))}
+
+
+def _follow_headings(
+    view: View, collected: Sequence[Collected], chunks: Mapping[str, Chunk]
+) -> tuple[list[Collected], dict[str, str]]:
+    """Replace the headings that a text search found by what stands under them.
+
+    Returns the headings as well, by the chunks that they led to.
+    """
+    led: dict[str, str] = {}
+    followed = []
+    for answer in collected:
+        hits = dict(answer.hits)
+        for name in TEXT_COLLECTORS & hits.keys():
+            found, more = retrieval.follow_headings(view, hits[name], chunks)
+            hits[name] = found
+            led |= more
+        followed.append(replace(answer, hits=hits))
+    return followed, led
 
 
 def _drop_dissimilar(collected: Collected, recipe: Recipe, model: str | None) -> Collected:

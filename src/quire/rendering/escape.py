@@ -294,15 +294,8 @@ def escape_cut(text: str, whole: str, escape: Callable[[str], str]) -> str:
 NO_CONTENT = "_No relevant content found._"
 ROLES = ("user", "assistant", "system", "developer", "tool", "human", "ai")
 """Who speaks in a conversation, whoever takes part in this one."""
-_BLOCK_TYPES = (
-    "page|paragraph|heading|todo|kanban_card|db|db_row|list|quote|code|image|table|callout|divider"
-    "|embed|bookmark|comment|equation|file|toggle|document|conversation|commit|memory|experience"
-    "|value"
-)
 _escape_template = _frames(
     r">[ \t]*\*\*Missing\*\*",
-    rf"\[[^{LINE_ENDS}]*\] \[[^\]{LINE_ENDS}]*\]{_BLANK}{_END}",
-    rf"\[(?:{_BLOCK_TYPES})(?:\.\w{{1,40}})?(?:, [^\]{LINE_ENDS}]*)?\]{_BLANK}{_END}",
     r"User Query:",
     rf"{re.escape(NO_CONTENT)}{_BLANK}{_END}",
 )
@@ -323,6 +316,15 @@ def escape_message(text: str, speakers: Iterable[str]) -> str:
 def _speakers(speakers: frozenset[str]) -> Callable[[str], str]:
     names = "|".join(sorted(map(re.escape, {*ROLES, *speakers} - {""})))
     return _frames(rf"(?:{names}):", nested=False)
+
+
+def escape_title(name: str) -> str:
+    """Escape the name of a page or heading: it is one name, and says nothing of an author."""
+    marks = [match.start(1) for match in _TITLE_MARKS.finditer(name)]
+    return escape_name(name, extra=marks)
+
+
+_TITLE_MARKS = re.compile(r"(?<=\s)([>\[])(?=\s|by )")
 
 
 # --- a situation ---------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from quire.core.types import BLOCK_PREFIX, Frame, Passage, Piece, RenderSpec
+from quire.core.types import BLOCK_PREFIX, Candidate, Frame, Passage, Piece, RenderSpec
+from quire.core.types.blocks import PAGES
 from quire.rendering.escape import (
     NO_CONTENT,
     escape_author,
@@ -18,13 +19,23 @@ from quire.rendering.escape import (
     escape_name,
     escape_paragraph,
     escape_place,
+    escape_title,
     fence,
 )
 from quire.rendering.page import section_name
 
 CONVERSATION = "Conversation"
 INSTRUCTIONS = "Instructions"
-CODE = "code"
+CODE, HEADING, ROW = "code", "heading", "db_row"
+PATH = " > "
+"""Separates a page from a heading on it."""
+BLANK = "\n\n"
+UNTITLED = "(untitled)"
+"""Stands above blocks whose page has no title, or one that the viewer may not read."""
+FOCUS = "(focus)"
+"""Marks what the user is viewing."""
+MAX_SIGNAL = 1000
+"""The structural signal of the focus: it has no distance from itself."""
 OVERDUE = "overdue"
 """The signal of a task that is past its due date."""
 
@@ -38,10 +49,8 @@ def render_template(passages: Sequence[Passage], spec: RenderSpec, frame: Frame)
     if frame.system:
         parts.append(f"### {INSTRUCTIONS}\n{escape_block(frame.system)}")
     for section in frame.sections:
-        items = [
-            _block_text(passage) for passage in passages if section_name(passage) == section.name
-        ]
-        parts.append(f"### {escape_line(section.title)}\n" + ("\n\n".join(items) or NO_CONTENT))
+        own = [passage for passage in passages if section_name(passage) == section.name]
+        parts.append(f"### {escape_line(section.title)}\n" + (_render_blocks(own) or NO_CONTENT))
     if frame.history:
         speakers = {speaker for speaker, _ in frame.history}
         messages = "\n\n".join(
@@ -54,17 +63,20 @@ def render_template(passages: Sequence[Passage], spec: RenderSpec, frame: Frame)
 
 
 def block_heading(piece: Piece) -> str:
-    """Return the line above a block: its page and its type, and its author if that is another."""
+    """Return the title above blocks: their page and heading, and their author if another."""
     candidate = piece.candidate
-    kind = escape_line(candidate.chunk.kind.removeprefix(BLOCK_PREFIX))
-    place = [escape_name(crumb, "[]") for crumb in candidate.crumbs[-1:]]
-    if not candidate.chunk.kind.startswith(BLOCK_PREFIX):
-        place = [escape_place(candidate.chunk.path, candidate.chunk.lines[0], "[]")]
-    elif OVERDUE in candidate.signals:
-        kind += ", overdue"
-    if candidate.author:
-        kind += f", by {escape_author(candidate.author)}"
-    return "".join(f"[{name}] " for name in place) + f"[{kind}]\n"
+    chunk, kind = candidate.chunk, _block_type(candidate)
+    if not kind:
+        names = [escape_place(chunk.path, chunk.lines[0])]
+    elif kind in PAGES:
+        pages = candidate.crumbs[-1:] if kind == ROW else ()
+        names = [escape_title(name) for name in (*pages, _title(candidate))]
+    else:
+        own = _title(candidate) if kind == HEADING else candidate.heading
+        pages = candidate.crumbs[-1:]
+        names = [escape_title(name) for name in (*pages, own if (own,) != pages else "") if name]
+    author = f" [by {escape_author(candidate.author)}]" if candidate.author else ""
+    return f"#### {PATH.join(filter(None, names)) or UNTITLED}{author}\n"
 
 
 def message_text(speaker: str, text: str, speakers: Iterable[str] = ()) -> str:
@@ -73,10 +85,43 @@ def message_text(speaker: str, text: str, speakers: Iterable[str] = ()) -> str:
     return f"{escape_name(speaker, extra=colons)}: {escape_message(text, speakers)}"
 
 
+def _render_blocks(passages: Sequence[Passage]) -> str:
+    """Render blocks under the titles of their pages, each title once."""
+    titles: dict[str, list[str]] = {}
+    for passage in passages:
+        texts = titles.setdefault(block_heading(passage.first), [])
+        text = _block_text(passage)
+        if text:
+            texts.append(text)
+    return "\n\n".join(
+        f"{title}{BLANK.join(texts)}".rstrip("\n") for title, texts in titles.items()
+    )
+
+
 def _block_text(passage: Passage) -> str:
-    kind = passage.first.candidate.chunk.kind.removeprefix(BLOCK_PREFIX)
+    """Return what is shown of a block below its title, which a page and a heading are."""
+    candidate = passage.first.candidate
     text = "\n".join(run.text.strip("\n") for run in passage.runs)
+    kind = _block_type(candidate)
     if kind == CODE:
         ticks = fence(text)
-        return f"{block_heading(passage.first)}{ticks}\n{text}\n{ticks}"
-    return block_heading(passage.first) + escape_block(text)
+        return f"{ticks}\n{text}\n{ticks}"
+    if kind == HEADING:
+        return ""
+    focus = candidate.signals.get("structural") == MAX_SIGNAL
+    if kind in PAGES:
+        rest = text.partition("\n")[2]
+        text = f"{FOCUS}\n{rest}".strip("\n") if focus else rest
+        focus = False
+    late = " (overdue)" if OVERDUE in candidate.signals else ""
+    return escape_block(text) + late + (f" {FOCUS}" if focus else "")
+
+
+def _block_type(candidate: Candidate) -> str:
+    """Return the type of a block; empty: it is a part of something else."""
+    kind = candidate.chunk.kind
+    return kind.removeprefix(BLOCK_PREFIX) if kind.startswith(BLOCK_PREFIX) else ""
+
+
+def _title(candidate: Candidate) -> str:
+    return candidate.chunk.text.partition("\n")[0].strip()

@@ -14,7 +14,7 @@ from quire.retrieval.collectors import (
     failed,
 )
 from quire.retrieval.concurrent import Task, run_all
-from quire.retrieval.hierarchy import ancestors, distance
+from quire.retrieval.hierarchy import ancestors, distance, follow_headings
 from quire.retrieval.linked import MAX_LEADS
 from quire.retrieval.query import Query, TaskQuery
 from quire.retrieval.tasks import PARTIAL_SCORE, TASKS, name_words
@@ -39,6 +39,7 @@ __all__ = [
     "collect",
     "distance",
     "failed",
+    "follow_headings",
     "name_words",
     "run_all",
 ]

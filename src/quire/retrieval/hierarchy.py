@@ -6,14 +6,17 @@ for them: a chain of parents ends there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quire.core.globs import Globs
 from quire.core.protocols import View
-from quire.core.types import Filter, Hit, Hits, Record
+from quire.core.types import BLOCK_PREFIX, Chunk, Filter, Hit, Hits, Record
 
 MAX_LEVELS = 64
 """No chain of parents is followed further."""
+HEADING = f"{BLOCK_PREFIX}heading"
+MAX_UNDER_HEADING = 3
+"""How many blocks a heading leads to."""
 
 
 def ancestors(
@@ -98,3 +101,33 @@ def _is_in_period(view: View, record_id: str, where: Filter) -> bool:
         (where.since is None or at >= where.since) and (where.until is None or at <= where.until)
         for at in times
     )
+
+
+def follow_headings(
+    view: View, hits: Hits, chunks: Mapping[str, Chunk]
+) -> tuple[Hits, dict[str, str]]:
+    """Replace headings by the first blocks under them: a heading alone answers nothing.
+
+    Returns the headings as well, by the chunks that they led to. A heading with nothing under it
+    stays.
+    """
+    found = {hit.id: hit for hit in hits.hits}
+    led: dict[str, str] = {}
+    for hit in hits.hits:
+        heading = chunks.get(hit.id)
+        if heading is None or heading.kind != HEADING:
+            continue
+        below = [
+            chunk
+            for child in view.children([heading.record_id])
+            if child.kind != HEADING
+            for chunk in view.chunks_of(child.id)
+        ][:MAX_UNDER_HEADING]
+        if below:
+            del found[hit.id]
+        for chunk in below:
+            led.setdefault(chunk.id, hit.id)
+            known = found.get(chunk.id)
+            if known is None or known.score < hit.score:
+                found[chunk.id] = Hit(chunk.id, hit.score, chunk.path, chunk.sequence, chunk.start)
+    return Hits(tuple(sorted(found.values(), key=lambda hit: hit.order)), hits.exact), led

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from quire.core.protocols import View
-from quire.core.types import Hits
+from quire.core.types import BLOCK_PREFIX, Hits
 from quire.retrieval import hierarchy
 from quire.retrieval.focus import CONTAINERS
 from quire.retrieval.query import Query
@@ -19,6 +19,10 @@ RELATION_SCORE, TARGET_SCORE, SOURCE_SCORE = 750, 700, 650
 RELATION = "relation"
 LINK_KINDS = (RELATION, "link", "mention", "embed", "supersedes")
 """The kinds of links that are followed."""
+TEXTS = tuple(f"{BLOCK_PREFIX}{name}" for name in ("paragraph", "quote", "callout", "list"))
+"""Kinds of blocks whose text says what a page is about."""
+MAX_BEFORE_TEXT = 5
+"""How many headings and the like may precede it."""
 DECAY = (4, 5)
 """The share of a score that is left one step further away."""
 
@@ -28,8 +32,25 @@ def collect_relations(view: View, query: Query, depth: int) -> Hits:
     if query.focus is None:
         return Hits(())
     limit = query.option(RELATIONS, "items")
-    scored = list(_scored(view, query, query.focus, limit))
-    return hierarchy.hits_of_records(view, scored[:limit], depth, query.where)
+    scored = list(_scored(view, query, query.focus, limit))[:limit]
+    return hierarchy.hits_of_records(view, _with_beginnings(view, scored), depth, query.where)
+
+
+def _with_beginnings(view: View, scored: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """Add the first text of each linked page: its title alone says little."""
+    pages = {
+        record.id
+        for record in view.records([name for name, _ in scored])
+        if record.kind in CONTAINERS
+    }
+    named = {name for name, _ in scored}
+    for name, score in scored:
+        yield name, score
+        if name in pages:
+            below = hierarchy.descendants(view, name, MAX_BEFORE_TEXT)
+            first = next((block for block in below if block.kind in TEXTS), None)
+            if first is not None and first.id not in named:
+                yield first.id, max(0, score - 1)
 
 
 def _scored(view: View, query: Query, focus: str, limit: int) -> Iterator[tuple[str, int]]:

@@ -62,6 +62,8 @@ class Candidate:
     """The record that it is a chunk of, likewise."""
     crumbs: tuple[str, ...] = ()
     """The titles of the pages that contain it, the outermost first, likewise."""
+    heading: str = ""
+    """The title of the heading that it stands under on its page, likewise."""
     place: tuple[tuple[int, str], ...] = ()
     """Its place in the hierarchy: position and id of each ancestor, then its own; likewise."""
     context: ActiveContext | None = None

@@ -625,7 +625,7 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
         ),
         (escape.escape_item, "a\x0c**Memory**: b", "a\x0c\\*\\*Memory**: b"),
         (escape.escape_item, "a\n*Category: b", "a\n\\*Category: b"),
-        (escape.escape_block, "a\n[Refund policy] [page]", "a\n\\[Refund policy] [page]"),
+        (escape.escape_block, "a\n#### Refund policy", "a\n\\#### Refund policy"),
         (escape.escape_block, "a\x1eUser Query: b", "a\x1e\\User Query: b"),
         (escape.escape_context, "a\n - Behavior Rules:", "a\n \\- Behavior Rules:"),
         (escape.escape_name, "a\u202eb.md", "a\\u202eb.md"),

@@ -126,7 +126,7 @@ def test_workspace_chat_query(workspace: Quire) -> None:
     assert found.index("guide-task") < found.index("done-task")
     assert "#### Launch plan\n" in payload.serialized
     assert "Due: 2026-05-01 (overdue)\n" in payload.serialized
-    assert payload.serialized.count("overdue]") == 1
+    assert payload.serialized.count("(overdue)") == 1
     assert "focus" not in [section.type for section in payload.sections]
 
 

@@ -103,7 +103,16 @@ def _look_up(
         records=records,
         outlines=view.outlines(record_ids) if needs_outlines(recipe) else {},
         features=compute_features(
-            view, request, recipe, chunks, records, intents=(), vector=None, model=None, as_of=as_of
+            view,
+            request,
+            recipe,
+            chunks,
+            records,
+            intents=(),
+            headings={},
+            vector=None,
+            model=None,
+            as_of=as_of,
         ),
         failed=recorded.failed,
         notes=(),

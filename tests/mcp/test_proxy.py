@@ -407,3 +407,26 @@ def test_what_cannot_be_run(tree: Tree, words: list[str], message: str) -> None:
     done = tree.run("mcp-proxy", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_a_line_that_is_too_long_to_look_into_passes(harbour: Tree, tmp_path: Path) -> None:
+    """Lines of any length pass both ways; the calls around them get their contexts."""
+    echo = tmp_path / "echo.py"
+    echo.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    message = json.loads(line)\n"
+        "    text = message['params']['arguments']['text']\n"
+        "    content = [{'type': 'text', 'text': text}]\n"
+        "    print(json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': {'content': content}}))\n"
+        "    sys.stdout.flush()\n"
+    )
+    with wired([*PROXY, *PATIENT, "--", sys.executable, str(echo)], harbour.root) as wire:
+        for number, length in enumerate((10, 20_000_000, 17_000_000, 10)):
+            text = "x" * length
+            content = wire.call("echo", number, text=text)["content"]
+            assert content[0] == {"type": "text", "text": text}
+            assert len(content) == (2 if length == 10 else 1)
+        code, said = wire.end()
+    assert code == 0
+    assert said.count("a line passes as it is: over 16777216 bytes") == 4

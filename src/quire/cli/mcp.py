@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -11,6 +12,9 @@ from quire.errors import MissingExtraError
 from quire.integrations.tool_context import DEFAULT_BUDGET
 
 TIMEOUT = 1000
+SESSION_TIMEOUT = 1800.0
+REQUEST_TIMEOUT = 30.0
+MAX_SESSIONS = 100
 
 
 @click.command("mcp")
@@ -19,17 +23,51 @@ TIMEOUT = 1000
     metavar="[HOST:]PORT",
     help="Serve streamable HTTP at this address (default host: 127.0.0.1; port 0: any free one).",
 )
+@click.option(
+    "--allow-host",
+    "allow_hosts",
+    multiple=True,
+    metavar="NAME[:PORT]",
+    help="Also answer HTTP requests for this host; repeatable.",
+)
+@click.option(
+    "--session-timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=SESSION_TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="End an HTTP session that is idle for this long.",
+)
+@click.option(
+    "--request-timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=REQUEST_TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="Close an HTTP connection whose request takes longer to arrive.",
+)
+@click.option(
+    "--max-sessions",
+    type=click.IntRange(1),
+    default=MAX_SESSIONS,
+    show_default=True,
+    help="Keep this many HTTP sessions; then the one idle for longest ends.",
+)
 @viewer_option
 @store_options
-def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str | None) -> None:
+def mcp(
+    *, http: str | None, viewer: str | None, store: str | None, space: str | None, **options: Any
+) -> None:
     """Serve the store over the Model Context Protocol.
 
     Uses standard input and output, or HTTP. All clients read as one viewer: over HTTP, everyone
-    who reaches the port reads as that viewer.
+    who reaches the port reads as that viewer. HTTP requests must name the server as localhost, by
+    the address at which they reach it, or by a name that you allow.
     """
     from quire.mcp.session import Session
 
     try:
+        from quire.mcp import http as http_server
         from quire.mcp import server
     except ImportError as error:
         raise MissingExtraError(
@@ -44,7 +82,7 @@ def mcp(*, http: str | None, viewer: str | None, store: str | None, space: str |
     if http is None:
         server.serve_stdio(session)
     else:
-        server.serve_http(session, http)
+        server.serve_http(session, http_server.HttpOptions(http, **options))
 
 
 @click.command("mcp-proxy", context_settings={"ignore_unknown_options": True})

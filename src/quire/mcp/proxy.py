@@ -27,6 +27,8 @@ GRACE = 5.0
 """Seconds for the other server to exit by itself once its client is gone."""
 POLL_INTERVAL = 0.1
 READ_SIZE = 1 << 16
+MAX_LINE = 16 * 1024 * 1024
+"""Bytes of a line that is looked into; longer ones pass in parts, as they come."""
 SIGNAL_EXIT_CODE = 128
 """A shell adds this to the number of the signal that ended a process."""
 
@@ -57,11 +59,12 @@ def _forward_requests(child: Child, lookup: ContextLookup) -> None:
     """Pass on the client's lines, and start to assemble contexts for the calls in them."""
     assert child.stdin is not None
     try:
-        for line in _read_lines(0):
-            for key in find_cancelled(line):
-                lookup.forget(key)
-            for call in find_calls(line):
-                lookup.start(call)
+        for line, whole in _read_lines(0):
+            if whole:
+                for key in find_cancelled(line):
+                    lookup.forget(key)
+                for call in find_calls(line):
+                    lookup.start(call)
             _write(child.stdin, line)
         child.stdin.close()
     except OSError:  # the other server no longer reads, and is about to exit
@@ -73,10 +76,10 @@ def _forward_responses(child: Child, lookup: ContextLookup, *, first: bool) -> N
     """Pass on the other server's lines, with contexts added to the results of calls."""
     assert child.stdout is not None
     out = FileIO(1, "wb", closefd=False)
-    for line in child.stdout:
+    for line, whole in _read_lines(child.stdout.fileno()):
         try:
             output = line
-            if lookup.has_open_calls:
+            if whole and lookup.has_open_calls:
                 output = add_items(line, lookup.item, lookup.forget, first=first)
         except (ValueError, RecursionError) as error:
             log.note(f"quire mcp-proxy: a line passes as it is: {error}")
@@ -88,18 +91,28 @@ def _forward_responses(child: Child, lookup: ContextLookup, *, first: bool) -> N
             return
 
 
-def _read_lines(handle: int) -> Iterator[bytes]:
-    """Yield the lines of a stream as they come, without the lock of a buffered stream."""
+def _read_lines(handle: int) -> Iterator[tuple[bytes, bool]]:
+    """Yield the lines of a stream as they come, without the lock of a buffered stream.
+
+    A line is whole, or a part of one that is too long to be kept and looked into.
+    """
     buffer = bytearray()
+    whole = True
     while block := os.read(handle, READ_SIZE):
         start = len(buffer)
         buffer += block
         while (end := buffer.find(b"\n", start)) >= 0:
-            yield bytes(buffer[: end + 1])
+            yield bytes(buffer[: end + 1]), whole
             del buffer[: end + 1]
-            start = 0
+            start, whole = 0, True
+        if len(buffer) > MAX_LINE or not whole:
+            if whole:
+                log.note(f"quire mcp-proxy: a line passes as it is: over {MAX_LINE} bytes")
+            yield bytes(buffer), False
+            buffer.clear()
+            whole = False
     if buffer:
-        yield bytes(buffer)
+        yield bytes(buffer), whole
 
 
 def _write(stream: IO[bytes] | FileIO, line: bytes) -> None:

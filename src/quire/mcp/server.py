@@ -11,9 +11,9 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
 import anyio
 import anyio.from_thread
@@ -21,13 +21,28 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from quire import __version__
 from quire.errors import InputError, QuireError, unknown
 from quire.llm import callback
 from quire.mcp import log, prompts, resources, schemas
+from quire.mcp.http import (
+    LOOPBACK,
+    MAX_BODY,
+    MAX_CONNECTIONS,
+    SESSION_HEADER,
+    Guard,
+    HttpOptions,
+    Names,
+    make_protocol,
+    parse_address,
+)
 from quire.mcp.limits import compact_json, fit
+from quire.mcp.lines import Lines, take_standard_input
 from quire.mcp.resources import Resource, ResourceText
 from quire.mcp.sampling import AnswerNeededError, CallClient, Request
 from quire.mcp.session import Session
@@ -37,9 +52,6 @@ from quire.mcp.tools import BY_NAME, TOOLS
 Result = TypeVar("Result")
 
 PATH = "/mcp"
-SESSION_HEADER = "mcp-session-id"
-MAX_PORT = 65535
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRACE = 2
 """Seconds for open HTTP connections when the server is stopped."""
 INSTRUCTIONS = (
@@ -184,36 +196,67 @@ class QuireServer:
 def serve_stdio(session: Session) -> None:
     """Serve one client over standard input and output, until it closes them."""
     server = QuireServer(session)
+    started = threading.Event()
+    answer: list[Callable[[types.JSONRPCError], Coroutine[Any, Any, None]]] = []
 
     async def run() -> None:
+        # Of a file, the transport needs nothing but `readline`.
+        lines = anyio.AsyncFile(cast("IO[str]", Lines(take_standard_input(), refuse)))
         # Standard output carries the protocol alone: other prints go to standard error.
-        async with stdio_server() as (read, write):
+        async with stdio_server(stdin=lines) as (read, write):
+
+            async def send(message: types.JSONRPCError) -> None:
+                await write.send(SessionMessage(message))
+
+            answer.append(send)
+            started.set()
             options = server.server.create_initialization_options()
             await server.server.run(read, write, options)
+
+    def refuse(request_id: int | str | None, problem: str) -> None:
+        started.wait()
+        log.note(f"quire mcp: {problem}")
+        error = types.ErrorData(code=types.INVALID_REQUEST, message=problem)
+        message = types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
+        anyio.from_thread.run(answer[0], message)
 
     anyio.run(run)
     server.close()
 
 
-def serve_http(session: Session, address: str) -> None:
+def serve_http(session: Session, options: HttpOptions) -> None:
     """Serve clients over streamable HTTP, until interrupted."""
     import uvicorn
 
-    host, port = _parse_address(address)
+    host, port = parse_address(options.address)
+    names = Names(host, options.allow_hosts)
     server = QuireServer(session)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
     except OSError as error:
         raise InputError(
-            f"cannot listen on {address}: {error}",
+            f"cannot listen on {options.address}: {error}",
             field="http",
-            value=address,
+            value=options.address,
             hint="name another HOST:PORT",
         ) from error
-    app = server.server.streamable_http_app(streamable_http_path=PATH, host=host)
+    app = server.server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=MAX_BODY,
+        session_idle_timeout=options.session_timeout,
+        max_sessions=options.max_sessions,
+        # The guard checks names, whatever the address.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
     settings = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE
+        Guard(app, names, options.max_sessions, HANDSHAKE_PROTOCOL_VERSIONS),
+        http=make_protocol(options.request_timeout),
+        ws="none",
+        limit_concurrency=MAX_CONNECTIONS,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
     )
     if host not in LOOPBACK:
         log.note(f"note: everyone who reaches {host} reads and writes as this server's viewer")
@@ -224,18 +267,6 @@ def serve_http(session: Session, address: str) -> None:
     finally:
         listener.close()
         server.close()
-
-
-def _parse_address(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    if not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > MAX_PORT:
-        raise InputError(
-            f"{address!r} is not an address",
-            field="http",
-            value=address,
-            hint="write PORT, or HOST:PORT as in 127.0.0.1:8000",
-        )
-    return host.strip("[]") or LOOPBACK[0], int(port)
 
 
 # --- in the types of the protocol --------------------------------------------------------------

@@ -629,7 +629,7 @@ LABELS = (
 )
 CONTEXT_FRAMES = (
     rf"{BULLET}[ \t]+(?:{LABELS}):|>[ \t]*\*\*Missing\*\*"
-    r"|\*\*(?:Memory|Experience|Value|Commit)\*\*[: ]"
+    r"|\*\*(?:Memory|Experience|Value|Commit)\*\*[: ]|\*\(truncated"
 )
 
 
@@ -720,7 +720,8 @@ def _read_context(name: str, text: str) -> ReadContext:
 
 def _split_labels(text: str) -> tuple[str, str, str]:
     """Split a context at the first empty line: labels before it, prose behind it."""
-    return text.partition("\n\n")
+    head, blank, prose = f"\n{text}".partition("\n\n")
+    return head.removeprefix("\n"), blank, prose
 
 
 def read_rule(text: str) -> str:

@@ -508,7 +508,7 @@ def test_contexts_of_a_situation(
     situation = json.dumps({"tool": value, "time": "now"})
     page = page_of(candidates, spec, Frame(sections, situation=situation, warnings=(value,)), None)
     read = readers.read_situation(page)
-    assert json.loads(read.situation) == {"tool": value}
+    assert json.loads(read.situation) == ({"tool": value} if value else {})
     assert not readers.HIDDEN.search(read.situation.replace("\n", ""))
     assert len(read.warnings) == 1
     assert read.metadata == [f"- Contexts Loaded: {len(files)}"]
@@ -516,15 +516,13 @@ def test_contexts_of_a_situation(
     assert len(read.contexts) == len(files)
     for one, file in zip(read.contexts, files, strict=True):
         assert one.name == shown(file.name)
-        assert one.values["Business Goal"] == (normal(file.business_goal.strip()) or "N/A")
-        assert one.values["Intent Type"] == (normal(file.intent_type.strip()) or "N/A")
+        assert one.values.get("Business Goal", "") == normal(file.business_goal.strip())
+        assert one.values.get("Intent Type", "") == normal(file.intent_type.strip())
         assert ("Adaptations" in one.values) == bool(rule)
-        assert one.text == normal(file.text)
+        assert one.text == normal(without_title(file))
         assert len(one.rules) == len(file.behavior_rules)
         for text, told in zip(one.rules, file.behavior_rules, strict=True):
-            trigger, action = (
-                normal(part.strip()) or "N/A" for part in (told.trigger, told.action)
-            )
+            trigger, action = (normal(part.strip()) for part in (told.trigger, told.action))
             # Where the trigger ends is seen from the file, not from the page.
             parts = [
                 (readers.read_rule(text[:at]), readers.read_rule(text[at + 2 :]))
@@ -532,6 +530,13 @@ def test_contexts_of_a_situation(
                 if text.startswith(": ", at)
             ]
             assert (trigger, action) in parts
+
+
+def without_title(file: ContextFile) -> str:
+    """Return the prose of a context without a first heading that repeats its name."""
+    first, _, rest = file.text.partition("\n")
+    title = re.fullmatch(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*", first)
+    return rest.strip() if title is not None and title[1] == file.name else file.text
 
 
 # --- the code map --------------------------------------------------------------------------------

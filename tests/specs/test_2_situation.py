@@ -151,13 +151,97 @@ def test_token_counting_and_optimisation(tmp_path: Path) -> None:
 
 def test_essentials_are_kept_when_the_whole_does_not_fit(tmp_path: Path) -> None:
     with open_shop(tmp_path) as shop:
+        prose = "Round half to even. " * 40
+        (tmp_path / "guides" / "money.context.md").write_text(f"{MONEY}\n{prose}\n")
+        shop.index()
         whole = shop.rules.situate(REFUND, "pay/refund.py")
-        less = shop.rules.situate(REFUND, "pay/refund.py", budget=whole.tokens - 5)
-    assert "Round half to even" in whole.text
-    assert "Round half to even" not in less.text
-    assert "### Money (guide)\n- Business Goal: N/A\n- Intent Type: N/A" in less.text
-    reasons = [decision.reason for decision in less.decisions if "money" in decision.path]
-    assert "signature and summary" in reasons[0]
+        by_rules = shop.rules.situate(REFUND, "pay/refund.py", budget=200)
+        named = shop.rules.situate(REFUND, "pay/refund.py", budget=180)
+    assert prose.strip() in whole.text
+    assert "  - on refund: log it in the ledger\n" in by_rules.text
+    assert prose.strip() not in by_rules.text
+    assert by_rules.notes[-1] == (
+        "shortened for lack of room: guides/money.context.md; raise `budget`"
+    )
+    assert (
+        "brought in by money\n\n*(truncated, 0 of 1 rules, guides/money.context.md)*" in named.text
+    )
+    assert "log it in the ledger" not in named.text
+    reasons = [decision.reason for decision in named.decisions if "money" in decision.path]
+    assert reasons == ["only named: all of it are 248 tokens"]
+
+
+GUIDE = """\
+metadata: {{name: {name}, type: guide}}
+behavior_rules:
+{rules}
+text: |
+  {opening}
+
+  {prose}
+"""
+
+
+def write_guide(folder: Path, name: str, *, rules: int, prose: str) -> None:
+    """Write a guide with an opening that all guides share, longer than a chunk."""
+    lines = "\n".join(f"  - {{trigger: {name} {at}, action: do {at}}}" for at in range(rules))
+    opening = "\n  ".join(f"These guides are for all of us, sentence {at}." for at in range(400))
+    text = GUIDE.format(name=name, rules=lines, opening=opening, prose=prose)
+    (folder / "guides" / f"{name}.context.yaml").write_text(text)
+
+
+def open_guides(folder: Path, **guides: tuple[int, str]) -> quire.Quire:
+    """Open a project whose root injects some guides, each with some rules and some prose."""
+    shop = open_shop(folder)
+    for name, (rules, prose) in guides.items():
+        write_guide(folder, name, rules=rules, prose=prose)
+    inject = ", ".join(f"guides/{name}" for name in guides)
+    (folder / "shop.context.yaml").write_text(
+        f"injection_rules: [{{name: always, inject: [{inject}]}}]\n"
+    )
+    shop.index()
+    return shop
+
+
+def test_guides_with_the_same_opening_are_two(tmp_path: Path) -> None:
+    with open_shop(tmp_path) as shop:
+        opening = "\n\n".join(f"Sentence {at} stands in both of them." for at in range(200))
+        for name in ("one", "two"):
+            (tmp_path / "guides" / f"{name}.md").write_text(
+                f"# Guide\n\n{opening}\n\nUse {name}.\n"
+            )
+        (tmp_path / "shop.context.yaml").write_text(
+            "injection_rules: [{name: always, inject: [guides/one.md, guides/two.md]}]\n"
+        )
+        shop.index()
+        context = shop.rules.situate(REFUND)
+    assert "Use one." in context.text
+    assert "Use two." in context.text
+
+
+def test_a_guide_is_shortened_before_it_is_dropped(tmp_path: Path) -> None:
+    with open_guides(tmp_path, wide=(3, "Wide is last."), deep=(40, "Deep is last.")) as shop:
+        context = shop.rules.situate(REFUND, budget=1500)
+        few = shop.rules.situate(REFUND, budget=400)
+        for page in (context, few):
+            assert shop.verify(page.receipt, page.text).problems == ()
+            assert shop.replay(page.receipt)[1] == []
+    # All rules come before any prose, and what is left is shared.
+    assert context.text.count(": do ") == 43
+    assert context.text.count("These guides are for all of us, sentence 3.") == 2
+    assert context.text.count("...\n\n*(truncated, guides/") == 2
+    assert "is last." not in context.text
+    assert context.truncated
+    assert context.notes[-1] == (
+        "shortened for lack of room: guides/deep.context.yaml, guides/wide.context.yaml; "
+        "raise `budget`"
+    )
+    # Then rules are cut, the last ones first, and their number is said.
+    assert few.tokens <= 400
+    shown = few.text.count("  - deep ")
+    assert 0 < shown < 40
+    assert f"*(truncated, {shown} of 40 rules, guides/deep.context.yaml)*" in few.text
+    assert few.text.count("  - wide ") == 3
 
 
 def test_formatting(tmp_path: Path) -> None:

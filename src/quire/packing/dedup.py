@@ -55,7 +55,7 @@ def dedup(
     alike and still be two.
     """
     permille = round(threshold * 1000)
-    runs = _Runs([candidate.chunk.text for candidate in candidates])
+    runs = _Runs([candidate.content for candidate in candidates])
     suspects = set(np.flatnonzero(runs.shared * 1000 > permille * runs.sizes).tolist())
     with_text: dict[str, list[int]] = {}
     records = np.array([candidate.chunk.record_id for candidate in candidates])
@@ -63,7 +63,7 @@ def dedup(
     kept: list[Candidate] = []
     dropped: list[Duplicate] = []
     for index, candidate in enumerate(candidates):
-        same = with_text.setdefault(candidate.chunk.text, [])
+        same = with_text.setdefault(candidate.content, [])
         better = [(other, 100) for other in same[:MAX_OF]]
         if index in suspects and not any(is_kept[other] for other, _ in better):
             shared = runs.shared_with(index)

@@ -66,7 +66,7 @@ class _Token:
 def may_replace(candidate: Candidate, better: Candidate) -> bool:
     """Tell whether a better candidate says all that a candidate says, and nothing against it."""
     code = candidate.chunk.kind == better.chunk.kind == "code"
-    return says_all(better.chunk.text, candidate.chunk.text, code=code)
+    return says_all(better.content, candidate.content, code=code)
 
 
 def says_all(text: str, part: str, *, code: bool = False) -> bool:

@@ -42,7 +42,7 @@ def dedup_near(
     Chunks of one record are not compared: two functions of a file may be alike and still be two.
     """
     permille = round(threshold * 1000)
-    bags = _bags_of_words([candidate.chunk.text for candidate in candidates])
+    bags = _bags_of_words([candidate.content for candidate in candidates])
     # Only items with the same decisive words can be near duplicates: most have no counterpart.
     groups = Counter(bag.decisive for bag in bags)
     frequency = Counter(chain.from_iterable(bag.words for bag in bags if groups[bag.decisive] > 1))

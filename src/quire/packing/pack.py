@@ -184,6 +184,13 @@ def variants(piece: Piece) -> tuple[Piece, ...]:
     return (piece, *piece.variants)
 
 
+def rules_first(piece: Piece) -> Piece:
+    """Return a context without its prose: the rules of all contexts come before any prose."""
+    if piece.candidate.context is None or not piece.variants:
+        return piece
+    return replace(piece.variants[0], variants=piece.variants[1:])
+
+
 def limit_per_document(pieces: Sequence[Piece], limit: int) -> tuple[list[Piece], list[Piece]]:
     """Split pieces into the best few of each document and the rest; 0: no limit."""
     if not limit:

@@ -12,6 +12,9 @@ A piece that does not fit is tried at its lower levels of detail, and gets the d
 is room in the end. A soft budget adds pieces in the order of preference until it is reached: the
 last piece may exceed it.
 
+Contexts are chosen by their rules first. What is left is then shared out, in proportion to their
+priority, to show more of them; those that would not fit in full are cut (`deepen`).
+
 A piece that others cover is passed over. One that is added takes the place of those it covers.
 """
 
@@ -21,13 +24,22 @@ from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from quire.core.types import Chunk, Piece
-from quire.packing.pack import Covered, HeadingCost, never_covered, variants, without_covered
+from quire.core.types import CUT, Chunk, Piece
+from quire.packing.pack import (
+    Covered,
+    HeadingCost,
+    never_covered,
+    rules_first,
+    variants,
+    without_covered,
+)
 
 SLACK = 16
 """A piece may cost so many tokens less inside the whole than alone."""
 HEADING_SLACK = 8
 """The same for a heading."""
+MAX_WEIGHT = 1_000_000
+"""Needs are compared in millionths of a token for each point of priority."""
 MAX_TRIES = 12
 """Number of cuts that are measured before the best one is taken."""
 
@@ -49,10 +61,12 @@ def refine(
     cut: Cut,
     heading_cost: HeadingCost,
     covered: Covered = never_covered,
+    shorten: Cut | None = None,
 ) -> tuple[list[Piece], list[Piece]]:
     """Return the pieces that fit and the rest, both in the order of preference.
 
     `preferred` holds all pieces in full, `chosen` the chosen ones at their level of detail.
+    `shorten` cuts a context, whatever the overflow.
     """
     chosen_by_id = {piece.candidate.chunk.id: piece for piece in chosen}
     places = {piece.candidate.chunk.id: place for place, piece in enumerate(preferred)}
@@ -71,12 +85,17 @@ def refine(
         selection.reach()
         return selection.chosen, selection.rest
     selection.trim()
+    if shorten is not None:
+        selection.add_contexts()
+        selection.deepen(shorten)
     if overflow == "skip":
         selection.fill()
     else:
         selection.extend()
         if overflow == "cut":
             selection.cut_next(cut)
+    if shorten is not None:
+        selection.deepen(shorten)
     return selection.chosen, selection.rest
 
 
@@ -161,9 +180,55 @@ class _Selection:
         if best is not None:
             self._add(*self._with_piece(best))
 
+    def add_contexts(self) -> None:
+        """Add the contexts that fit by their rules, or by less."""
+        self._remember(self.chosen)
+        for piece in [piece for piece in self.rest if piece.candidate.context is not None]:
+            for variant in variants(rules_first(piece)):
+                chosen, used = self._with_piece(variant)
+                if used <= self.available:
+                    self._add(chosen, used)
+                    break
+
+    def deepen(self, shorten: Cut) -> None:
+        """Show more of the contexts that are not shown in full, each by its share of the room.
+
+        Those that need least for their share come first: what they leave goes to the others.
+        """
+        weights = {
+            piece.candidate.chunk.id: max(1, piece.candidate.context.priority)
+            for piece in self.chosen
+            if piece.candidate.context is not None and not piece.is_full
+        }
+        waiting = [piece for piece in self.chosen if piece.candidate.chunk.id in weights]
+
+        def need(piece: Piece) -> tuple[int, int]:
+            missing = self.pieces[self._place(piece)].tokens - piece.tokens
+            return missing * MAX_WEIGHT // weights[piece.candidate.chunk.id], self._place(piece)
+
+        for piece in sorted(waiting, key=need):
+            left = sum(weights.values())
+            weight = weights.pop(piece.candidate.chunk.id)
+            self._show_more(piece, (self.available - self.used) * weight // left, shorten)
+
+    def _show_more(self, shown: Piece, room: int, shorten: Cut) -> None:
+        """Show a piece in full, or cut, if that takes no more than some further tokens."""
+        others = [piece for piece in self.chosen if piece is not shown]
+        whole = self.pieces[self._place(shown)]
+        limit = shown.tokens + room
+        for _ in range(MAX_TRIES):
+            part = whole if whole.tokens <= limit else shorten(whole, limit)
+            if part is None or part.tokens <= shown.tokens:
+                return
+            chosen, used = self._with_piece(part, others)
+            if used <= self.available:
+                self.chosen, self.used = chosen, used
+                return
+            limit = min(limit, part.tokens) - (used - self.available)
+
     def _restore_detail(self) -> None:
         """Show pieces of little detail with more of it, where there is room."""
-        for shown in [piece for piece in self.chosen if piece.is_described]:
+        for shown in [piece for piece in self.chosen if piece.is_described and piece.level != CUT]:
             for fuller in variants(self.pieces[self._place(shown)]):
                 if fuller is shown or fuller.level == shown.level:
                     break

@@ -6,6 +6,7 @@ a whole selection as it will be rendered, and for a piece that is cut to the roo
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -240,7 +241,42 @@ def _shorten_item(draft: Draft, piece: Piece, room: int) -> Piece:
     return Piece(candidate, counter.count(text), text, level=level, group=piece.group)
 
 
+def make_context_cutter(draft: Draft) -> Callable[[Piece, int], Piece | None] | None:
+    """Return a function that cuts a context; None if the recipe shows no contexts as such."""
+    form = rendering.get_format(draft.recipe.render)
+    return make_cutter(draft) if draft.contexts and form.shortener is not None else None
+
+
+def _cut_context(draft: Draft, piece: Piece, room: int) -> Piece | None:
+    """Keep as many rules of a context as fit; if all do, as much of its prose as fits."""
+    active, counter = piece.candidate.context, draft.counter
+    assert active is not None, "only contexts are cut this way"
+    rules = len(active.context.behavior_rules)
+    text = rendering.shortened_context(active, rules, "")
+    if counter.count(text) > room:
+        texts = partial(rendering.shortened_context, active, text="")
+        fitting = bisect_right(range(rules), room, key=lambda count: counter.count(texts(count)))
+        text = texts(fitting - 1) if fitting else ""
+        if counter.count(text) > room:  # counts grow only nearly with the text
+            return None
+    else:
+        body = rendering.context_prose(active.context)
+        limit = room - counter.count(text)
+        while limit > 0:
+            part = _shorten(draft, body, limit)
+            longer = rendering.shortened_context(active, rules, part) if part else text
+            excess = counter.count(longer) - room
+            if excess <= 0:
+                text = longer
+                break
+            limit -= excess
+    cost = counter.count(text)
+    return packing.with_cut_text(piece, text, cost) if text and cost < piece.tokens else None
+
+
 def _cut_item(draft: Draft, piece: Piece, room: int) -> Piece | None:
+    if piece.candidate.context is not None:
+        return _cut_context(draft, piece, room)
     shorter = _shorten_item(draft, piece, room)
     fits = shorter.tokens <= room and shorter.tokens < piece.tokens
     return _at_level(shorter, CUT) if fits else None
@@ -274,7 +310,7 @@ def _at_level(piece: Piece, level: str) -> Piece:
 def item_body(draft: Draft, candidate: Candidate) -> str:
     """Return the part of a candidate that is cut when it is too long."""
     form = rendering.get_format(draft.recipe.render)
-    if form.shortener is None:
+    if form.shortener is None or candidate.context is not None:
         return rendering.item_text(candidate, draft.recipe.render)
     bodies = [""]
 

@@ -83,10 +83,12 @@ class _Finder:
         """Return the reason that names the piece which shows a repeat; None if there is none."""
         own = repeat.candidate.chunk.id
         by_id = {candidate.chunk.id: reason for candidate, reason in repeat.better}
-        by_text = {candidate.chunk.text: reason for candidate, reason in repeat.better}
+        by_text = {candidate.content: reason for candidate, reason in repeat.better}
         for piece in chosen:
             chunk = piece.candidate.chunk
-            reason = by_id.get(chunk.id) or (by_text.get(chunk.text) if repeat.same_text else None)
+            reason = by_id.get(chunk.id) or (
+                by_text.get(piece.candidate.content) if repeat.same_text else None
+            )
             if reason is not None and chunk.id != own and self._is_shown(repeat, piece):
                 return reason.format(place_of(chunk), chunk.id)
         return None

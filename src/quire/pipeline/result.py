@@ -16,6 +16,7 @@ def make_context(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) 
     sources = tuple(map(make_source, pieces))
     all_notes = [*notes, *draft.notes]
     all_notes += _missing_notes(draft, {source.record_id for source in sources})
+    all_notes += _context_notes(draft)
     if draft.counter.note:
         all_notes.append(draft.counter.note)
     if draft.gap:
@@ -45,6 +46,17 @@ def _missing_notes(draft: Draft, shown: Collection[str]) -> list[str]:
         for name in missing
         if name not in shown
     ]
+
+
+def _context_notes(draft: Draft) -> list[str]:
+    """Name the contexts that are not shown in full."""
+    shortened = [piece for piece in draft.pieces if not piece.is_full]
+    notes = []
+    for what, pieces in (("shortened", shortened), ("left out", draft.left_out)):
+        paths = [piece.candidate.path for piece in pieces if piece.candidate.context is not None]
+        if paths:
+            notes.append(f"{what} for lack of room: {', '.join(paths)}; raise `budget`")
+    return notes
 
 
 def make_source(piece: Piece) -> Source:

@@ -37,6 +37,7 @@ from quire.pipeline.pieces import (
     heading_counter,
     is_shown_once,
     make_candidate,
+    make_context_cutter,
     make_cutter,
     make_piece,
     render_pieces,
@@ -63,6 +64,12 @@ LEVEL_REASONS = {
     OUTLINE: "only named: all of it are {} tokens",
 }
 """The reason that a decision gives for a piece that is in, by its level of detail."""
+CONTEXT_REASONS = {
+    **LEVEL_REASONS,
+    SIGNATURE: "shown by its rules, without its text: all of it are {} tokens",
+    OUTLINE: "only named: all of it are {} tokens",
+}
+"""The same for a context file."""
 CHARS_PER_TOKEN = 4
 """A rough estimate, which only decides how many candidates are looked at."""
 MIN_CANDIDATES = 40
@@ -184,7 +191,10 @@ def pack(draft: Draft) -> Draft:
     if draft.recipe.sections:
         shares = {section.name: section.weight for section in draft.recipe.sections}
         room = max(0, budget.available - count_frame(draft, draft.pieces))
-        packed, preferred = packing.pack_shares(draft.pieces, room, shares, **settings)
+        first = [packing.rules_first(piece) for piece in draft.pieces]
+        packed, order = packing.pack_shares(first, room, shares, **settings)
+        in_full = {piece.candidate.chunk.id: piece for piece in draft.pieces}
+        preferred = [in_full[piece.candidate.chunk.id] for piece in order]
     else:
         packed = packing.pack(draft.pieces, budget.available, **settings)
         preferred = packing.sort_by_preference(draft.pieces, strategy)
@@ -277,7 +287,8 @@ def render(draft: Draft) -> Draft:
 def decide_included(piece: Piece, full_cost: int | None) -> Decision:
     """Return the decision on a piece that is in, by its level of detail."""
     verdict = "kept" if piece.is_full else "cut"
-    reason = LEVEL_REASONS[piece.level].format(full_cost)
+    reasons = LEVEL_REASONS if piece.candidate.context is None else CONTEXT_REASONS
+    reason = reasons[piece.level].format(full_cost)
     return _decide(piece.candidate, "fit", verdict, reason, piece.tokens)
 
 
@@ -323,6 +334,7 @@ def _refine(draft: Draft) -> tuple[list[Piece], list[Piece]]:
         cut=make_cutter(draft),
         heading_cost=heading_counter(draft),
         covered=make_covered(draft),
+        shorten=make_context_cutter(draft),
     )
 
 

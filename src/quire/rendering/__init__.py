@@ -1,6 +1,8 @@
 """Rendering: the text of a context in one of several formats."""
 
 from quire.rendering.codemap import render_codemap
+from quire.rendering.context_item import prose as context_prose
+from quire.rendering.context_item import shortened_context
 from quire.rendering.documents import marker_line
 from quire.rendering.entities import entity_of
 from quire.rendering.formats import FORMATS, get_format, heading_text, item_text, render
@@ -10,6 +12,7 @@ from quire.rendering.workspace_template import message_text
 __all__ = [
     "EXPERIENCE_FIELDS",
     "FORMATS",
+    "context_prose",
     "entity_of",
     "get_format",
     "heading_text",
@@ -19,4 +22,5 @@ __all__ = [
     "message_text",
     "render",
     "render_codemap",
+    "shortened_context",
 ]

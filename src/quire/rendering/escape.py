@@ -336,6 +336,7 @@ _escape_labels = _frames(
     rf"{_BULLET}+(?:{'|'.join((*CONTEXT_LABELS, *ASSEMBLY_LABELS))}):",
     r">[ \t]*\*\*Missing\*\*",
     r"\*\*(?:Memory|Experience|Value|Commit)\*\*[: ]",
+    r"\*\(truncated",
 )
 _RULE = re.compile(rf"{_START}({_BLANK})(\\*)(?={_BULLET})")
 

@@ -68,11 +68,11 @@ FORMATS: dict[str, Format] = {
     ),
     "situation": Format(
         situation.render_situation,
-        situation.item_text,
+        page.item_text,
         entities=True,
         sections=True,
         empty=None,
-        shortener=situation.shortener,
+        shortener=page.shortener,
         heading=no_heading,
     ),
 }

@@ -21,6 +21,7 @@ from quire.core.types import (
     RenderSpec,
     format_time,
 )
+from quire.rendering.context_item import context_text
 from quire.rendering.entities import entity_of, truncate
 from quire.rendering.escape import (
     code_span,
@@ -89,8 +90,10 @@ def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> 
     return "\n\n".join(parts)
 
 
-def item_text(candidate: Candidate, spec: RenderSpec, _level: str) -> str:
-    """Return the text of a candidate."""
+def item_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
+    """Return the text of a candidate; of a context, at a level of detail."""
+    if candidate.context is not None:
+        return context_text(candidate.context, level)
     text = _item_text(candidate, spec)
     return text.head + _framed(text, text.body) + text.tail
 

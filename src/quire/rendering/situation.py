@@ -8,16 +8,17 @@ situation are identical to the byte.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from quire.core.serialize import escape_json
-from quire.core.types import FULL, ActiveContext, Candidate, ContextFile, Frame, Passage, RenderSpec
+from quire.core.types import Frame, Passage, RenderSpec
 from quire.rendering import page
-from quire.rendering.escape import escape_context, escape_line, escape_rule, fence
+from quire.rendering.escape import escape_line, fence
 
 CONTEXTS = "contexts"
 TIME_KEYS = ("time", "timestamp")
-NO_VALUE = "N/A"
+EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
 
 
 def render_situation(passages: Sequence[Passage], _: RenderSpec, frame: Frame) -> str:
@@ -38,60 +39,37 @@ def render_situation(passages: Sequence[Passage], _: RenderSpec, frame: Frame) -
     return "\n\n".join(parts)
 
 
-def item_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
-    """Return the text of a context, in full or its essentials; other items as on a page."""
-    if candidate.context is None:
-        return page.item_text(candidate, spec, level)
-    return _context_text(candidate.context, in_full=level == FULL)
-
-
-def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[page.Cut], str]:
-    """Return a function that renders a shortened candidate; of a context, its essentials."""
-    if candidate.context is None:
-        return page.shortener(candidate, spec)
-    essentials = _context_text(candidate.context, in_full=False)
-    return lambda _: essentials
-
-
 def _current_situation(frame: Frame) -> str:
     situation = json.loads(frame.situation or "{}")
     shown = {key: value for key, value in situation.items() if key not in TIME_KEYS}
+    shown = _without_empty(
+        {
+            key: _without_copies(value, shown) if isinstance(value, dict) else value
+            for key, value in shown.items()
+        }
+    )
     text = escape_json(json.dumps(shown, ensure_ascii=False, indent=2, sort_keys=True))
     ticks = fence(text)
     return f"## Current Situation\n{ticks}json\n{text}\n{ticks}"
 
 
-def _context_text(active: ActiveContext, *, in_full: bool) -> str:
-    context = active.context
-    kind = f" ({escape_line(context.type)})" if context.type else ""
-    lines = [
-        f"### {escape_line(context.name)}{kind}",
-        f"- Business Goal: {_value(escape_context(context.business_goal.strip()))}",
-        f"- Intent Type: {_value(escape_context(context.intent_type.strip()))}",
-    ]
-    if active.rules:
-        rules = ", ".join(escape_line(name) for name in active.rules)
-        lines.append(f"- Adaptations: brought in by {rules}")
-    return "\n".join([*lines, *(_details(context) if in_full else ())])
+def _without_copies(value: dict[str, Any], situation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters without those that the situation itself states under the same name."""
+    return {
+        key: inner
+        for key, inner in value.items()
+        if key not in situation or situation[key] != inner
+    }
 
 
-def _details(context: ContextFile) -> list[str]:
-    lines = []
-    if context.behavior_rules:
-        lines.append("- Behavior Rules:")
-        lines += [
-            f"  - {_value(escape_rule(rule.trigger.strip()))}: "
-            f"{_value(escape_rule(rule.action.strip()))}"
-            for rule in context.behavior_rules
-        ]
-    if context.text:
-        lines += ["", escape_context(context.text)]
-    return lines
-
-
-def _value(text: str) -> str:
-    """Indent an escaped value below its label."""
-    return text.replace("\n", "\n  ") or NO_VALUE
+def _without_empty(value: Any) -> Any:
+    """Return a value without keys that say nothing; false and 0 say something."""
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _without_empty(item) for key, item in value.items()}
+    return {key: item for key, item in inner.items() if item not in EMPTY_VALUES}
 
 
 def _assembly_metadata(frame: Frame, contexts: int) -> list[str]:

@@ -34,6 +34,7 @@ from quire.rules.inheritance import (
     resolve_reference,
     with_parents,
 )
+from quire.rules.resolve import resolve_active
 from quire.rules.verdicts import judge_sentences
 
 BASE = 1000
@@ -83,9 +84,19 @@ def evaluate(
         for item in _collect_contexts(chain, applied, contexts)
     )
     distinct, notes = _rank_distinct(active)
+    places = {link.context.path: place for place, link in enumerate(chain)}
+    in_chain = sorted(distinct, key=lambda item: places.get(item.context.path, len(places)))
+    injected = {
+        context.path
+        for outcome in applied
+        for reference in outcome.rule.inject
+        for context in [resolve_reference(reference, contexts)]
+        if context is not None
+    }
+    resolved = {item.context.path: item for item in resolve_active(in_chain, injected, contexts)}
     return RuleEvaluation(
         outcomes=outcomes,
-        contexts=distinct,
+        contexts=tuple(resolved[item.context.path] for item in distinct),
         missing=tuple(
             dangling
             for outcome in applied

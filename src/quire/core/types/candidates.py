@@ -103,6 +103,11 @@ class Candidate:
         return self.chunk.text
 
     @property
+    def content(self) -> str:
+        """Everything that it says: the text of the chunk, or the whole of a context."""
+        return self.chunk.text if self.context is None else self.context.context.content
+
+    @property
     def relevance(self) -> int:
         """The score without what boosts added."""
         return self.score - self.boosted

@@ -65,6 +65,13 @@ class ContextFile:
     """Its prose: never a rule, whatever it contains."""
     extends_line: int = 0
 
+    @property
+    def content(self) -> str:
+        """Everything that it says to a reader."""
+        rules = (f"{rule.trigger}: {rule.action}" for rule in self.behavior_rules)
+        parts = (self.business_goal, self.intent_type, *rules, self.text)
+        return "\n".join(part for part in parts if part)
+
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
@@ -143,12 +150,15 @@ class ActiveContext:
     """A context that applies in a situation, and its priority."""
 
     context: ContextFile
+    """With what it inherits, and without the rules that a nearer context replaces."""
     priority: int
     """Thousandths."""
     distance: int | None = None
     """Its distance in the chain of inheritance; None: a rule injected it."""
     rules: tuple[str, ...] = ()
     """The names of the rules that injected it."""
+    inherited: tuple[tuple[str, str], ...] = ()
+    """The fields of its context that it inherits, each with the name of the context it is from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ STORELESS = {
     "quire diff",
     "quire trust",
     *(f"quire rules {n}" for n in ("check", "list", "test")),
+    *(f"quire key {n}" for n in ("show", "export", "rotate")),
 }
 PROTOCOL = {"quire mcp", "quire mcp-proxy", "quire hook"}
 """Commands that speak a protocol, for programs alone."""

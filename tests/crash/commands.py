@@ -163,7 +163,9 @@ def state(tree: Tree, files: Mapping[str, Path]) -> dict[str, Any]:
             for record in view.listing():
                 text = "".join(chunk.text for chunk in view.chunks_of(record.id))
                 attributes = {k: v for k, v in record.attrs.items() if k not in TIMES}
-                made = record.path.startswith(("memory", "experience", "feedback"))
+                made = record.path.removeprefix(".quire/").startswith(
+                    ("memory", "experience", "feedback")
+                )
                 path = "" if made else record.path
                 records.append(str((record.kind, path, text, record.acl, record.parent, record.position, sorted(attributes.items()))))  # fmt: skip
         rules, groups = opened.store.rules(), opened.store.groups()

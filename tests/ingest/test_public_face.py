@@ -12,6 +12,7 @@ HEAVY = ["tree_sitter", "selectolax", "pypdfium2", "markdown_it", "numpy"]
 def test_the_public_names() -> None:
     assert quire.ingest.__all__ == [
         "VERSION",
+        "close_readers",
         "compute_digest",
         "compute_record_id",
         "format_names",

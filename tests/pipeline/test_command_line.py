@@ -113,6 +113,8 @@ def test_json_has_these_keys_and_says_the_same(shelf: Tree, words: Quire) -> Non
         "name",
         "kind",
         "section",
+        "level",
+        "room",
     }
     assert set(found["decisions"][0]) == {
         "chunk_id",

@@ -164,8 +164,9 @@ def rotate(*, as_json: bool) -> None:
 
 @key.command()
 @click.argument("file", default="-")
-def export(*, file: str) -> None:
-    """Write your public key to FILE (default: standard output), for `quire verify --key`."""
+@as_json_option
+def export(*, file: str, as_json: bool) -> None:
+    """Write your public key to FILE, or print it, for `verify --key`."""
     from quire.indexing import keyring
 
     made = keyring.ensure_key()
@@ -178,6 +179,10 @@ def export(*, file: str) -> None:
         platform.replace_file(Path(file), text.encode(), platform.SHARED)
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be written: {error}", field="file", value=file) from error
+    if as_json:
+        output.print_json(exported)
+    else:
+        output.say(f"your public key is in {file}")
 
 
 def _plain_key(item: SigningKey) -> dict[str, Any]:

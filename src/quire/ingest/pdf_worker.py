@@ -50,12 +50,14 @@ class Watch:
     def _run(self) -> NoReturn:
         from quire.system.platform import peak_memory
 
+        # On Linux, a new process may start with the peak of the one that started it.
+        limit = max(self._memory, peak_memory())
         while True:
             time.sleep(CHECK_INTERVAL)
             started = self._started
             if started is not None and time.monotonic() - started > self._seconds:
                 os._exit(1)
-            if peak_memory() > self._memory:
+            if peak_memory() > limit:
                 os._exit(1)
 
 

@@ -72,9 +72,7 @@ PRIVATE_KEY = re.compile(
     rf"(?:{KEY_HEADER}[^\n]{{0,200}}?)?[A-Za-z0-9+/=]{{64}}"
 )
 
-PUTTY_KEY = re.compile(
-    r"PuTTY-User-Key-File-[23]: [\s\S]{20,2000}?Private-Lines: [0-9]{1,3}\s{1,2}+[A-Za-z0-9+/]{40}"
-)
+PUTTY_KEY = re.compile(r"Private-Lines: [0-9]{1,3}\s{1,2}+[A-Za-z0-9+/]{40}")
 
 # The value is matched first, then the name before it: long values are rarer than names.
 ASSIGNMENT = re.compile(
@@ -168,7 +166,7 @@ def _find_all(text: str) -> list[tuple[int, str]]:
 def _find_keys(text: str) -> Iterator[tuple[int, str]]:
     if "PRIVATE KEY" in text and (match := PRIVATE_KEY.search(text)):
         yield match.start(), "a private key"
-    if "PuTTY-User-Key-File" in text and (match := PUTTY_KEY.search(text)):
+    if "PuTTY-User-Key-File-" in text and (match := PUTTY_KEY.search(text)):
         yield match.start(), "a private key"
 
 

@@ -48,7 +48,7 @@ _LINE_MARK = re.compile(r"\u2029[ \t]*(?:[>+][ \t]+)+")
 _SENTENCE = re.compile(r"(?<=[.!?])(?=[\"')\]]*\s)|(?<=\u2029)")
 _NAME_IN_CODE = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]")
 _POSSESSIVE = re.compile(r"(\w{2,})'s\Z")
-_IZE = re.compile(r"(\w{3,})is(e|es|ed|er|ers|ing|ation|ations)\Z")
+_IZE = re.compile(r"(?<=\w\w\w)is(?=(?:e|es|ed|er|ers|ing|ation|ations)\Z)")
 _MAX_PHRASE = max(len(phrase) for phrase in PHRASES)
 _CACHE_SIZE = 256
 
@@ -202,7 +202,7 @@ def _parts(word: str) -> Sequence[str]:
         return (word[:-3], "not")
     word = SAME_WORDS.get(word, word)
     word = BRITISH.get(word, word)
-    return (_IZE.sub(r"\1iz\2", word),)
+    return (_IZE.sub("iz", word),)
 
 
 def _merge_phrases(tokens: list[_Token]) -> list[_Token]:

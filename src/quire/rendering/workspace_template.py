@@ -34,6 +34,8 @@ UNTITLED = "(untitled)"
 """Stands above blocks whose page has no title, or one that the viewer may not read."""
 FOCUS = "(focus)"
 """Marks what the user is viewing."""
+MAX_TITLE = 300
+"""Longer titles are cut, and stand below in full, where they can be cut to the budget."""
 MAX_SIGNAL = 1000
 """The structural signal of the focus: it has no distance from itself."""
 OVERDUE = "overdue"
@@ -70,11 +72,12 @@ def block_heading(piece: Piece) -> str:
         names = [escape_place(chunk.path, chunk.lines[0])]
     elif kind in PAGES:
         pages = candidate.crumbs[-1:] if kind == ROW else ()
-        names = [escape_title(name) for name in (*pages, _title(candidate))]
+        names = [escape_title(_shorten(name)) for name in (*pages, _title(candidate))]
     else:
         own = _title(candidate) if kind == HEADING else candidate.heading
         pages = candidate.crumbs[-1:]
-        names = [escape_title(name) for name in (*pages, own if (own,) != pages else "") if name]
+        titles = (*pages, own if (own,) != pages else "")
+        names = [escape_title(_shorten(title)) for title in titles if title]
     author = f" [by {escape_author(candidate.author)}]" if candidate.author else ""
     return f"#### {PATH.join(filter(None, names)) or UNTITLED}{author}\n"
 
@@ -106,10 +109,11 @@ def _block_text(passage: Passage) -> str:
     if kind == CODE:
         ticks = fence(text)
         return f"{ticks}\n{text}\n{ticks}"
-    if kind == HEADING:
+    is_long = len(_title(candidate)) > MAX_TITLE
+    if kind == HEADING and not is_long:
         return ""
     focus = candidate.signals.get("structural") == MAX_SIGNAL
-    if kind in PAGES:
+    if kind in PAGES and not is_long:
         rest = text.partition("\n")[2]
         text = f"{FOCUS}\n{rest}".strip("\n") if focus else rest
         focus = False
@@ -121,6 +125,10 @@ def _block_type(candidate: Candidate) -> str:
     """Return the type of a block; empty: it is a part of something else."""
     kind = candidate.chunk.kind
     return kind.removeprefix(BLOCK_PREFIX) if kind.startswith(BLOCK_PREFIX) else ""
+
+
+def _shorten(title: str) -> str:
+    return title if len(title) <= MAX_TITLE else f"{title[:MAX_TITLE].rstrip()} ..."
 
 
 def _title(candidate: Candidate) -> str:

@@ -27,7 +27,7 @@ _ID = rb'"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\]|\\[^u]){0,200}")'
 _FIELD = rb'"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"'
 _AT_START = re.compile(rb"\s*\{\s*(?:" + _FIELD + rb"\s*,\s*){0,2}" + _ID)
 _AT_END = re.compile(_ID + rb"(?:\s*,\s*" + _FIELD + rb"){0,2}\s*\}\s*\Z")
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|([\[{])|([\]}])', re.DOTALL)
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL)
 
 
 class Lines:

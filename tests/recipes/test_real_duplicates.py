@@ -65,7 +65,8 @@ def test_planted_duplicates_are_found_and_little_else(task: str) -> None:
         f"{task}: {found} of {len(tried)} planted found; of {len(every)} real pieces "
         f"{len(similar)} are alike, {false} of them not by other means"
     )
-    assert found > len(tried) * 0.9
+    # Lines that were joined lose where sentences end: in doubt, two texts are two.
+    assert found > len(tried) * 0.85
     assert false < len(every) * 0.01
     assert len(similar) < len(every) * 0.01
     assert not packing.dedup_near(

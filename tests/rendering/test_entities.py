@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from quire import packing
 from quire.core.types import FULL, OUTLINE, SIGNATURE, Candidate, Entity, Piece, RenderSpec
 from quire.rendering import heading_text, item_text, render
+from quire.rendering.escape import escape_summary
 from tests.pipeline.builders import chunk
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -304,6 +305,10 @@ def test_markdown_rendered_has_the_same_code_blocks(pieces: list[Piece]) -> None
         "Previous Conversations",
         "Other Context",
     }
+
+
+def test_a_summary_is_one_paragraph() -> None:
+    assert escape_summary("one\n\r\ttwo\r\n    three") == "one\ntwo\nthree"
 
 
 def as_read(text: str) -> str:

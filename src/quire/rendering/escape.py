@@ -235,9 +235,12 @@ def _frames(*frames: str, nested: bool = True) -> Callable[[str], str]:
 _escape_sources = _frames(r"\*\*Sources:\*\*")
 
 
+_LINE_ENDS = re.compile(r"[\r\n][ \t\r\n]*")
+
+
 def escape_summary(text: str) -> str:
-    """Escape the summary of an entity in Markdown."""
-    return _escape_sources(escape_paragraph(text))
+    """Escape the summary of an entity in Markdown: one paragraph, whose lines are not indented."""
+    return _escape_sources(escape_paragraph(_LINE_ENDS.sub("\n", text)))
 
 
 # --- items of a page -----------------------------------------------------------------------------

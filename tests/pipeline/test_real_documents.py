@@ -91,7 +91,7 @@ def packed(draft: Draft, way: str) -> Packed:
         strategy=way,
         overflow="skip",
         heading_cost=lambda piece: max(
-            10, draft.counter.count(rendering.marker_line(piece.candidate.chunk.path))
+            10, draft.counter.count(rendering.heading_text(piece, draft.recipe.render))
         ),
     )
 

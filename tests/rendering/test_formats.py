@@ -16,7 +16,7 @@ from quire import packing
 from quire.cli.main import main
 from quire.core.types import Piece, RenderSpec
 from quire.errors import InputError
-from quire.rendering import FORMATS, marker_line, render
+from quire.rendering import FORMATS, heading_text, render
 from quire.rendering.formats import Format
 from tests.pipeline.builders import chunk, document, piece
 
@@ -106,7 +106,7 @@ def test_white_space_within_stays() -> None:
     "name", ["a\nb.md", "x]\n[DOC: secret.md", "tab\there", "a\u2028b", "\x1b[0m"]
 )
 def test_a_marker_is_one_line_whatever_a_file_is_called(name: str) -> None:
-    line = marker_line(name)
+    line = heading_text(piece(chunk("text", name)), MARKERS)
     assert line.startswith("[DOC: ")
     assert line.endswith("]\n")
     assert len(line.splitlines()) == 1
@@ -115,7 +115,8 @@ def test_a_marker_is_one_line_whatever_a_file_is_called(name: str) -> None:
 
 
 def test_a_plain_path_stands_as_it_is() -> None:
-    assert marker_line("docs/größe 漢字 👩‍💻.md") == "[DOC: docs/größe 漢字 👩‍💻.md]\n"
+    one = piece(chunk("text", "docs/größe 漢字 👩‍💻.md"))
+    assert heading_text(one, MARKERS) == "[DOC: docs/größe 漢字 👩‍💻.md]\n"
 
 
 def test_unknown_format_is_refused() -> None:

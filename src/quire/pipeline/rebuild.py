@@ -30,9 +30,9 @@ from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.result import make_source
 from quire.pipeline.retrieve import (
     Retrieved,
+    look_up_records,
     moment,
     needs_outlines,
-    needs_records,
     resolve_names,
 )
 from quire.pipeline.steps import decide_included
@@ -89,11 +89,7 @@ def _look_up(
     assert recorded is not None, "the request of a receipt has what its run recorded"
     as_of = moment(view, request, recipe)
     record_ids = sorted({chunk.record_id for chunk in chunks.values()})
-    records = (
-        {record.id: record for record in view.records(record_ids)}
-        if needs_records(recipe) or request.exclude
-        else {}
-    )
+    records = look_up_records(view, request, recipe, chunks.values())
     return Retrieved(
         coverage=view.coverage(),
         vectors={},

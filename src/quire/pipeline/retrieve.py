@@ -6,7 +6,7 @@ function of the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -127,11 +127,7 @@ def retrieve(
     hit_ids = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
     chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
     record_ids = sorted({chunk.record_id for chunk in chunks.values()})
-    records = (
-        {record.id: record for record in view.records(record_ids)}
-        if needs_records(recipe) or request.exclude
-        else {}
-    )
+    records = look_up_records(view, request, recipe, chunks.values())
     compared = {
         part.query: answer.vector
         for part, answer in zip(parts, collected, strict=True)
@@ -261,9 +257,15 @@ def make_query(
     )
 
 
-def needs_records(recipe: Recipe) -> bool:
-    """Tell whether a recipe looks at the records of chunks."""
-    return bool(recipe.rank.recent or recipe.rank.weights or recipe.sections)
+def look_up_records(
+    view: View, request: Request, recipe: Recipe, chunks: Iterable[Chunk]
+) -> dict[str, Record]:
+    """Look up the records of chunks: all that a recipe looks at, or those that give a name."""
+    needs_all = bool(
+        recipe.rank.recent or recipe.rank.weights or recipe.sections or request.exclude
+    )
+    ids = {chunk.record_id for chunk in chunks if needs_all or rendering.is_virtual(chunk.path)}
+    return {record.id: record for record in view.records(sorted(ids))}
 
 
 def needs_time(recipe: Recipe) -> bool:

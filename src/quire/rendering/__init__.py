@@ -3,9 +3,9 @@
 from quire.rendering.codemap import render_codemap
 from quire.rendering.context_item import prose as context_prose
 from quire.rendering.context_item import shortened_context
-from quire.rendering.documents import marker_line
 from quire.rendering.entities import entity_of
 from quire.rendering.formats import FORMATS, get_format, heading_text, item_text, render
+from quire.rendering.names import is_virtual, source_name
 from quire.rendering.page import EXPERIENCE_FIELDS, item_metadata
 from quire.rendering.workspace_template import message_text
 
@@ -16,11 +16,12 @@ __all__ = [
     "entity_of",
     "get_format",
     "heading_text",
+    "is_virtual",
     "item_metadata",
     "item_text",
-    "marker_line",
     "message_text",
     "render",
     "render_codemap",
     "shortened_context",
+    "source_name",
 ]

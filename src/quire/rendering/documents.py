@@ -8,25 +8,21 @@ from collections.abc import Sequence
 from quire.core.serialize import escape_json
 from quire.core.types import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, RenderSpec, Run
 from quire.rendering.entities import entity_of, truncate
-from quire.rendering.escape import escape_line, escape_markers, escape_name
+from quire.rendering.escape import escape_line, escape_markers
+from quire.rendering.names import shown_name
 
 
 def render_markers(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
     """Render each document under a `[DOC: path]` line, with a blank line between documents."""
     return "\n".join(
-        marker_line(passage.path) + "".join(_run_text(run, spec) for run in passage.runs)
+        marker_heading(passage.first) + "".join(_run_text(run, spec) for run in passage.runs)
         for passage in passages
     )
 
 
-def marker_line(path: str) -> str:
-    """Return the line that names a document: one line, whatever the path contains."""
-    return f"[DOC: {escape_name(path)}]\n"
-
-
 def marker_heading(piece: Piece) -> str:
-    """Return the marker line of a piece's document."""
-    return marker_line(piece.candidate.chunk.path)
+    """Return the line that names a piece's document: one line, whatever the name contains."""
+    return f"[DOC: {shown_name(piece.candidate)}]\n"
 
 
 def render_json(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:

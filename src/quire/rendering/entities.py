@@ -34,6 +34,7 @@ from quire.rendering.escape import (
     escape_summary,
     fence,
 )
+from quire.rendering.names import first_words, is_virtual
 
 TITLES = {
     "code": "Relevant Code",
@@ -41,9 +42,6 @@ TITLES = {
     "conversation": "Previous Conversations",
     "other": "Other Context",
 }
-VIRTUAL_PATHS = (".git/", ".quire/")
-"""Prefixes of the paths of records that are not files of the project: commits, memories."""
-MAX_NAME_LENGTH = 60
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 _INVALID_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -55,11 +53,8 @@ def entity_of(candidate: Candidate) -> Entity:
     chunk = candidate.chunk
     kind = "file" if chunk.kind == "code" else chunk.kind
     name = chunk.path.rpartition("/")[2]
-    if chunk.path.startswith(VIRTUAL_PATHS):
-        words = " ".join((chunk.title or chunk.text).split())
-        name = (
-            words if len(words) <= MAX_NAME_LENGTH else words[: MAX_NAME_LENGTH - 1].rstrip() + "…"
-        )
+    if is_virtual(chunk.path):
+        name = first_words(chunk.title or chunk.text)
     return Entity(kind, name, name, 0, chunk.end, (1, chunk.lines[1]))
 
 
@@ -255,7 +250,7 @@ def _line(passage: Passage) -> int:
 
 def _is_virtual(passage: Passage) -> bool:
     """Tell whether a passage is not from a file of the project: a commit, a memory."""
-    return passage.path.startswith(VIRTUAL_PATHS) or not passage.path
+    return is_virtual(passage.path) or not passage.path
 
 
 def _text(passage: Passage, escape: Callable[[str], str]) -> str:

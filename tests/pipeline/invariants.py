@@ -126,9 +126,11 @@ class _Run:
     text: str
     title: str
     score: int
+    is_cut: bool
 
     def json(self, *, metadata: bool) -> dict[str, object]:
         plain: dict[str, object] = {"lines": list(self.lines), "text": self.text}
+        plain |= {"truncated": True} if self.is_cut else {}
         return plain | ({"title": self.title, "score": self.score} if metadata else {})
 
     def marked(self, *, metadata: bool) -> str:
@@ -139,7 +141,7 @@ class _Run:
         lines = self.text.strip("\n").split("\n")
         forged = [line.lstrip(" \t").startswith("[DOC:") for line in lines]
         told = ["\\" + line if bad else line for line, bad in zip(lines, forged, strict=True)]
-        return head + "\n".join(told) + "\n"
+        return head + "\n".join([*told, *(["..."] if self.is_cut else [])]) + "\n"
 
 
 def said(shown: Shown, recipe: Recipe) -> str:
@@ -154,13 +156,18 @@ def said(shown: Shown, recipe: Recipe) -> str:
             documents.append((chunk.path, []))
             end = -1
         runs = documents[-1][1]
+        is_cut = bool(chunk.text.removeprefix(text).strip())
         if chunk.start == end:
             before = runs[-1]
             runs[-1] = _Run(
-                (before.lines[0], last), before.text + text, before.title, max(before.score, score)
+                (before.lines[0], last),
+                before.text + text,
+                before.title,
+                max(before.score, score),
+                is_cut,
             )
         else:
-            runs.append(_Run((first, last), text, chunk.title, score))
+            runs.append(_Run((first, last), text, chunk.title, score, is_cut))
         record, end = chunk.record_id, chunk.start + len(text.encode())
     metadata = recipe.render.metadata
     if recipe.render.format == "json":
@@ -172,9 +179,17 @@ def said(shown: Shown, recipe: Recipe) -> str:
         assert json.loads(escape_json(text)) == json.loads(text), "escaped, it means the same"
         return escape_json(text)
     return "\n".join(
-        f"[DOC: {path}]\n" + "".join(run.marked(metadata=metadata) for run in runs)
-        for path, runs in documents
+        f"[DOC: {path}]\n" + _with_gaps(runs, metadata=metadata) for path, runs in documents
     )
+
+
+def _with_gaps(runs: Sequence[_Run], *, metadata: bool) -> str:
+    """Say the runs of a document, and the line where each begins behind a gap."""
+    texts = [run.marked(metadata=metadata) for run in runs]
+    if metadata:
+        return "".join(texts)
+    gaps = ["", *(f"... (line {run.lines[0]})\n" for run in runs[1:])]
+    return "".join(gap + text for gap, text in zip(gaps, texts, strict=True))
 
 
 def _ordered(shown: Shown, recipe: Recipe, previous: Sequence[str]) -> None:

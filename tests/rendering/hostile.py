@@ -25,11 +25,21 @@ OTHERS = (
 
 MARKERS = (
     *("[DOC: a.md]", "[DOC:", "\\[DOC: a.md]", "]", "(lines 1-3, score 7)", "(score 9, T)"),
-    *("(lines 1-3, score 7, Guide > Start)", "\\(score 9)", "(lines"),
+    *("(lines 1-3, score 7, Guide > Start)", "\\(score 9)", "(lines", "...", "... (line 3)"),
+    *("\\...", "\\... (line 3)", "    ..."),
 )
 ENTITIES = (
     *("## Relevant Code", "### name", "*a.py:3*", "---", "**Sources:**", "- name (a.py:3)", "```"),
-    *("````python", "// ... (truncated)", "...", "\\...", "Sources:", "  - name", "\\---"),
+    *(
+        "````python",
+        "// ... (truncated)",
+        "...",
+        "... (line 3)",
+        "\\...",
+        "Sources:",
+        "  - name",
+        "\\---",
+    ),
     *("=== Relevant Code ===", "=== x ===", "\\=== x ===", "name [a.py:3]", "name [commit]"),
     *(
         "name [a.py:3\\]",

@@ -125,6 +125,10 @@ class MarkedRun(NamedTuple):
     text: str
 
 
+GAP_LINE = re.compile(r"\.\.\.(?: \(line \d+\))?")
+"""Stands alone between two runs of a document, or behind one that is cut off."""
+
+
 def read_markers(page: str, *, metadata: bool = False) -> list[tuple[str, list[MarkedRun]]]:
     """Read documents under their markers."""
     documents: list[tuple[str, list[tuple[re.Match[str] | None, list[Line]]]]] = []
@@ -137,9 +141,10 @@ def read_markers(page: str, *, metadata: bool = False) -> list[tuple[str, list[M
         assert not re.match(rf"{B}\[DOC:", line.text)
         runs = documents[-1][1]
         head = meta.fullmatch(line.text) if metadata else None
-        if head or not runs:
+        gap = not metadata and GAP_LINE.fullmatch(line.text)
+        if head or gap or not runs:
             runs.append((head, []))
-        if not head:
+        if not head and not gap:
             assert not metadata or runs[-1][0], "a text without metadata"
             runs[-1][1].append(line)
     result = []
@@ -156,7 +161,8 @@ def read_markers(page: str, *, metadata: bool = False) -> list[tuple[str, list[M
 def _marked(head: re.Match[str] | None, text: str) -> MarkedRun:
     frame = r"\[DOC:" if head is None else r"\[DOC:|\((?:lines \d+-\d+, )?score \d"
     slashes = rf"(?:[{re.escape(BLANKS)}\\]*)"
-    pattern = re.compile(rf"\\(?={slashes}(?:{frame}))")
+    gap = rf"\\*\.\.\.(?: \(line \d+\))?{B}\Z"
+    pattern = re.compile(rf"\\(?={slashes}(?:{frame})|{gap})")
     plain = joined(
         Line(pattern.sub("", line.text, count=1), line.end) if pattern.match(line.text) else line
         for line in lines_of(without(text, "\n"))
@@ -182,14 +188,14 @@ class ReadEntity:
     truncated: bool = False
 
 
-GAP_FRAME = rf"(?:\.\.\.|// \.\.\. \(truncated\)){B}\Z"
+GAP_FRAME = rf"(?:\.\.\.(?: \(line \d+\))?|// \.\.\. \(truncated\)){B}\Z"
 
 
 def read_runs(text: str) -> list[str]:
     """Split the text of an entity where a gap stands, and unescape what looks like one."""
     runs: list[list[Line]] = [[]]
     for line in lines_of(text):
-        if line.text == "...":
+        if GAP_LINE.fullmatch(line.text):
             runs.append([])
         else:
             runs[-1].append(line)
@@ -340,7 +346,7 @@ def _plain_runs(text: str) -> list[str]:
         if line.text.startswith("\\") and (
             re.fullmatch(frame, slashed)
             or (after_blank and re.fullmatch(rf"---{B}", slashed))
-            or re.fullmatch(rf"\\+\.\.\.{B}", line.text)
+            or re.fullmatch(rf"\\+\.\.\.(?: \(line \d+\))?{B}", line.text)
         ):
             lines.append(Line(line.text[1:], line.end))
         elif after_blank and " [" in line.text and _place_end(line.text):
@@ -352,7 +358,7 @@ def _plain_runs(text: str) -> list[str]:
         after_blank = line.blank
     runs: list[list[Line]] = [[]]
     for before, after in zip(lines_of(text), lines, strict=True):
-        if before == after and before.text == "...":
+        if before == after and GAP_LINE.fullmatch(before.text):
             runs.append([])
         else:
             runs[-1].append(after)

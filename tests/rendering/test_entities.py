@@ -110,6 +110,39 @@ def test_without_content_markdown_says_what_entities_say_of_themselves() -> None
 
 
 @pytest.mark.parametrize("name", ["markdown", "xml", "plain"])
+def test_without_content_what_has_no_summary_still_says_its_text(name: str) -> None:
+    spec = spec_of(name, content=False, sources=0)
+    note = replace(chunk("Ports are assigned by Ana.\n", ".quire/memory/1"), kind="memory")
+    one = Candidate(note, 1, {})
+    shown = Piece(one, 1, item_text(one, spec))
+    assert "\nPorts are assigned by Ana.\n" in rendered([shown], spec) + "\n"
+
+
+@pytest.mark.parametrize("name", ["xml", "plain"])
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("word " * 40, "word"),
+        ("one line of text\n" * 12, "text"),
+        ("x" * 300, "x"),
+    ],
+)
+def test_a_cap_ends_with_a_line_or_a_word_and_is_marked(name: str, text: str, end: str) -> None:
+    spec = spec_of(name, cap=100, sources=0, groups=False)
+    bare = replace(PARSE, summary="")
+    told = rendered([piece(bare, text, "a.go", 1, spec)], spec).removesuffix(
+        "\n</entity>\n</context>"
+    )
+    assert told.endswith(f"{end}\n...")
+    shown = told.removesuffix("\n...").split("\n", 1 if name == "plain" else 2)[-1]
+    assert text.startswith(shown)
+    assert 60 < len(shown) <= 100
+    assert text[len(shown)].isspace() or end == "x"
+    described = replace(PARSE, summary=text)
+    assert f"{end}\n..." in rendered([piece(described, "x", "a.go", 1, spec)], spec)
+
+
+@pytest.mark.parametrize("name", ["markdown", "xml", "plain"])
 def test_at_most_ten_sources_are_named(name: str) -> None:
     spec = spec_of(name)
     many = [
@@ -187,7 +220,7 @@ def test_two_stretches_of_one_entity_stand_together_with_a_gap() -> None:
         Piece(Candidate(one, 1, {}, TOTAL, "python"), 1, one.text, group="total")
         for one in (first, second)
     ]
-    assert "```python\none\n...\ntwo\n```" in rendered(pieces, spec)
+    assert "```python\none\n... (line 8)\ntwo\n```" in rendered(pieces, spec)
 
 
 def test_the_heading_is_what_an_entity_costs_beside_its_text() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,9 @@ def test_format_example_json() -> None:
 
 def test_vector_grouping() -> None:
     rows = [("a.md", 1, 90), ("b.md", 1, 88), ("a.md", 2, 85), ("b.md", 2, 82)]
-    pieces = [piece(chunk(f"Chunk {at}", path, at), score) for path, at, score in rows]
+    pieces = [
+        piece(chunk(f"Chunk {at}\n", path, at, start=8 * at), score) for path, at, score in rows
+    ]
     blocks = packing.arrange(pieces, "auto", "greedy")
     assert [block.path for block in blocks] == ["a.md", "b.md"]
     assert [
@@ -164,11 +167,48 @@ def test_markers_say_each_document_once_with_a_blank_line_between(
     pieces = [piece(chunk(text, path, place), 9) for place, (path, text) in enumerate(rows)]
     blocks = packing.arrange(pieces, "grouped", "greedy")
     expected = "\n".join(
-        f"[DOC: {block.path}]\n" + "".join(run.text.strip("\n") + "\n" for run in block.runs)
+        f"[DOC: {block.path}]\n"
+        + "".join(
+            (f"... (line {run.lines[0]})\n" if at else "") + run.text.strip("\n") + "\n"
+            for at, run in enumerate(block.runs)
+        )
         for block in blocks
     )
     forged = re.compile(r"(?m)^\\([ \t]*\[DOC:)")
     assert forged.sub(r"\1", render(blocks, MARKERS)) == forged.sub(r"\1", expected)
+
+
+def test_a_gap_says_where_the_text_goes_on() -> None:
+    pieces = [piece(one, 9 - at) for at, one in enumerate((CONSENSUS[0], CONSENSUS[3]))]
+    for name, frame in (("markers", ""), ("markdown", "```"), ("xml", ""), ("plain", "")):
+        lines = rendered(pieces, "grouped", RenderSpec(name)).splitlines()
+        at = lines.index("... (line 9)")
+        assert lines[at - 1].endswith("it may propose.") or not lines[at - 1]
+        assert lines[at + 1].startswith("As long as fewer")
+        assert not frame or frame in lines
+    alike = [piece(replace(one.candidate.chunk, lines=(0, 0)), 1) for one in pieces]
+    assert "\n...\nAs long as" in rendered(alike, "grouped")
+    joined = [piece(one, 1) for one in CONSENSUS]
+    assert "..." not in rendered(joined, "grouped")
+
+
+@pytest.mark.parametrize("name", ["markers", "markdown", "xml", "plain", "json"])
+def test_a_cut_is_marked(name: str) -> None:
+    whole = piece(TREES[0])
+    for text in ("A tree of hashes", whole.text.partition("\n")[0]):
+        cut = packing.with_cut_text(whole, text, 1)
+        told = rendered([cut], "grouped", RenderSpec(name))
+        if name == "json":
+            assert json.loads(told)["documents"][0]["runs"] == [
+                {"lines": [1, 1], "text": text, "truncated": True}
+            ]
+        else:
+            mark = "// ... (truncated)" if name == "markdown" else "..."
+            assert f"\n{text}\n{mark}\n" in f"{told}\n"
+    for uncut in (whole, packing.with_cut_text(whole, whole.text.rstrip(), 1)):
+        told = rendered([uncut], "grouped", RenderSpec(name))
+        assert "..." not in told
+        assert "truncated" not in told
 
 
 def test_each_format_says_nothing_of_nothing() -> None:

@@ -128,7 +128,7 @@ def _passage(pieces: Sequence[Piece]) -> Passage:
     first = end = 0
     for piece in pieces:
         start = piece.candidate.chunk.start
-        apart = piece.is_described or (bool(runs) and runs[-1][-1].is_described)
+        apart = piece.is_described or (bool(runs) and _stands_apart(runs[-1][-1], piece))
         if runs and not apart and first <= start <= end:
             runs[-1].append(piece)
             end = max(end, _end(piece))
@@ -136,6 +136,14 @@ def _passage(pieces: Sequence[Piece]) -> Passage:
             runs.append([piece])
             first, end = start, _end(piece)
     return Passage(chunk.record_id, chunk.path, tuple(_run(run) for run in runs))
+
+
+def _stands_apart(before: Piece, piece: Piece) -> bool:
+    """Tell whether a piece continues no text: one is a description, or they are of two kinds.
+
+    The texts of several kinds in one record, such as the axes of an experience, are no one text.
+    """
+    return before.is_described or before.candidate.chunk.kind != piece.candidate.chunk.kind
 
 
 def _run(pieces: Sequence[Piece]) -> Run:

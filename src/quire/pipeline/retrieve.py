@@ -6,7 +6,7 @@ function of the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -119,10 +119,14 @@ def retrieve(
         for part, answer in zip(parts, collected, strict=True)
     ]
     collected = [sections.drop_answered(answer) for answer in collected]
+    collected = [
+        answer if part.where.kinds else _follow_axes(view, answer, chunks)
+        for part, answer in zip(parts, collected, strict=True)
+    ]
     headings: dict[str, str] = {}
     if recipe.rank.weights:
         collected, headings = _follow_headings(view, collected, chunks)
-        chunks = _chunks(view, collected)
+    chunks |= _chunks(view, collected, known=chunks)
     hits, section_names = sections.merge(parts, collected)
     hit_ids = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
     chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
@@ -312,9 +316,12 @@ def resolve_names(view: View, request: Request) -> tuple[Request, list[str]]:
     ), notes
 
 
-def _chunks(view: View, collected: Sequence[Collected]) -> dict[str, Chunk]:
+def _chunks(
+    view: View, collected: Sequence[Collected], known: Collection[str] = ()
+) -> dict[str, Chunk]:
+    """Look up the chunks of hits that are not known yet."""
     ids = {hit.id for answer in collected for hits in answer.hits.values() for hit in hits.hits}
-    return {chunk.id: chunk for chunk in view.chunks(sorted(ids))}
+    return {chunk.id: chunk for chunk in view.chunks(sorted(ids.difference(known)))}
 
 
 def _follow_headings(
@@ -334,6 +341,12 @@ def _follow_headings(
             led |= more
         followed.append(replace(answer, hits=hits))
     return followed, led
+
+
+def _follow_axes(view: View, answer: Collected, chunks: Mapping[str, Chunk]) -> Collected:
+    """Replace the axes of experiences by their full texts, where no kind was asked for."""
+    hits = {name: retrieval.follow_axes(view, hits, chunks) for name, hits in answer.hits.items()}
+    return replace(answer, hits=hits)
 
 
 def _drop_dissimilar(collected: Collected, recipe: Recipe, model: str | None) -> Collected:

@@ -132,7 +132,8 @@ class AgentContexts:
 
 def fill_recipe(recipe: Recipe, domain: str, strategy: str | None = None) -> Recipe:
     """Fill a recipe's placeholders in; sources that need a strategy go where there is none."""
-    terms = {"domain": domain, "query": _query_of(domain, strategy)}
+    attempt = domain if strategy is None else f"{domain} using {strategy}"
+    terms = {"domain": domain, "query": _query_of(domain, strategy), "attempt": attempt}
     return recipes.fill(recipe, terms if strategy is None else {**terms, "strategy": strategy})
 
 

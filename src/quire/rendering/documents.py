@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from quire.core.serialize import escape_json
 from quire.core.types import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, RenderSpec, Run
 from quire.rendering.entities import entity_of, truncate
-from quire.rendering.escape import escape_line, escape_markers
+from quire.rendering.escape import GAP, escape_line, escape_markers, gap_mark
 from quire.rendering.names import shown_name
 
 
 def render_markers(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
     """Render each document under a `[DOC: path]` line, with a blank line between documents."""
     return "\n".join(
-        marker_heading(passage.first) + "".join(_run_text(run, spec) for run in passage.runs)
-        for passage in passages
+        marker_heading(passage.first) + _passage_text(passage, spec) for passage in passages
     )
 
 
@@ -26,12 +25,16 @@ def marker_heading(piece: Piece) -> str:
 
 
 def render_json(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
-    """Render documents as JSON: the path, and the lines and text of each run."""
+    """Render documents as JSON: the path, and the lines and text of each run.
+
+    A run that is cut off has `"truncated": true`.
+    """
     documents = [
         {
             "path": passage.path,
             "runs": [
                 {"lines": list(run.lines), "text": run.text}
+                | ({"truncated": True} if run.is_cut_off else {})
                 | ({"title": _title(run), "score": _score(run)} if spec.metadata else {})
                 for run in passage.runs
             ],
@@ -53,9 +56,22 @@ def document_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _passage_text(passage: Passage, spec: RenderSpec) -> str:
+    """Join the runs of a document; a gap is marked with the line where the next one begins."""
+    first, *others = passage.runs
+    texts = [_run_text(first, spec)]
+    for run in others:
+        if not spec.metadata:  # which says the lines of each run
+            texts.append(f"{gap_mark(run.lines[0])}\n")
+        texts.append(_run_text(run, spec))
+    return "".join(texts)
+
+
 def _run_text(run: Run, spec: RenderSpec) -> str:
     # A run ends in one line end, however its source ends.
     text = escape_markers(run.text.strip("\n"), metadata=spec.metadata) + "\n"
+    if run.is_cut_off:
+        text += f"{GAP}\n"
     if not spec.metadata:
         return text
     first, last = run.lines

@@ -21,6 +21,7 @@ from quire.core.types import (
     Frame,
     Passage,
     RenderSpec,
+    Run,
     category_of,
 )
 from quire.rendering.escape import (
@@ -33,6 +34,7 @@ from quire.rendering.escape import (
     escape_start,
     escape_summary,
     fence,
+    gap_mark,
 )
 from quire.rendering.names import first_words, is_virtual
 
@@ -42,6 +44,7 @@ TITLES = {
     "conversation": "Previous Conversations",
     "other": "Other Context",
 }
+_WORD_END = re.compile(r"(?<=\S)\s")
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 _INVALID_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -54,15 +57,24 @@ def entity_of(candidate: Candidate) -> Entity:
     kind = "file" if chunk.kind == "code" else chunk.kind
     name = chunk.path.rpartition("/")[2]
     if is_virtual(chunk.path):
-        name = first_words(chunk.title or chunk.text)
+        title = "" if candidate.record is None else candidate.record.title
+        name = first_words(title or chunk.title or chunk.text)
+        kind = kind.partition(".")[0] if kind.startswith("experience.") else kind
     return Entity(kind, name, name, 0, chunk.end, (1, chunk.lines[1]))
 
 
 def truncate(text: str, cap: int) -> str:
-    """Return the beginning of a text, at most so many characters of it; 0: all of it."""
+    """Return the beginning of a text, at most so many characters of it; 0: all of it.
+
+    It ends with a line in the last third of what fits, else with a word, else with a character.
+    """
     if not cap or len(text) <= cap:
         return text
-    return text[: last_boundary(text, cap)]
+    near = cap - cap // 3
+    end = text.rfind("\n", near, cap + 1)
+    if end < 0:
+        end = max((match.start() for match in _WORD_END.finditer(text, near, cap + 1)), default=-1)
+    return text[: last_boundary(text, cap) if end < 0 else end].rstrip()
 
 
 def holds_beginning(candidate: Candidate, entity: Entity) -> bool:
@@ -78,7 +90,7 @@ def markdown_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
     entity = entity_of(candidate)
     if level == OUTLINE:
         return ""
-    if not spec.content:
+    if not _shows_text(candidate, spec):
         return entity.summary
     return entity.signature if level == SIGNATURE else truncate(candidate.chunk.text, spec.cap)
 
@@ -93,10 +105,19 @@ def single_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
         return ""
     if level == SIGNATURE:
         return "" if entity.summary else entity.signature
-    summary = entity.summary if holds_beginning(candidate, entity) or not spec.content else ""
-    if not spec.content:
-        return truncate(summary or entity.signature, spec.cap)
-    return truncate(summary or candidate.chunk.text, spec.cap)
+    shows_text = _shows_text(candidate, spec)
+    summary = entity.summary if holds_beginning(candidate, entity) or not shows_text else ""
+    if not shows_text:
+        summary = summary or entity.signature
+    return truncate(summary or (candidate.chunk.text if shows_text else ""), spec.cap)
+
+
+def _shows_text(candidate: Candidate, spec: RenderSpec) -> bool:
+    """Tell whether the text of an entity is shown.
+
+    A recipe may leave out what code contains. What is no code and has no summary has nothing else.
+    """
+    return spec.content or (category_of(candidate) != "code" and not entity_of(candidate).summary)
 
 
 # --- markdown ------------------------------------------------------------------------------------
@@ -131,10 +152,12 @@ def _markdown_entity(passage: Passage, spec: RenderSpec) -> str:
     if entity.summary:
         lines.append(escape_summary(entity.summary))
     text = _text(passage, escape_gaps)
-    if spec.content and text:
+    if not spec.content and not entity.summary and text:
+        lines.append(escape_summary(text))
+    elif spec.content and text:
         ticks = fence(text)
         lines += ["", ticks + piece.candidate.language, text.rstrip("\n")]
-        if _is_shortened(passage):
+        if passage.runs[-1].is_cut_off:
             lines.append(TRUNCATED)
         lines.append(ticks)
     return "\n".join(lines)
@@ -171,7 +194,7 @@ def _xml_entity(passage: Passage) -> str:
         if line:
             attributes.append(f'line="{line}"')
     start = f"<entity {' '.join(attributes)}"
-    text = _text(passage, lambda text: escape_gaps(_escape_invalid(text)))
+    text = _marked_text(passage, lambda text: escape_gaps(_escape_invalid(text)))
     if not text:
         return f"{start} />"
     return f"{start}>\n{_escape_xml(text)}\n</entity>"
@@ -218,7 +241,7 @@ def _plain_entity(passage: Passage) -> str:
     place = entity.kind
     if not _is_virtual(passage):
         place = f"{escape_place(passage.path, 0, '[]')}:{_line(passage)}"
-    text = _text(passage, escape_plain).rstrip("\n")
+    text = _marked_text(passage, escape_plain).rstrip("\n")
     head = f"{escape_line(entity.qualified)} [{place}]"
     return f"{head}\n{text}" if text else head
 
@@ -255,10 +278,20 @@ def _is_virtual(passage: Passage) -> bool:
 
 def _text(passage: Passage, escape: Callable[[str], str]) -> str:
     """Join the runs of an entity, with a mark where text between them is left out."""
-    return f"\n{GAP}\n".join(escape(run.text.strip("\n")) for run in passage.runs)
+    first, *others = (escape(run.text.strip("\n")) for run in passage.runs)
+    marks = (gap_mark(run.lines[0]) for run in passage.runs[1:])
+    return "\n".join([first, *(line for pair in zip(marks, others, strict=True) for line in pair)])
 
 
-def _is_shortened(passage: Passage) -> bool:
-    """Tell whether the last text is cut off."""
-    piece = passage.runs[-1].pieces[-1]
-    return not piece.is_described and len(piece.text) < len(piece.candidate.chunk.text)
+def _marked_text(passage: Passage, escape: Callable[[str], str]) -> str:
+    """Return the text of an entity, with a mark at its end if it is cut off."""
+    text = _text(passage, escape)
+    return f"{text}\n{GAP}" if _is_cut_off(passage.runs[-1]) else text
+
+
+def _is_cut_off(run: Run) -> bool:
+    """Tell whether a run ends before its text does, or before the summary that stands for it."""
+    summary = entity_of(run.pieces[-1].candidate).summary
+    if not run.text or run.text == summary:
+        return False
+    return run.is_cut_off or (len(run.text) < len(summary) and summary.startswith(run.text))

@@ -131,17 +131,21 @@ def _unmatched(name: str, brackets: str) -> Iterable[int]:
 # --- texts as they are: markers, plain, fences, XML ----------------------------------------------
 
 GAP = "..."
-"""Stands between two stretches of an entity."""
+"""Stands where text is left out, on a line of its own."""
 TRUNCATED = "// ... (truncated)"
 KINDS_WITHOUT_PATH = ("commit", "memory", "experience", "value", "block")
 """Kinds of records that are no files; their kind stands in place of a path."""
 _PREFIX = rf"{_START}[{_BLANKS}\\]*"
-_MARKER = re.compile(rf"{_PREFIX}(?=\[DOC:)")
-_METADATA = re.compile(rf"{_PREFIX}(?=\[DOC:|\((?:lines \d+-\d+, )?score \d)")
-_GAP = re.compile(rf"{_START}\\*(?=(?:\.\.\.|// \.\.\. \(truncated\)){_BLANK}{_END})")
+_MARK = rf"\.\.\.(?: \(line \d+\))?{_BLANK}{_END}"
+_MARKER = re.compile(rf"{_PREFIX}(?=\[DOC:)|{_START}\\*(?={_MARK})")
+_METADATA = re.compile(
+    rf"{_PREFIX}(?=\[DOC:|\((?:lines \d+-\d+, )?score \d)|{_START}\\*(?={_MARK})"
+)
+_GAP = re.compile(rf"{_START}\\*(?=(?:{_MARK}|// \.\.\. \(truncated\){_BLANK}{_END}))")
 _PLAIN_HINT = re.compile(r"---|===|Sources:|\.\.\.|\]")
 _PLAIN_FRAME = re.compile(
-    rf"(?:[{_BLANKS}\\]*(?:={{3}} .* ={{3}}|Sources:)|\\*\.\.\.){_BLANK}\Z", re.DOTALL
+    rf"(?:[{_BLANKS}\\]*(?:={{3}} .* ={{3}}|Sources:)|\\*\.\.\.(?: \(line \d+\))?){_BLANK}\Z",
+    re.DOTALL,
 )
 _PLAIN_RULE = re.compile(rf"[{_BLANKS}\\]*---{_BLANK}\Z")
 _PLAIN_PLACE = re.compile(
@@ -152,10 +156,18 @@ _MAX_PLACE_END = 60
 
 
 def escape_markers(text: str, *, metadata: bool = False) -> str:
-    """Escape a text under a marker: no line is a `[DOC: ...]`, or with metadata a `(lines ...)`."""
-    if "[DOC:" not in text and not (metadata and "score " in text):
+    """Escape a text under a marker: no line is a `[DOC: ...]`, the mark of a gap or of a cut.
+
+    With metadata no line is a `(lines ...)` either.
+    """
+    if "[DOC:" not in text and GAP not in text and not (metadata and "score " in text):
         return text
     return (_METADATA if metadata else _MARKER).sub(r"\\\g<0>", text)
+
+
+def gap_mark(line: int = 0) -> str:
+    """Return the mark of a gap: where text is left out before a line, if that is known."""
+    return f"{GAP} (line {line})" if line else GAP
 
 
 def escape_gaps(text: str) -> str:

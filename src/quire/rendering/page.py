@@ -148,17 +148,25 @@ def section_name(passage: Passage) -> str:
 
 
 def _footer(passages: Sequence[Passage], spec: RenderSpec, used: int) -> str:
-    experiences = {
-        passage.record_id
-        for passage in passages
-        if _record(passage.first.candidate).kind == "experience"
-    }
     counts = {
         "{items}": _count(len(passages), "item"),
         "{sections}": _count(used, "source"),
-        "{experiences}": _count(len(experiences), "past experience"),
+        "{experiences}": _count(_count_experiences(passages), "past experience"),
     }
     return _COUNTS.sub(lambda match: counts[match[0]], escape_line(spec.footer))
+
+
+def _count_experiences(passages: Sequence[Passage]) -> int:
+    """Count the experiences behind a page: those on it, and those that its values come from.
+
+    A value names the members that have no access list of their own, and how many there are in all:
+    where it names fewer, they are counted as if they were among the others.
+    """
+    records = [_record(passage.first.candidate) for passage in passages]
+    paths = {record.path for record in records if record.kind == "experience"}
+    values = [record for record in records if record.kind == "value"]
+    paths.update(path for record in values for path in record.paths)
+    return max([len(paths), *(int(record.attrs.get("size", 0)) for record in values)])
 
 
 def _count(number: int, noun: str) -> str:
@@ -268,15 +276,17 @@ DEFAULT_FIELDS = tuple(name for name in EXPERIENCE_FIELDS if name != "root_cause
 
 def _experience(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
     names = (candidate.section.show if candidate.section else ()) or DEFAULT_FIELDS
-    texts = {name: text for name in names if (text := _experience_field(record, name))}
+    texts = {name: text for name in names if (text := _experience_field(record, name)).strip()}
     labels = dict(EXPERIENCE_FIELDS)
-    if record.attrs.get("source"):  # an imported post-mortem has no goal of its own
+    imported = bool(record.attrs.get("source"))
+    if imported:  # a post-mortem has no goal of its own, and its fields are sentences of one text
         labels["goal"] = "Incident"
     shown = tuple(labels.values())
     lines = [
         f"- **{labels[name]}**: {_indent(text, shown)}"
         for name, text in texts.items()
-        if not any(_is_part_of(text, other) for at, other in texts.items() if at != name)
+        if not imported
+        or not any(_is_part_of(text, other) for at, other in texts.items() if at != name)
     ]
     approach = [str(record.attrs.get(name, "")) for name in ("domain", "strategy")]
     title = " | ".join(escape_line(name) for name in approach if name not in {"", UNSTATED})

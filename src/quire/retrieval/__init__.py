@@ -1,5 +1,6 @@
 """Retrieval: collectors that find the chunks which could answer a query."""
 
+from quire.retrieval.axes import follow_axes
 from quire.retrieval.collectors import (
     COLLECTORS,
     LEXICAL,
@@ -39,6 +40,7 @@ __all__ = [
     "collect",
     "distance",
     "failed",
+    "follow_axes",
     "follow_headings",
     "name_words",
     "run_all",

@@ -67,6 +67,14 @@ class Piece:
         return described or not self.candidate.chunk.text.startswith(self.text)
 
     @property
+    def is_cut_off(self) -> bool:
+        """Whether it shows only the beginning of its text."""
+        whole = self.candidate.chunk.text
+        if len(self.text) >= len(whole) or self.level in {SIGNATURE, OUTLINE, SUMMARIZED}:
+            return False
+        return whole.startswith(self.text) and bool(whole[len(self.text) :].strip())
+
+    @property
     def heading(self) -> str:
         """The name of the group that it is shown in."""
         return self.group or self.candidate.chunk.record_id
@@ -84,6 +92,11 @@ class Run:
     pieces: tuple[Piece, ...]
     text: str
     lines: tuple[int, int]
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether its text ends before that of its last piece does."""
+        return self.pieces[-1].is_cut_off
 
 
 @dataclass(frozen=True, slots=True)

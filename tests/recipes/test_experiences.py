@@ -25,12 +25,12 @@ from tests.pipeline import builders
 
 SECTION = Section("a", title="All")
 
-FACTS = {
+FACTS: dict[str, Any] = {
     "hypothesis": "The walrus files have a BOM",
     "action": "Strip the BOM of walrus files",
     "prediction": "10 times",
 }
-RESULT = {
+RESULT: dict[str, Any] = {
     "result": "Still failing after 10 times",
     "surprise": "The walrus files are UTF-16",
     "root_cause": "The exporter of walrus files writes UTF-16",

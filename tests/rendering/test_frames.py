@@ -33,10 +33,11 @@ from quire.core.types import (
 )
 from quire.rendering import FORMATS, escape, item_text, render, render_codemap
 from quire.rendering.escape import escape_cut, escape_item, escape_name, fence
-from quire.tokens.shorten import GAP_MARK
 from tests.rendering import hostile, readers
 from tests.rendering.readers import shown
 
+GAP_MARK = " ... "
+"""Stands where sentences are left out."""
 EXAMPLES = settings(max_examples=int(os.environ.get("QUIRE_CASES", "100")), deadline=None)
 GAP = "\n...\n"
 KINDS = ("page", "todo", "kanban_card", "code", "heading", "paragraph")

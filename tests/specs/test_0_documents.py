@@ -115,10 +115,10 @@ def test_vector_determinism(library: Quire) -> None:
 
 def test_vector_grouping_through_the_pipeline() -> None:
     found = [
-        chunk("Chunk 1 of a", "a.md", 1),
-        chunk("Chunk 1 of b", "b.md", 1),
-        chunk("Chunk 2 of a", "a.md", 2),
-        chunk("Chunk 2 of b", "b.md", 2),
+        chunk("Chunk 1 of a\n", "a.md", 1, start=0),
+        chunk("Chunk 1 of b\n", "b.md", 1, start=0),
+        chunk("Chunk 2 of a\n", "a.md", 2, start=13),
+        chunk("Chunk 2 of b\n", "b.md", 2, start=13),
     ]
     context = assemble(draft({"lexical": found}, recipe(200)), (), ())
     assert context.text == (

@@ -465,7 +465,7 @@ def test_functional_9_premortems_query_all_axes(shop: Quire) -> None:
         "strategy": "outcomes using check-assumptions strategy",
         "surprises": "unexpected outcomes in performance",
         "root_causes": "why hypotheses fail in performance",
-        "principles": "principles for performance with check-assumptions",
+        "principles": "principles for performance using check-assumptions",
     }
     made = shop.agent.premortem("performance", "check-assumptions")
     asked = {one.path.split("/")[1] for one in made.decisions}

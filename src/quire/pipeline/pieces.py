@@ -14,6 +14,7 @@ from functools import partial
 from quire import packing, rendering, tokens
 from quire.core import hashing
 from quire.core.types import (
+    BLOCK_PREFIX,
     CAPPED,
     CUT,
     LEVELS,
@@ -25,9 +26,12 @@ from quire.core.types import (
     Piece,
 )
 from quire.pipeline.draft import Draft
+from quire.store.index import analyzer
 
 SUMMARY_MARK = "(summarized) "
 """Precedes what a language model wrote."""
+CODE_KINDS = ("code", f"{BLOCK_PREFIX}code")
+"""The kinds of chunks that are cut between lines."""
 SPARE_PART = 40
 """A cut at a good place may leave this part of the budget unused: one fortieth."""
 
@@ -231,7 +235,7 @@ def _shorten_item(draft: Draft, piece: Piece, room: int) -> Piece:
     body = room - counter.count(bare)
     text = bare
     while body > 0:
-        text = render_item(partial(_shorten, draft, limit=body))
+        text = render_item(partial(_shorten, draft, candidate, limit=body))
         excess = counter.count(text) - room
         if excess <= 0:
             break
@@ -284,7 +288,7 @@ def _cut_item(draft: Draft, piece: Piece, room: int) -> Piece | None:
 
 def _cut_by_strategy(draft: Draft, piece: Piece, room: int) -> Piece | None:
     """Keep the part of a text that the recipe's strategy keeps, unless too little is left."""
-    text = _shorten(draft, piece.text, room)
+    text = _shorten(draft, piece.candidate, piece.text, room)
     has_summary = summary_key(piece.text) in draft.summaries
     # A summary may say everything in a few words.
     shortest = 1 if has_summary else max(1, draft.recipe.fit.shortest)
@@ -294,12 +298,15 @@ def _cut_by_strategy(draft: Draft, piece: Piece, room: int) -> Piece | None:
     return replace(part, level=SUMMARIZED) if has_summary else part
 
 
-def _shorten(draft: Draft, text: str, limit: int) -> str:
-    """Shorten a text to a number of tokens: to its summary, or to a part of it."""
+def _shorten(draft: Draft, candidate: Candidate, text: str, limit: int) -> str:
+    """Shorten the text of a candidate to a number of tokens: to its summary, or to a part of it."""
     counter, summary = draft.counter, draft.summaries.get(summary_key(text))
     if summary is not None:
         return tokens.shorten(counter, f"{SUMMARY_MARK}{summary}", limit, tokens.KEEP_START)
-    return tokens.shorten(counter, text, limit, draft.recipe.fit.cut, draft.request.query)
+    aim = tokens.Aim(
+        draft.request.query, analyzer.content_words, code=candidate.chunk.kind in CODE_KINDS
+    )
+    return tokens.shorten(counter, text, limit, draft.recipe.fit.cut, aim)
 
 
 def _at_level(piece: Piece, level: str) -> Piece:

@@ -257,7 +257,7 @@ def escape_summary(text: str) -> str:
 
 # --- items of a page -----------------------------------------------------------------------------
 
-_SENTENCE_GAP = " … "
+_SENTENCE_GAP = " ..."
 """Stands where an extract leaves out sentences, within a line."""
 _KIND = r"[A-Z][\w.-]*(?: [\w.-]+)*"
 _ITEM = re.compile(

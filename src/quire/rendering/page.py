@@ -108,6 +108,8 @@ def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
         body = cut(text.body).rstrip(". ")
         if text.escape is not None:
             body = escape_cut(body, text.body, text.escape)
+        elif body and text.body.startswith(f"{body}\n"):
+            body += "\n"  # code is cut between lines
         return text.head + _framed(text, body + ELLIPSIS) + end
 
     return shorten

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from quire.core.types import BLOCK_PREFIX, Candidate, Frame, Passage, Piece, RenderSpec
 from quire.core.types.blocks import PAGES
 from quire.rendering.escape import (
+    GAP,
     NO_CONTENT,
     escape_author,
     escape_block,
@@ -104,7 +105,9 @@ def _render_blocks(passages: Sequence[Passage]) -> str:
 def _block_text(passage: Passage) -> str:
     """Return what is shown of a block below its title, which a page and a heading are."""
     candidate = passage.first.candidate
-    text = "\n".join(run.text.strip("\n") for run in passage.runs)
+    text = f"\n{GAP}\n".join(run.text.strip("\n") for run in passage.runs)
+    if passage.runs[-1].is_cut_off:
+        text += f"\n{GAP}"
     kind = _block_type(candidate)
     if kind == CODE:
         ticks = fence(text)
@@ -114,7 +117,8 @@ def _block_text(passage: Passage) -> str:
         return ""
     focus = candidate.signals.get("structural") == MAX_SIGNAL
     if kind in PAGES and not is_long:
-        rest = text.partition("\n")[2]
+        rest = text if text.startswith(GAP) else text.partition("
+")[2]
         text = f"{FOCUS}\n{rest}".strip("\n") if focus else rest
         focus = False
     late = " (overdue)" if OVERDUE in candidate.signals else ""

@@ -16,7 +16,7 @@ from quire.core.protocols import Counter
 from quire.errors import InputError
 from quire.tokens import models
 from quire.tokens.estimates import LENGTH_COUNTERS, MarginCounter
-from quire.tokens.shorten import EXTRACTIVE, KEEP_START, STRATEGIES, SUMMARIZE, shorten
+from quire.tokens.shorten import EXTRACTIVE, KEEP_START, STRATEGIES, SUMMARIZE, Aim, shorten
 from quire.tokens.truncate import truncate_text
 from quire.tokens.vocabularies import VOCABULARIES
 
@@ -26,6 +26,7 @@ __all__ = [
     "KEEP_START",
     "STRATEGIES",
     "SUMMARIZE",
+    "Aim",
     "count_tokens",
     "counter_names",
     "open_counter",

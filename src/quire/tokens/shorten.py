@@ -1,81 +1,154 @@
 """Strategies to shorten a text to a number of tokens.
 
-Keep its beginning, its end, or the sentences that share most words with the query, in their
-order. Each strategy counts the text as it will be shown, and splits no sentence where a whole one
-fits.
+Keep its beginning, its end, or the sentences that say most about the query, in their order. Each
+strategy counts the text as it will be shown, splits no sentence where a whole one fits, and marks
+what it leaves out. Only the beginning of a text has no mark of its own: whoever shows it adds one.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from math import isqrt
 
 from quire.core.protocols import Counter
 from quire.tokens.truncate import truncate_text
 
 KEEP_START, KEEP_END = "keep_start", "keep_end"
 EXTRACTIVE, SUMMARIZE = "extractive", "summarize"
-GAP_MARK = " … "
-"""Stands where sentences are left out."""
-_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"')\]]*+(?:\s++|\Z)|\n\s*+")
+GAP = "..."
+"""Stands where something is left out."""
+_SENTENCE_END = re.compile(
+    r"(?<![.!?])[.!?]++[\"')\]]*+(?:[^\S\n]*+\n\s*+|\s++(?![a-z])|\Z)|\n\s*+"
+)
+_ABBREVIATION = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Inc|Ltd|Co|Corp|No|Nr|Fig|Sec|cf|vs|approx|e\.g|i\.e)\. \Z"
+)
+_WRAPPED = 50
+"""A line of so many characters may be wrapped: then the next one begins with a small letter."""
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _WORD = re.compile(r"\w+")
 _MIN_WORD_LENGTH = 3
 MAX_TRIES = 200
 """How many sentences are tried one by one."""
 
-Strategy = Callable[[Counter, str, int, str], str]
-"""Shortens a text to a number of tokens, for a query: (counter, text, limit, query)."""
+Words = Callable[[str], Iterable[str]]
+"""Returns the words of a text, without those that every text has."""
 
 
-def shorten(counter: Counter, text: str, limit: int, strategy: str, query: str = "") -> str:
+def split_words(text: str) -> list[str]:
+    """Return the words of a text that are not very short."""
+    return [word for word in _WORD.findall(text.lower()) if len(word) >= _MIN_WORD_LENGTH]
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a text is shortened for."""
+
+    query: str = ""
+    words: Words = split_words
+    """Returns the words of a sentence or the query."""
+    code: bool = False
+    """Whether the text is code, which is cut between lines."""
+
+
+NO_AIM = Aim()
+Strategy = Callable[[Counter, str, int, Aim], str]
+"""Shortens a text to a number of tokens."""
+
+
+def shorten(counter: Counter, text: str, limit: int, strategy: str, aim: Aim = NO_AIM) -> str:
     """Return as much of a text as fits the limit, chosen by one of the STRATEGIES."""
     if counter.count(text) <= limit:
         return text
-    return STRATEGIES[strategy](counter, text, limit, query)
+    return STRATEGIES[strategy](counter, text, limit, aim)
 
 
-def _keep_start(counter: Counter, text: str, limit: int, _: str) -> str:
+def _keep_start(counter: Counter, text: str, limit: int, _: Aim) -> str:
     return truncate_text(counter, text, limit)
 
 
-def _keep_end(counter: Counter, text: str, limit: int, _: str) -> str:
+def _keep_end(counter: Counter, text: str, limit: int, aim: Aim) -> str:
     """Return the last sentences that fit, or the last words where no sentence does."""
-    sentences = split_sentences(text)
+    sentences = _split(text, aim)
+    total = len(sentences)
     count = _most(
-        lambda count: counter.count("".join(sentences[len(sentences) - count :]).strip()) <= limit,
-        len(sentences),
+        lambda count: counter.count(_join(sentences, range(total - count, total))) <= limit, total
     )
-    tail = "".join(sentences[len(sentences) - count :]).strip()
-    if tail:
-        return tail
-    words = text.split()
+    if count:
+        return _join(sentences, range(total - count, total))
+    starts = [match.start() for match in re.finditer(r"\S+", text)]
     count = _most(
-        lambda count: counter.count(" ".join(words[len(words) - count :])) <= limit, len(words)
+        lambda count: counter.count(f"{GAP} {text[starts[-count] :].rstrip()}") <= limit,
+        len(starts),
     )
-    return " ".join(words[len(words) - count :])
+    return f"{GAP} {text[starts[-count] :].rstrip()}" if count else ""
 
 
-def _extract(counter: Counter, text: str, limit: int, query: str) -> str:
-    """Return the sentences that share most words with the query, in their order in the text.
+def _extract(counter: Counter, text: str, limit: int, aim: Aim) -> str:
+    """Return the sentences that say most about the query, in their order in the text.
 
     The sentences are tried one by one. Of very many, as many of the best are taken at once as fit
     together, and only the next few are tried: each try counts all that was taken.
     """
-    sentences = split_sentences(text)
-    query_words = _words(query)
-    shared = [len(query_words & _words(sentence)) for sentence in sentences]
-    order = sorted(range(len(sentences)), key=lambda index: (-shared[index], index))
+    sentences = _split(text, aim)
+    order = _by_relevance(sentences, aim)
     count = 0
-    if len(sentences) > MAX_TRIES:
+    if len(order) > MAX_TRIES:
         count = _most(
-            lambda count: counter.count(_join(sentences, order[:count])) <= limit, len(sentences)
+            lambda count: counter.count(_join(sentences, order[:count])) <= limit, len(order)
         )
     selected = set(order[:count])
     for index in order[count : count + MAX_TRIES]:
         if counter.count(_join(sentences, {*selected, index})) <= limit:
             selected.add(index)
     return _join(sentences, selected) if selected else truncate_text(counter, text, limit)
+
+
+def _by_relevance(sentences: Sequence[str], aim: Aim) -> list[int]:
+    """Return the sentences in the order in which they are kept.
+
+    A word of the query counts the more, the fewer sentences hold it: a word that stands everywhere
+    says nothing about one of them. A sentence that says the same as an earlier one is left out;
+    lines of code may be alike.
+    """
+    words = [tuple(aim.words(sentence)) for sentence in sentences]
+    query = set(aim.words(aim.query))
+    shared = [query.intersection(some) for some in words]
+    holding = Tally(word for some in shared for word in some)
+    scale = 1_000_000 * len(sentences)
+    weights = {word: isqrt(scale // holding[word]) for word in holding}
+    scores = [sum(weights[word] for word in some) for some in shared]
+    if aim.code:
+        return _lines_by_relevance(sentences, scores)
+    seen: set[tuple[str, ...]] = set()
+    kept = []
+    for at, some in enumerate(words):
+        if not some or some not in seen:
+            kept.append(at)
+            seen.add(some)
+    return sorted(kept, key=lambda at: (-scores[at], at))
+
+
+def _lines_by_relevance(lines: Sequence[str], scores: Sequence[int]) -> list[int]:
+    """Return lines of code: the first, which declares it, then hits, then what is nearest to them.
+
+    Blank lines come with those around them.
+    """
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    hits = [at for at in filled if scores[at]]
+    distances = {at: _distance(at, hits) for at in filled}
+    return sorted(filled, key=lambda at: (at != filled[0], distances[at], -scores[at], at))
+
+
+def _distance(at: int, hits: Sequence[int]) -> int:
+    """Return how far a line is from the nearest hit, in ascending order; 0 if there is none."""
+    after = bisect_left(hits, at)
+    return min((abs(at - hit) for hit in hits[max(0, after - 1) : after + 1]), default=0)
 
 
 def _most(fits: Callable[[int], bool], total: int) -> int:
@@ -105,28 +178,65 @@ STRATEGIES: dict[str, Strategy] = {
 """A new strategy is one function and one row."""
 
 
+def _split(text: str, aim: Aim) -> list[str]:
+    return _LINE.findall(text) if aim.code else split_sentences(text)
+
+
 def split_sentences(text: str) -> list[str]:
-    """Split a text into sentences and lines, each with the white space after it."""
+    """Split a text into sentences and lines, each with the white space after it.
+
+    A long line that the next one continues with a small letter ends no sentence.
+    """
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
-    bounds = [0, *ends, len(text)]
-    return [text[start:end] for start, end in pairwise(bounds) if start < end]
+    sentences: list[str] = []
+    continues = False
+    for start, end in pairwise([0, *ends, len(text)]):
+        part = text[start:end]
+        if continues:
+            sentences[-1] += part
+        elif part:
+            sentences.append(part)
+        continues = bool(sentences) and (
+            _ABBREVIATION.search(part[-8:]) is not None or _is_wrapped(text, part, end)
+        )
+    return sentences
+
+
+def _is_wrapped(text: str, part: str, end: int) -> bool:
+    """Tell whether a part ends with a line that goes on in the next one."""
+    body = part.rstrip()
+    if part[len(body) :].strip(" \t") != "\n" or body.endswith((".", "!", "?", ":")):
+        return False
+    line_end = end - len(part) + len(body)
+    line = line_end - (text.rfind("\n", 0, line_end) + 1)
+    return line >= _WRAPPED and text[end : end + 1].islower()
 
 
 def _join(sentences: Sequence[str], selected: Iterable[int]) -> str:
-    """Join the selected sentences, with a mark for each gap between them."""
+    """Join the selected sentences, with a mark wherever others are left out.
+
+    The mark stands on a line of its own where the sentences around it do.
+    """
     parts: list[str] = []
     previous = -1
-    for index in sorted(selected):
-        if index > previous + 1 and parts:
-            while parts and not parts[-1].rstrip():
-                parts.pop()
-            if parts:
-                parts[-1] = parts[-1].rstrip()
-            parts.append(GAP_MARK)
-        parts.append(sentences[index])
+    for index in (*sorted(selected), len(sentences)):
+        if any(sentences[at].strip() for at in range(previous + 1, index)):
+            _add_mark(parts, on_own_line=sentences[index - 1].rstrip(" \t").endswith("\n"))
+        else:
+            parts += sentences[previous + 1 : index]
+        parts += sentences[index : index + 1]
         previous = index
-    return "".join(parts).strip()
+    return "".join(parts).strip("\n").rstrip()
 
 
-def _words(text: str) -> set[str]:
-    return {word for word in _WORD.findall(text.lower()) if len(word) >= _MIN_WORD_LENGTH}
+def _add_mark(parts: list[str], *, on_own_line: bool) -> None:
+    """Add a mark to the parts of a text; what follows begins a line, or not."""
+    while parts and not parts[-1].strip():
+        parts.pop()
+    if parts and parts[-1].strip() == GAP:
+        return
+    if parts:
+        last = parts[-1].rstrip()
+        space = "\n" if "\n" in parts[-1][len(last) :] else " "
+        parts[-1] = last + space
+    parts.append(f"{GAP}\n" if on_own_line else f"{GAP} ")

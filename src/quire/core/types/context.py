@@ -70,7 +70,7 @@ class Piece:
     def is_cut_off(self) -> bool:
         """Whether it shows only the beginning of its text."""
         whole = self.candidate.chunk.text
-        if len(self.text) >= len(whole) or self.level in {SIGNATURE, OUTLINE, SUMMARIZED}:
+        if not 0 < len(self.text) < len(whole) or self.level in {SIGNATURE, OUTLINE, SUMMARIZED}:
             return False
         return whole.startswith(self.text) and bool(whole[len(self.text) :].strip())
 

@@ -51,6 +51,11 @@ def tokenize(text: str) -> list[str]:
     return words
 
 
+def content_words(text: str) -> list[str]:
+    """Return the words of a text likewise, without stop words."""
+    return [word for word in tokenize(text) if word not in STOPS]
+
+
 def count_chunk_words(chunk: Chunk) -> tuple[Counter[str], int]:
     """Count the words of a chunk, including its path and headings; return counts and total."""
     counts: Counter[str] = Counter()

@@ -267,7 +267,7 @@ def _cut_context(draft: Draft, piece: Piece, room: int) -> Piece | None:
         body = rendering.context_prose(active.context)
         limit = room - counter.count(text)
         while limit > 0:
-            part = _shorten(draft, body, limit)
+            part = _shorten(draft, piece.candidate, body, limit)
             longer = rendering.shortened_context(active, rules, part) if part else text
             excess = counter.count(longer) - room
             if excess <= 0:

@@ -117,8 +117,7 @@ def _block_text(passage: Passage) -> str:
         return ""
     focus = candidate.signals.get("structural") == MAX_SIGNAL
     if kind in PAGES and not is_long:
-        rest = text if text.startswith(GAP) else text.partition("
-")[2]
+        rest = text if text.startswith(GAP) else text.partition("\n")[2]
         text = f"{FOCUS}\n{rest}".strip("\n") if focus else rest
         focus = False
     late = " (overdue)" if OVERDUE in candidate.signals else ""

@@ -384,7 +384,7 @@ def test_what_is_too_long_is_cut_as_asked(workspace: Quire, way: str) -> None:
         assert said.endswith("Sentence 59 tells of nothing at all.")
     else:
         assert "The walrus ate the migration plan." in said
-        assert "…" in said
+        assert "... The walrus" in said
 
 
 def test_forbidden_patterns_cannot_be_expressed(workspace: Quire) -> None:

@@ -91,6 +91,7 @@ PUBLIC = [
     "Written",
     "context_aware",
     "count_tokens",
+    "current_context",
     "open",
     "truncate_to_tokens",
     "verify_proof",

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from quire.engine import Quire
     from quire.engine import open_quire as open  # noqa: A004 - quire.open reads as it should
     from quire.errors import InvalidContextTypeError, QuireError
-    from quire.integrations.tools import context_aware
+    from quire.integrations.tools import context_aware, current_context
     from quire.pipeline.codemap import CodeMap
     from quire.pipeline.why_not import Relaxation, WhyNot
     from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
@@ -165,6 +165,7 @@ __all__ = [
     "Written",
     "context_aware",
     "count_tokens",
+    "current_context",
     "open",
     "truncate_to_tokens",
     "verify_proof",
@@ -183,6 +184,7 @@ _HOMES = {
     "PlaceRules": ("quire.rules.project_files", "PlaceRules"),
     "Quire": ("quire.engine", "Quire"),
     "context_aware": ("quire.integrations.tools", "context_aware"),
+    "current_context": ("quire.integrations.tools", "current_context"),
     "open": ("quire.engine", "open_quire"),
     "count_tokens": ("quire.tokens", "count_tokens"),
     "truncate_to_tokens": ("quire.tokens", "truncate_to_tokens"),

@@ -258,13 +258,23 @@ class Quire:
 
     def assemble(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble one context for a query: within the budget, with sources and a receipt."""
-        return self._assemble(resolve(query, options, clock.end_of_day()))
+        return self._assemble(self._resolve(query, options))
 
     assemble_async = make_async(assemble)
 
     def explain(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble, even where nothing fits; `decisions` says what became of each candidate."""
-        return self._assemble(resolve(query, {**options, "allow_empty": True}, clock.end_of_day()))
+        return self._assemble(self._resolve(query, {**options, "allow_empty": True}))
+
+    def _resolve(self, query: str, options: Options) -> ResolvedRequest:
+        """Resolve a request as of today; places are paths from the root."""
+        base, situation = options.get("base"), options.get("situation")
+        if isinstance(base, str) and base:
+            options = {**options, "base": rules.resolve_place(self.root(), base)}
+        if isinstance(situation, Mapping):
+            relative = rules.with_relative_path(self.root(), situation)
+            options = {**options, "situation": relative}
+        return resolve(query, options, clock.end_of_day())
 
     def _assemble(self, request: ResolvedRequest, *, fresh: bool = False) -> Context:
         with self._project.view(request.viewer) as view:
@@ -411,14 +421,14 @@ class Quire:
 
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
         """Assemble twice, without the cache, and compare every byte, receipts included."""
-        request = resolve(query, options, clock.end_of_day())
+        request = self._resolve(query, options)
         return self._assemble(request, fresh=True) == self._assemble(request, fresh=True)
 
     def why_not(
         self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
     ) -> list[WhyNot]:
         """Explain for each chunk at a path why it is not in the context, and what lets it in."""
-        request = resolve(query, options, clock.end_of_day())
+        request = self._resolve(query, options)
         with self._project.view(request.viewer) as view:
             wanted = chunks_at(view, path, line)
             first = self._retrieve(view, request)

@@ -8,10 +8,11 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp.server import MCPServer
 
 import quire
 from quire.errors import InputError
-from quire.integrations.tool_context import MAX_QUERY_LENGTH, query_for
+from quire.integrations.tool_context import MAX_QUERY_LENGTH, context_for, query_for
 from tests.conftest import Forest, Tree
 
 from .conftest import fill
@@ -102,6 +103,101 @@ def test_results_of_the_official_kit_are_marked(engine: quire.Quire) -> None:
     assert marked["_meta"]["contextUsed"]["receipt"]
     assert result_.meta is None
     assert aware["say"]({"load": "harbour"}) == "done", "a text has no place for it"
+
+
+SQL_RULES = """\
+injection_rules:
+  - {name: storage, condition: "path matches '*.sql'", inject: [/docs/storage.context.yaml]}
+"""
+STORAGE = "metadata: {name: Storage}\ntext: Write migrations that can be undone.\n"
+
+
+@pytest.fixture
+def ruled(plant: Forest) -> Iterator[quire.Quire]:
+    tree = fill(plant())
+    tree.write("root.context.yaml", SQL_RULES)
+    tree.write("db/db.context.yaml", "metadata: {name: Database}\ntext: Tables are plural.\n")
+    tree.write("docs/storage.context.yaml", STORAGE)
+    with tree.open() as opened:
+        opened.index(embed=False)
+        yield opened
+
+
+@pytest.mark.parametrize("form", ["db/users.sql", "./db/users.sql", "db/../db/users.sql", "{}"])
+@pytest.mark.parametrize("name", ["path", "file_path", "file"])
+def test_rules_see_the_path_of_a_call_however_it_is_written(
+    ruled: quire.Quire, form: str, name: str
+) -> None:
+    path = form.format(ruled.root() / "db" / "users.sql")
+    aware: Any = quire.context_aware({"edit": lambda params: {"c": params["_context"]}}, ruled)
+    text = aware["edit"]({name: path})["c"].text
+    assert "Write migrations that can be undone." in text
+    assert "Tables are plural." in text
+    assert '"path": "db/users.sql"' in text
+
+
+def test_arguments_by_position_have_a_place(ruled: quire.Quire) -> None:
+    def edit(path: str) -> dict[str, Any]:
+        context = quire.current_context()
+        return {"path": path, "text": "" if context is None else context.text}
+
+    aware: Any = quire.context_aware({"edit": edit}, ruled)
+    assert "Tables are plural." in aware["edit"]("db/users.sql")["text"]
+    assert quire.current_context() is None
+
+
+def test_a_call_through_the_proxy_gets_the_contexts_that_hold(ruled: quire.Quire) -> None:
+    context = context_for(ruled, {"tool": "edit", "params": {"path": "./db/users.sql"}})
+    names = [line for line in context.text.splitlines() if line.startswith("### ")]
+    assert names == ["### Database", "### root", "### Storage"]
+    assert "- Adaptations: brought in by storage" in context.text
+    assert "Write migrations that can be undone." in context.text
+    assert ruled.verify(context.receipt, context.text).problems == ()
+    assert ruled.replay(context.receipt)[1] == []
+    # Without a place, only what a rule injects for this call.
+    nothing = context_for(ruled, {"tool": "get_current_time", "params": {"timezone": "UTC"}})
+    assert (nothing.sources, nothing.text) == ((), "")
+
+
+def test_parameters_that_rules_cannot_read_do_not_cost_the_context(ruled: quire.Quire) -> None:
+    params = {"path": "db/users.sql", "content": "x" * 300_000}
+    context = context_for(ruled, {"tool": "write", "params": params, "intent": ""})
+    assert "Write migrations that can be undone." in context.text
+    assert "rules do not see the parameters of the call" in context.notes[-1]
+
+
+def test_a_path_outside_of_the_project_is_told(ruled: quire.Quire) -> None:
+    aware: Any = quire.context_aware({"edit": lambda params: {"c": params["_context"]}}, ruled)
+    result = aware["edit"]({"path": "/elsewhere/users.sql"})
+    assert "Tables are plural." not in result["c"].text
+    assert result["_meta"]["contextUsed"]["notes"][-1] == (
+        "'/elsewhere/users.sql' is outside of the project: only the rules of its root apply"
+    )
+
+
+def test_tools_of_the_official_kit_find_the_context(ruled: quire.Quire) -> None:
+    def edit(path: str) -> str:
+        context = quire.current_context()
+        return "" if context is None else context.text
+
+    async def wait(path: str) -> str:
+        await asyncio.sleep(0)
+        context = quire.current_context()
+        return "" if context is None else context.text
+
+    def hidden(path: str, _context: Any = None) -> str:
+        return str(_context.text)
+
+    kit = MCPServer("kit")
+    for name, tool in quire.context_aware(
+        {"edit": edit, "wait": wait, "hidden": hidden}, ruled
+    ).items():
+        assert callable(tool)
+        kit.add_tool(tool, name=name)
+    for name in ("edit", "wait", "hidden"):
+        result = asyncio.run(kit.call_tool(name, {"path": "db/users.sql"}))
+        assert "Tables are plural." in str(result), name
+    assert quire.current_context() is None
 
 
 def test_the_tool_runs_where_the_context_fails(plant: Forest) -> None:

@@ -635,7 +635,9 @@ LABELS = (
 )
 CONTEXT_FRAMES = (
     rf"{BULLET}[ \t]+(?:{LABELS}):|>[ \t]*\*\*Missing\*\*"
-    r"|\*\*(?:Memory|Experience|Value|Commit)\*\*[: ]|\*\(truncated"
+    r"|\*\*(?:Memory|Experience|Value|Commit)\*\*[: ]"
+    r"|\*\*[A-Z][\w.-]*(?: [\w.-]+)*\*\*(?: on `| `| by )"
+    r"|\*(?:Category: |Files: |\(truncated|\d+ items? from |Based on \d)"
 )
 
 

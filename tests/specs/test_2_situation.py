@@ -337,6 +337,49 @@ def test_a_base_that_does_not_exist(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "form", ["pay", "./pay", "pay/", "guides/../pay/refund.py", "{}/pay", "{}/pay/"]
+)
+def test_a_place_may_be_written_in_any_way(tmp_path: Path, form: str) -> None:
+    with open_shop(tmp_path) as shop:
+        path = form.format(tmp_path)
+        context = shop.rules.situate({**REFUND, "path": f"{tmp_path}/pay/refund.py"}, path)
+        assert "### Pay (module)" in context.text
+        assert "### Money (guide)" in context.text
+        assert str(tmp_path) not in json.dumps(context.receipt)
+        assert shop.replay(context.receipt)[1] == []
+        outcomes = shop.rules.test({**REFUND, "path": "./pay/refund.py"}, tmp_path / "pay")
+        assert [item.rule.name for item in outcomes.evaluation.outcomes if item.applies] == [
+            "money"
+        ]
+
+
+@pytest.mark.parametrize("place", ["/elsewhere/pay", "../pay", "pay/../../pay", "{}-other/pay"])
+def test_a_place_outside_of_the_project_is_refused(tmp_path: Path, place: str) -> None:
+    with open_shop(tmp_path) as shop:
+        with pytest.raises(InputError, match="is outside of the project") as raised:
+            shop.rules.situate(REFUND, place.format(tmp_path))
+        assert raised.value.field == "base"
+
+
+def test_what_is_not_said_takes_no_room(tmp_path: Path) -> None:
+    with open_shop(tmp_path) as shop:
+        (tmp_path / "AGENTS.md").write_text("# House rules #\n\nUse tabs.\n")
+        shop.index()
+        params = {"intent": "refund a customer", "note": "", "count": 0, "more": {"of": None}}
+        text = shop.rules.situate({**REFUND, "params": params, "branch": ""}, "pay").text
+    situation = json.loads(text.partition("```json\n")[2].partition("\n```")[0])
+    assert situation == {
+        "tool": "edit",
+        "path": "pay/refund.py",
+        "intent": "refund a customer",
+        "params": {"count": 0},
+    }
+    assert "N/A" not in text
+    assert "### House rules\n\nUse tabs." in text
+    assert text.count("House rules") == 1
+
+
+@pytest.mark.parametrize(
     ("situation", "message"),
     [
         ({"x": object()}, "plain data"),

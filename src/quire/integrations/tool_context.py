@@ -6,18 +6,25 @@ The one place that turns a call into a context: the wrapper of tools and the pro
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quire.core.types import Context, Situation
+    from pathlib import Path
+
+    from quire.core.types import Context, Recipe, Situation
     from quire.engine import Quire
 
 RECIPE = "agent"
 RULES_RECIPE = "situation"
-PLACE_PARAMS = ("context", "path", "file_path", "file")
-"""Parameters that may name the place that a call works on, the most specific first."""
+RULES = "rules"
+"""The source of contexts, and the section that shows them."""
+PATH_PARAMS = ("path", "file_path", "file")
+"""Parameters that may name the file or folder that a call works on."""
+PLACE_PARAMS = ("context", *PATH_PARAMS)
+"""Parameters that may name the place whose rules apply, the most specific first."""
 TITLE = "What is known (from Quire, not from the tool)"
 DEFAULT_BUDGET = 1000
 """Tokens of a context for a call."""
@@ -31,46 +38,117 @@ MAX_QUERY_LENGTH = 2000
 
 
 def context_for(quire: Quire, situation: Situation, *, budget: int = DEFAULT_BUDGET) -> Context:
-    """Assemble what is known of a situation: the `tool`, its `params`, the `intent`."""
+    """Assemble what is known of a situation: the `tool`, its `params`, the `intent`.
+
+    The contexts that apply come first: at the place that the call names, all of them; without one,
+    those that the rules of the root inject for this call.
+    """
+    place = place_of(quire.root(), situation)
+    context = quire.assemble(
+        query_for(situation),
+        recipe=_call_recipe(inherited=bool(place.base)),
+        situation=place.situation,
+        base=place.base,
+        budget=budget,
+        allow_empty=True,
+    )
+    return replace(context, notes=(*context.notes, *place.notes))
+
+
+def _call_recipe(*, inherited: bool) -> Recipe:
+    """Return the recipe for a call: that of an agent, with the contexts of a situation."""
     from quire.pipeline import recipe as recipes
 
-    recipe = recipes.load(RECIPE)
-    recipe = replace(
+    recipe, rules = recipes.load(RECIPE), recipes.load(RULES_RECIPE)
+    searches = {
+        name: replace(source, k=CANDIDATES_PER_SEARCH) for name, source in recipe.sources.items()
+    }
+    contexts = [section for section in rules.sections if RULES in section.sources]
+    return replace(
         recipe,
         sources={
-            name: replace(source, k=CANDIDATES_PER_SEARCH)
-            for name, source in recipe.sources.items()
+            **{name: searches[name] for name in searches if name != RULES},
+            RULES: replace(rules.sources[RULES], options={"inherited": int(inherited)}),
         },
+        sections=(
+            *contexts,
+            *(
+                replace(
+                    section,
+                    k=min(section.k, ITEMS_PER_SECTION),
+                    sources=section.sources or tuple(searches),
+                )
+                for section in recipe.sections
+            ),
+        ),
+        fit=replace(recipe.fit, levels=rules.fit.levels),
         render=replace(recipe.render, title=TITLE),
-    )
-    return quire.assemble(
-        query_for(situation),
-        recipe=recipe,
-        budget=budget,
-        limit=ITEMS_PER_SECTION,
-        allow_empty=True,
     )
 
 
 def rules_context_for(
     quire: Quire, situation: Situation, *, budget: int = DEFAULT_BUDGET
 ) -> Context:
-    """Assemble the rules that apply to a call, and what was learned in similar calls.
-
-    The place is the first of the parameters `context`, `path`, `file_path` and `file`.
-    """
-    value = situation.get("params")
-    params = value if isinstance(value, Mapping) else {}
-    base = next((params[name] for name in PLACE_PARAMS if isinstance(params.get(name), str)), "")
-    return quire.assemble(
+    """Assemble the rules that apply to a call, and what was learned in similar calls."""
+    place = place_of(quire.root(), situation)
+    context = quire.assemble(
         query_for(situation),
         recipe=RULES_RECIPE,
-        # A program may pass any value; rules are evaluated on plain data.
-        situation=json.loads(json.dumps(situation, default=str)),
-        base=str(base),
+        situation=place.situation,
+        base=place.base,
         budget=budget,
         allow_empty=True,
     )
+    return replace(context, notes=(*context.notes, *place.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """The place that a call works on, and the call as a situation at that place."""
+
+    base: str
+    situation: Situation
+    notes: tuple[str, ...] = ()
+
+
+def place_of(root: Path, situation: Situation) -> CallPlace:
+    """Return the place of a call: the first of its parameters that names one.
+
+    The situation gets the key `path`, if the call names a file or folder. A path outside of the
+    project is not a place in it, so that only the rules of the root apply.
+    """
+    from quire.rules import places
+
+    value = situation.get("params")
+    params = value if isinstance(value, Mapping) else {}
+    # A program may pass any value; rules are evaluated on plain data.
+    plain, notes = _plain(situation)
+    named = {name: str(params[name]) for name in PLACE_PARAMS if _is_path(params.get(name))}
+    path = next((named[name] for name in PATH_PARAMS if name in named), "")
+    if path:
+        plain = {places.PATH_KEY: places.relative_path(root, path) or path, **plain}
+    place = next(iter(named.values()), "")
+    base = places.relative_path(root, place)
+    if base is None:
+        note = f"{place!r} is outside of the project: only the rules of its root apply"
+        return CallPlace("", plain, (*notes, note))
+    return CallPlace(base, plain, notes)
+
+
+def _plain(situation: Situation) -> tuple[Situation, tuple[str, ...]]:
+    """Return a situation as plain data; without its parameters if rules cannot read them."""
+    from quire.errors import InputError
+    from quire.rules import validate_situation
+
+    try:
+        return validate_situation(json.loads(json.dumps(situation, default=str))), ()
+    except (InputError, TypeError, ValueError, RecursionError) as error:
+        rest = {key: str(value) for key, value in situation.items() if key != "params"}
+        return rest, (f"rules do not see the parameters of the call: {error}",)
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str | os.PathLike) and bool(str(value))
 
 
 def query_for(situation: Situation) -> str:

@@ -63,8 +63,11 @@ class ContextRules:
             viewer: Who reads; None for the configured viewer, or the owner.
             model: The model to count tokens for.
         """
+        situation = rules.with_relative_path(
+            self._project.config.root, rules.validate_situation(situation)
+        )
         return self._assemble(
-            rules.describe_situation(rules.validate_situation(situation)) or "anything",
+            rules.describe_situation(situation) or "anything",
             recipe=SITUATION,
             situation=situation,
             base=base,

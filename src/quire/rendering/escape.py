@@ -351,7 +351,8 @@ _escape_labels = _frames(
     rf"{_BULLET}+(?:{'|'.join((*CONTEXT_LABELS, *ASSEMBLY_LABELS))}):",
     r">[ \t]*\*\*Missing\*\*",
     r"\*\*(?:Memory|Experience|Value|Commit)\*\*[: ]",
-    r"\*\(truncated",
+    rf"\*\*{_KIND}\*\*(?: on `| `| by )",
+    r"\*(?:Category: |Files: |\(truncated|\d+ items? from |Based on \d)",
 )
 _RULE = re.compile(rf"{_START}({_BLANK})(\\*)(?={_BULLET})")
 

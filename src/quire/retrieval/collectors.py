@@ -75,8 +75,13 @@ def collect_semantic(view: View, query: Query, depth: int) -> Hits:
 
 
 def collect_contexts(view: View, query: Query, depth: int) -> Hits:
-    """Find the first chunk of each context that the rules bring in."""
-    beginnings = [(view.chunks_of(name)[:1], score) for name, score in query.contexts]
+    """Find the first chunk of each context that applies."""
+    inherited = query.option(RULES, "inherited")
+    beginnings = [
+        (view.chunks_of(name)[:1], score)
+        for name, score, injected in query.contexts
+        if injected or inherited
+    ]
     hits = [
         Hit(chunk.id, score, chunk.path, chunk.sequence, chunk.start)
         for chunks, score in beginnings
@@ -120,6 +125,7 @@ COLLECTORS: dict[str, Collector] = {
     RULES: Collector(
         collect_contexts,
         "no rule brings it in",
+        options={"inherited": 1},
         reads=("situation", "base"),
         needs_time=True,
     ),

@@ -46,8 +46,8 @@ class Query:
     """Levels of the hierarchy that are searched above and below the focus; None: no limit."""
     as_of: int | None = None
     """The current moment, in seconds since 1970."""
-    contexts: tuple[tuple[str, int], ...] = ()
-    """Ids and scores of the contexts that the rules bring in."""
+    contexts: tuple[tuple[str, int, bool], ...] = ()
+    """Ids and scores of the contexts that apply, and whether a rule brings them in."""
     tasks: TaskQuery | None = None
     """The tasks that the text asks for; None: it asks for none."""
     leads: tuple[tuple[Chunk, int], ...] = ()

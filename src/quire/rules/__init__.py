@@ -16,6 +16,7 @@ from quire.errors import ConfigError, EmbedError, EndpointError, MissingExtraErr
 from quire.rules.client_judge import ClientJudge, current_client
 from quire.rules.inheritance import find_broken_extends, merge, resolve_chain
 from quire.rules.parser import parse_context_file
+from quire.rules.places import resolve_place, with_relative_path
 from quire.rules.priority import evaluate
 from quire.rules.situation import describe_situation, parse_situation, validate_situation
 from quire.rules.verdicts import NoJudge
@@ -32,7 +33,9 @@ __all__ = [
     "parse_context_file",
     "parse_situation",
     "resolve_chain",
+    "resolve_place",
     "validate_situation",
+    "with_relative_path",
 ]
 
 PROVIDERS = ("semantic", "llm", "mcp", "none")

@@ -60,10 +60,11 @@ class ActiveRules:
     notes: tuple[str, ...] = ()
 
     @property
-    def priorities(self) -> tuple[tuple[str, int], ...]:
-        """Return the record id of each active context with its priority."""
+    def priorities(self) -> tuple[tuple[str, int, bool], ...]:
+        """Return each active context: its record id, its priority, and whether a rule names it."""
         return tuple(
-            (self.records[item.context.path].id, item.priority) for item in self.evaluation.contexts
+            (self.records[item.context.path].id, item.priority, bool(item.rules))
+            for item in self.evaluation.contexts
         )
 
 

@@ -35,6 +35,7 @@ from quire.rules.inheritance import (
     merge,
     resolve_chain,
 )
+from quire.rules.places import with_relative_path
 from quire.rules.priority import evaluate
 from quire.rules.reader import ContextReader, sort_mistakes
 from quire.rules.situation import validate_situation
@@ -105,7 +106,7 @@ def evaluate_rules(
     judge: Judge | None = None,
 ) -> PlaceEvaluation:
     """Evaluate the rules at a path in a situation; without a judge, by the configured one."""
-    situation = validate_situation(situation)
+    situation = with_relative_path(settings.root, validate_situation(situation))
     place, reader = _read_place(settings, path)
     reader.follow_injections()
     chain = resolve_chain(place, reader.contexts)

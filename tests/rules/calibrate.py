@@ -1,8 +1,7 @@
-"""Calibration of the semantic judge: its threshold, and how often it is right.
+"""How often the semantic judge is right about conditions that have a few situations each.
 
-The threshold is chosen on every second condition of `judged.json` (the highest F1), and measured on
-the others; `unseen.json` was written when the way of judging had been chosen.
-Run it: `python -m tests.rules.calibrate`.
+Unlike in practice, half of the pairs are true: `bench/judge` measures whole rule sets, and the
+threshold is chosen there.
 """
 
 from __future__ import annotations
@@ -12,10 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from click import echo
-
 from quire.core.protocols import Embedder
-from quire.core.types import EmbedSettings
 from quire.rules.semantic_judge import SemanticJudge
 
 FOLDER = Path(__file__).parent
@@ -70,35 +66,3 @@ def measure(scored: list[tuple[int, bool]], threshold: int) -> Accuracy:
         precision=sum(accepted) / len(accepted) if accepted else 1.0,
         recall=sum(accepted) / sum(applies for _, applies in scored),
     )
-
-
-def best_threshold(scored: list[tuple[int, bool]]) -> int:
-    """Choose the threshold with the highest F1; of several, the highest."""
-    return max(
-        (measure(scored, candidate).f1, candidate) for candidate in {score for score, _ in scored}
-    )[1]
-
-
-def main() -> None:
-    from quire.embed.local import LocalEmbedder
-
-    embedder = LocalEmbedder(EmbedSettings())
-    cases, unseen = pairs("judged.json"), pairs("unseen.json")
-    chosen, rest = scores(embedder, cases[::2]), scores(embedder, cases[1::2])
-    threshold = best_threshold(chosen)
-    echo(f"best on the half that it is chosen on: {threshold / 1000}")
-    for name, scored in (
-        ("chosen on", chosen),
-        ("other half", rest),
-        ("unseen", scores(embedder, unseen)),
-    ):
-        result = measure(scored, threshold)
-        echo(
-            f"{name:<10} {result.pairs:>4} pairs  "
-            f"precision {result.precision:.2f}  recall {result.recall:.2f}  F1 {result.f1:.2f}"
-        )
-    embedder.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from bench.judge import grids
 from quire.core.types import EmbedSettings, JudgeSettings
 from quire.embed.local import LocalEmbedder
 from quire.errors import ConfigError
 from quire.rules.semantic_judge import ORDINARY_SENTENCES, SemanticJudge, similarity
-from tests.rules.calibrate import Pair, best_threshold, measure, pairs, scores
+from quire.rules.wording import only_looks
+from tests.rules.calibrate import Accuracy, Pair, measure, pairs, scores
 
 THRESHOLD = round(JudgeSettings().threshold * 1000)
 
@@ -39,7 +41,7 @@ def test_a_sentence_holds_if_it_is_nearer_than_ordinary_ones() -> None:
     judge = SemanticJudge(RecordingEmbedder(), 0.3)
     near, far = judge.judge(["it rains", "a plan"], {"intent": "take the umbrella, rain is near"})
     assert (near.applies, far.applies) == (True, False)
-    assert near.reason == "semantic: 0.400 >= 0.300"
+    assert near.reason == "semantic: 0.480 >= 0.300", "both name the rain"
     assert far.reason == "semantic: 0.000 < 0.300"
 
 
@@ -92,15 +94,48 @@ def _false_positives(embedder: LocalEmbedder, cases: list[list[Pair]]) -> tuple[
 
 
 @pytest.mark.model
-def test_the_threshold_is_the_best_of_one_half_and_holds_on_the_rest(
-    shipped: LocalEmbedder,
-) -> None:
+def test_the_accuracy_is_what_the_guide_says(shipped: LocalEmbedder) -> None:
+    tune, kept = (grids.scores(shipped, grids.pairs(half)) for half in grids.HALVES)
+    assert len(tune) == len(kept) == 680
+    assert sum(applies for _, applies in [*tune, *kept]) == 130, "about one rule in ten holds"
+    assert grids.best_threshold(tune) == THRESHOLD
+    assert _rounded(grids.measure(tune, THRESHOLD)) == (0.61, 0.58)
+    assert _rounded(grids.measure(kept, THRESHOLD)) == (0.46, 0.57)
+
+
+@pytest.mark.model
+def test_the_accuracy_on_conditions_with_few_situations(shipped: LocalEmbedder) -> None:
     cases, unseen = pairs("judged.json"), pairs("unseen.json")
-    assert sum(map(len, cases)) == 280
-    assert best_threshold(scores(shipped, cases[::2])) == THRESHOLD
-    other = measure(scores(shipped, cases[1::2]), THRESHOLD)
-    assert (round(other.precision, 2), round(other.recall, 2)) == (0.84, 0.93)
-    assert _false_positives(shipped, cases[1::2]) == (1, 10), "on other topics, and on the same one"
-    assert _false_positives(shipped, unseen) == (0, 8)
-    new = measure(scores(shipped, unseen), THRESHOLD)
-    assert (new.pairs, round(new.precision, 2), round(new.recall, 2)) == (60, 0.75, 1.0)
+    assert (sum(map(len, cases)), sum(map(len, unseen))) == (280, 60)
+    assert _rounded(measure(scores(shipped, cases), THRESHOLD)) == (0.81, 0.52)
+    assert _rounded(measure(scores(shipped, unseen), THRESHOLD)) == (0.82, 0.75)
+    assert _false_positives(shipped, cases) == (1, 14), "on other topics, and on the same one"
+    assert _false_positives(shipped, unseen) == (0, 4)
+
+
+def _rounded(result: Accuracy | grids.Point) -> tuple[float, float]:
+    return round(result.precision, 2), round(result.recall, 2)
+
+
+def test_words_that_both_name_count() -> None:
+    shared = SemanticJudge(RecordingEmbedder(), 0.3).judge(
+        ["the invoice is wrong", "the parcel is wrong"], {"intent": "correct two parcels"}
+    )
+    assert [verdict.reason for verdict in shared] == [
+        "semantic: 0.000 < 0.300",
+        "semantic: 0.040 < 0.300",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "intent", "looks"),
+    [
+        ("tables are altered", "which columns has the table orders?", True),
+        ("tables are altered", "add a column to the table orders", False),
+        ("the database is slow", "why is the query slow?", False),
+        ("tables are altered", "", False),
+    ],
+)
+def test_looking_is_not_doing(sentence: str, intent: str, looks: bool) -> None:
+    assert only_looks(sentence, {"intent": intent}) is looks
+    assert only_looks(sentence, {"message": intent}) is looks

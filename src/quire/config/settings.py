@@ -52,7 +52,7 @@ TEMPLATE = """\
 
 [judge]
 # provider = "semantic"     # judges sentences of context files; "llm", "mcp" (the client), "none"
-# threshold = 0.043         # semantic: higher is stricter
+# threshold = 0.109         # semantic: higher is stricter
 # url = "https://host/v1"   # llm: with `protocol` "openai" or "anthropic", `model`, `key_env`
 
 [writer]

@@ -149,7 +149,7 @@ class JudgeSettings:
 
     provider: str = field(default="semantic", metadata=PROVIDER)
     """`semantic` (by the embedder), `llm` (a language model), `mcp` (the client) or `none`."""
-    threshold: float = field(default=0.043, metadata=SAFE)
+    threshold: float = field(default=0.109, metadata=SAFE)
     """semantic: how much nearer than ordinary sentences a situation must be."""
     protocol: str = field(default="openai", metadata=ENDPOINT)
     """llm: `openai` (chat completions) or `anthropic` (messages)."""

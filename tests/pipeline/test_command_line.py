@@ -115,6 +115,7 @@ def test_json_has_these_keys_and_says_the_same(shelf: Tree, words: Quire) -> Non
         "section",
         "level",
         "room",
+        "line",
     }
     assert set(found["decisions"][0]) == {
         "chunk_id",

@@ -215,8 +215,8 @@ def test_what_no_source_finds_is_named_all_the_same(project: Quire, tree: Tree) 
     assert (told.path, told.lines) == ("other.md", (1, 1))
     assert told.step == "collect"
     assert told.reason == (
-        "not found by lexical or semantic: it contains no word of the query, "
-        "and none of its vectors was compared"
+        "not found by defined or lexical or semantic: the query names no definition in it, "
+        "and it contains no word of the query, and none of its vectors was compared"
     )
     assert not told.checked
     done = tree.call("why-not", "quorum", "other.md")

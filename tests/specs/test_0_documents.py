@@ -141,6 +141,7 @@ def test_vector_configuration_of_the_search() -> None:
         "semantic": 50,
         "lexical": 50,
         "linked": 50,
+        "defined": 20,
     }
     assert documents.rank.top == 100
     assert documents.fit.dedup == 0.8

@@ -26,8 +26,10 @@ from quire.core.types import (
     Piece,
 )
 from quire.pipeline.draft import Draft
+from quire.pipeline.units import find_unit
 from quire.store.index import analyzer
 
+CODE = "code"
 SUMMARY_MARK = "(summarized) "
 """Precedes what a language model wrote."""
 CODE_KINDS = ("code", f"{BLOCK_PREFIX}code")
@@ -52,17 +54,16 @@ def make_candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str,
 
 
 def add_entity(draft: Draft, candidate: Candidate) -> Candidate:
-    """Return a candidate with the entity that it is a part of."""
+    """Return a candidate with the entity that it belongs to; code with the unit it is shown as."""
     chunk = candidate.chunk
     outline = draft.outlines.get(chunk.record_id)
     if outline is None:
         return candidate
-    whole = outline.entities[WHOLE]
-    return replace(
-        candidate,
-        entity=outline.innermost(chunk.start, chunk.end),
-        language=str(whole.attrs.get("language", "")) if chunk.kind == "code" else "",
-    )
+    if chunk.kind != CODE:
+        return replace(candidate, entity=outline.innermost(chunk.start, chunk.end))
+    unit = find_unit(outline, chunk, draft.request.query)
+    language = str(outline.entities[WHOLE].attrs.get("language", ""))
+    return replace(candidate, entity=unit.entity, unit=unit, language=language)
 
 
 def make_piece(draft: Draft, candidate: Candidate) -> Piece:

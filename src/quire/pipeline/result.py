@@ -75,6 +75,7 @@ def make_source(piece: Piece) -> Source:
         section="" if piece.candidate.section is None else piece.candidate.section.name,
         level=piece.level,
         room=piece.room,
+        line=rendering.first_line(piece.candidate),
     )
 
 

@@ -3,7 +3,7 @@
 from quire.rendering.codemap import render_codemap
 from quire.rendering.context_item import prose as context_prose
 from quire.rendering.context_item import shortened_context
-from quire.rendering.entities import entity_of
+from quire.rendering.entities import entity_of, first_line
 from quire.rendering.formats import FORMATS, get_format, heading_text, item_text, render
 from quire.rendering.names import is_virtual, source_name
 from quire.rendering.page import EXPERIENCE_FIELDS, item_metadata
@@ -14,6 +14,7 @@ __all__ = [
     "FORMATS",
     "context_prose",
     "entity_of",
+    "first_line",
     "get_format",
     "heading_text",
     "is_virtual",

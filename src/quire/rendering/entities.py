@@ -77,6 +77,22 @@ def truncate(text: str, cap: int) -> str:
     return text[: last_boundary(text, cap) if end < 0 else end].rstrip()
 
 
+def first_line(candidate: Candidate) -> int:
+    """Return the first line of what a candidate is shown as; 0 if its text has no lines."""
+    return candidate.chunk.lines[0] if candidate.unit is None else candidate.unit.line
+
+
+def full_text(candidate: Candidate, cap: int = 0) -> str:
+    """Return the text of a candidate, or of the unit of code that it is shown as, uncut.
+
+    A class or module that exceeds the cap is shown by the declarations of its members.
+    """
+    unit = candidate.unit
+    if unit is None:
+        return candidate.chunk.text
+    return unit.outline if unit.outline and cap and len(unit.text) > cap else unit.text
+
+
 def holds_beginning(candidate: Candidate, entity: Entity) -> bool:
     """Tell whether a candidate's text contains the beginning of its entity."""
     return candidate.chunk.start <= entity.start < candidate.chunk.end
@@ -92,7 +108,9 @@ def markdown_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
         return ""
     if not _shows_text(candidate, spec):
         return entity.summary
-    return entity.signature if level == SIGNATURE else truncate(candidate.chunk.text, spec.cap)
+    if level == SIGNATURE:
+        return entity.signature
+    return truncate(full_text(candidate, spec.cap), spec.cap)
 
 
 def single_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
@@ -108,8 +126,11 @@ def single_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
     shows_text = _shows_text(candidate, spec)
     summary = entity.summary if holds_beginning(candidate, entity) or not shows_text else ""
     if not shows_text:
-        summary = summary or entity.signature
-    return truncate(summary or (candidate.chunk.text if shows_text else ""), spec.cap)
+        return truncate(summary or entity.signature, spec.cap)
+    if candidate.unit is not None:
+        described = (entity.signature, entity.summary)
+        summary = "" if candidate.unit.outline or not all(described) else "\n".join(described)
+    return truncate(summary or full_text(candidate, spec.cap), spec.cap)
 
 
 def _shows_text(candidate: Candidate, spec: RenderSpec) -> bool:
@@ -187,7 +208,7 @@ def render_xml(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
 
 def _xml_entity(passage: Passage) -> str:
     entity = entity_of(passage.first.candidate)
-    line = passage.runs[0].lines[0]
+    line = _line(passage)
     attributes = [f"name={_attribute(entity.qualified)}", f"type={_attribute(entity.kind)}"]
     if not _is_virtual(passage):
         attributes.append(f"file={_attribute(passage.path)}")
@@ -268,7 +289,7 @@ def _place(passage: Passage, brackets: str = "") -> str:
 
 
 def _line(passage: Passage) -> int:
-    return passage.runs[0].lines[0]
+    return first_line(passage.first.candidate)
 
 
 def _is_virtual(passage: Passage) -> bool:

@@ -14,7 +14,6 @@ from functools import partial
 from quire.core.types import (
     BLOCK_PREFIX,
     Candidate,
-    Entity,
     Frame,
     Passage,
     Record,
@@ -22,7 +21,7 @@ from quire.core.types import (
     format_time,
 )
 from quire.rendering.context_item import context_text
-from quire.rendering.entities import entity_of, truncate
+from quire.rendering.entities import entity_of, first_line, full_text, truncate
 from quire.rendering.escape import (
     code_span,
     escape_author,
@@ -221,41 +220,40 @@ def _memory_metadata(_: Candidate, record: Record) -> dict[str, object]:
 
 
 def _code(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
-    entity, line = entity_of(candidate), _line(candidate)
-    description = "\n".join(part for part in (entity.signature, entity.summary) if part)
-    # The docstring of a whole file says little about the functions in it.
-    described = description and not spec.content and entity.parent is not None
-    body = description if described else truncate(candidate.chunk.text, spec.cap)
-    place = f"{escape_place(record.path, 0)}:{line}"
+    entity = entity_of(candidate)
+    place = f"{escape_place(record.path, 0)}:{first_line(candidate)}"
     name = code_span(escape_line(entity.qualified))
     return ItemText(
         f"**{entity.kind.capitalize()}** {name} in {code_span(place)}\n",
-        body.strip("\n"),
+        _code_text(candidate, spec).strip("\n"),
         source=f"see full at {place}",
         escape=None,
         language=candidate.language,
     )
 
 
+def _code_text(candidate: Candidate, spec: RenderSpec) -> str:
+    """Return the declaration and docstring of a unit of code, or its text."""
+    unit, entity = candidate.unit, entity_of(candidate)
+    if spec.content or unit is None or entity.parent is None:
+        return truncate(full_text(candidate, spec.cap), spec.cap)
+    if unit.outline:
+        declaration, _, members = unit.outline.partition("\n")
+        return "\n".join(filter(None, (declaration, entity.summary, members)))
+    described = "\n".join(filter(None, (entity.signature, entity.summary)))
+    return described or truncate(unit.text, spec.cap)
+
+
 def _code_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
     entity = entity_of(candidate)
+    is_part = candidate.entity is not None and entity.parent is not None
     return {
         "file_path": record.path,
-        "start_line": _line(candidate),
-        "end_line": _lines(candidate, entity)[1],
+        "start_line": first_line(candidate),
+        "end_line": entity.lines[1] if is_part else candidate.chunk.lines[1],
         "language": candidate.language,
         "qualified_name": entity.qualified,
     }
-
-
-def _line(candidate: Candidate) -> int:
-    return _lines(candidate, entity_of(candidate))[0]
-
-
-def _lines(candidate: Candidate, entity: Entity) -> tuple[int, int]:
-    """Return the lines of a unit of code; for a chunk of a whole file, those of the chunk."""
-    whole = candidate.entity is None or entity.parent is None
-    return candidate.chunk.lines if whole else entity.lines
 
 
 # --- experiences ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from quire.core.protocols import View
 from quire.core.types import Failure, FusionStats, Hit, Hits
 from quire.errors import InputError, QuireError, StoreError
 from quire.retrieval.activity import ACTIVITY, collect_activity
+from quire.retrieval.defined import DEFINED, collect_defined
 from quire.retrieval.focus import FOCUS, collect_focus
 from quire.retrieval.linked import LINKED, collect_linked
 from quire.retrieval.query import Query
@@ -98,6 +99,7 @@ COLLECTORS: dict[str, Collector] = {
         options={"floor": 0},
         needs_vector=True,
     ),
+    DEFINED: Collector(collect_defined, "the query names no definition in it"),
     FOCUS: Collector(
         collect_focus,
         "it is not near the focus",
@@ -131,7 +133,7 @@ COLLECTORS: dict[str, Collector] = {
     ),
     LINKED: Collector(collect_linked, "it holds no name from the best chunks", needs_leads=True),
 }
-TEXT_COLLECTORS = frozenset({LEXICAL, SEMANTIC})
+TEXT_COLLECTORS = frozenset({LEXICAL, SEMANTIC, DEFINED})
 """Collectors that search for a text: without one they have nothing to do."""
 VECTOR_COLLECTORS = frozenset(name for name, row in COLLECTORS.items() if row.needs_vector)
 TIMED_COLLECTORS = frozenset(name for name, row in COLLECTORS.items() if row.needs_time)

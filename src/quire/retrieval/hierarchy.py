@@ -81,7 +81,7 @@ def hits_of_records(
     hits: dict[str, Hit] = {}
     paths = Globs(where.paths)
     for record_id, score in scored:
-        if not _is_in_period(view, record_id, where):
+        if not is_in_period(view, record_id, where):
             continue
         for chunk in view.chunks_of(record_id):
             of_kind = not where.kinds or chunk.kind in where.kinds
@@ -92,7 +92,7 @@ def hits_of_records(
     return Hits(tuple(sorted(hits.values(), key=lambda hit: hit.order)[:depth]))
 
 
-def _is_in_period(view: View, record_id: str, where: Filter) -> bool:
+def is_in_period(view: View, record_id: str, where: Filter) -> bool:
     """Tell whether a record was modified within a filter's period; one without a date was not."""
     if where.since is None and where.until is None:
         return True

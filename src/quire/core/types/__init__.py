@@ -52,6 +52,7 @@ from quire.core.types.outline import (
     Mention,
     Outline,
     Reference,
+    Unit,
     category,
 )
 from quire.core.types.payload import (
@@ -241,6 +242,7 @@ __all__ = [
     "Stamp",
     "Status",
     "TokenBudget",
+    "Unit",
     "Validation",
     "Verdict",
     "Verification",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quire.core.types.outline import Entity, category
+from quire.core.types.outline import Entity, Unit, category
 from quire.core.types.recipe import Section
 from quire.core.types.records import Chunk, Record
 from quire.core.types.rules import ActiveContext
@@ -72,6 +72,8 @@ class Candidate:
     """The section that it was found for, if the recipe has sections."""
     author: str = ""
     """Who wrote it, if it was another user than the viewer and that was looked up."""
+    unit: Unit | None = None
+    """The definition that it is shown as, if it is code and that was looked up."""
 
     @property
     def order(self) -> tuple[int, str, int, int, str]:

@@ -69,10 +69,16 @@ class Piece:
     @property
     def is_cut_off(self) -> bool:
         """Whether it shows only the beginning of its text."""
-        whole = self.candidate.chunk.text
-        if not 0 < len(self.text) < len(whole) or self.level in {SIGNATURE, OUTLINE, SUMMARIZED}:
+        unit = self.candidate.unit
+        wholes = [self.candidate.chunk.text]
+        if unit is not None:
+            wholes += [unit.text, unit.outline]
+        if not self.text or self.text in wholes or self.level in {SIGNATURE, OUTLINE, SUMMARIZED}:
             return False
-        return whole.startswith(self.text) and bool(whole[len(self.text) :].strip())
+        return any(
+            whole.startswith(self.text) and bool(whole[len(self.text) :].strip())
+            for whole in wholes
+        )
 
     @property
     def heading(self) -> str:
@@ -134,6 +140,8 @@ class Source:
     """Its level of detail: `full`, `cut`, `capped`, `summarized`, `signature` or `outline`."""
     room: int = 0
     """The number of tokens that it was cut to; 0: it was not."""
+    line: int = 0
+    """The first line of the entity that it is shown as; 0: that of the chunk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,19 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
+class Unit:
+    """The definition that a chunk of code is shown as."""
+
+    entity: Entity
+    line: int
+    """Its own first line, below the comments above it; 0 if the text has no lines."""
+    text: str
+    """What the chunk holds of it, or the declarations of its members."""
+    outline: str = ""
+    """Its declaration with those of its members, if it is a class or a module that has any."""
+
+
+@dataclass(frozen=True, slots=True)
 class Mention:
     """A definition or a use of a name: a record, and the index of the entity in its outline."""
 

@@ -9,7 +9,7 @@ RELEASE := .venv-release
 LOCKED := .venv-locked
 WORKERS ?= 2
 
-.PHONY: install demo quick test check bench bench-evidence soak lock licenses sbom audit clean
+.PHONY: install demo quick test check bench bench-evidence bench-pages bench-definitions soak lock licenses sbom audit clean
 
 install: $(STAMP)
 
@@ -79,6 +79,10 @@ bench-evidence: install
 ARGS_PAGES = $(if $(ARGS),$(ARGS),score)
 bench-pages: install
 	BENCH_DATA="$(BENCH_DATA)" $(BIN)/python -m bench.pages $(ARGS_PAGES)
+
+# Whether pages show the definitions of libraries that are asked for by name: make bench-definitions LIBRARIES="…".
+bench-definitions: install
+	$(BIN)/python -m bench.definitions $(LIBRARIES) $(ARGS)
 
 # Hours: what `make test` tries a few thousand times, as often as docs/reliability.md promises.
 soak: install

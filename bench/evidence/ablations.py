@@ -37,6 +37,7 @@ def _heedless(option: str) -> Callable[[Recipe], Recipe]:
 
 
 ABLATIONS: dict[str, Callable[[Recipe], Recipe]] = {
+    "defined": _without("defined"),
     "linked": _without("linked"),
     "semantic": _without("semantic"),
     "lexical": _without("lexical"),

@@ -13,7 +13,10 @@ from quire.engine import Quire
 from quire.retrieval import Query
 from quire.retrieval.defined import collect_defined
 
-USES = "from box import Box\n\n\ndef test_{0}() -> None:\n    Box().load_all('{0}')\n    Box().get()\n"
+USES = (
+    "from box import Box\n\n\ndef test_{0}() -> None:\n    Box().load_all('{0}')\n    Box().get()\n"
+)
+BOB = Viewer("bob")
 
 
 @pytest.fixture
@@ -32,9 +35,7 @@ def store(tmp_path: Path) -> Iterator[Quire]:
         yield opened
 
 
-def found(
-    store: Quire, query: str, viewer: Viewer = Viewer("bob"), where: Filter = NO_FILTER
-) -> list[str]:
+def found(store: Quire, query: str, viewer: Viewer = BOB, where: Filter = NO_FILTER) -> list[str]:
     with store.store.view(viewer) as view:
         hits = collect_defined(view, Query(query, where=where), 10).hits
     return [hit.path for hit in hits]

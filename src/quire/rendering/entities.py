@@ -312,7 +312,8 @@ def _marked_text(passage: Passage, escape: Callable[[str], str]) -> str:
 
 def _is_cut_off(run: Run) -> bool:
     """Tell whether a run ends before its text does, or before the summary that stands for it."""
-    summary = entity_of(run.pieces[-1].candidate).summary
-    if not run.text or run.text == summary:
+    entity = entity_of(run.pieces[-1].candidate)
+    wholes = (entity.summary, f"{entity.signature}\n{entity.summary}")
+    if not run.text or run.text in wholes:
         return False
-    return run.is_cut_off or (len(run.text) < len(summary) and summary.startswith(run.text))
+    return run.is_cut_off or any(whole.startswith(run.text) for whole in wholes)

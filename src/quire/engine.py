@@ -241,7 +241,11 @@ class Quire:
         request = resolve_search(query, k, options)
         with self._project.view(viewer) as view:
             retrieved = retrieve(view, request, self._vectors, self._rule_evaluator)
-            candidates = steps.rank(start_draft(request, retrieved)).candidates
+            # A record has an access list, which is nothing for whoever searches.
+            candidates = tuple(
+                replace(candidate, record=None)
+                for candidate in steps.rank(start_draft(request, retrieved)).candidates
+            )
             kinds_found = {candidate.chunk.kind for candidate in candidates}
             notes = filter_notes(view, filter_of(request.request), kinds_found)
             roots = view.roots()

@@ -309,6 +309,7 @@ class Quire:
             state |= receipts.summary_fields(retrieved.writer, retrieved.summaries)
             ids = [source.chunk_id for source in context.sources]
             proofs = [view.prove(chunk_id) for chunk_id in ids]
+            complete = not retrieved.failed and not view.damaged()
         chunks = [retrieved.chunks[chunk_id] for chunk_id in ids]
         receipt = receipts.make(request.request, request.recipe, context, chunks, proofs, **state)
         context = replace(
@@ -316,7 +317,7 @@ class Quire:
             receipt=receipt,
             items=tuple(replace(item, about=receipts.freeze(item.about)) for item in context.items),
         )
-        if not retrieved.failed:  # a failure may be over next time: it is recorded, never cached
+        if complete:  # a failure may be over next time, and damage repaired: never cached
             self._contexts.put(key, context)
         return self._hand_out(context, view.viewer, request)
 

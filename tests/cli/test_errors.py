@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
+
+from quire.store.sqlite.page_checksums import CHECKED
 
 if TYPE_CHECKING:
     from tests.conftest import Tree
@@ -217,9 +221,8 @@ def test_a_database_of_something_else(tree: Tree) -> None:
 
 
 def test_a_store_of_a_newer_version(indexed: Tree) -> None:
-    with sqlite3.connect(indexed.store) as store:
+    with closing(apsw.Connection(str(indexed.store), vfs=CHECKED)) as store:
         store.execute("PRAGMA user_version = 999")
-    store.close()
     for arguments in (("search", "anchor"), ("index", "--no-embed"), ("status",)):
         check_refused(indexed, *arguments, code=1, expected=("newer Quire", "999", "upgrade"))
 

@@ -105,8 +105,10 @@ def test_doctor(indexed: Tree) -> None:
 def test_doctor_finds_and_mends_what_is_derived(indexed: Tree) -> None:
     import apsw
 
+    from quire.store.sqlite.page_checksums import CHECKED
+
     before = answer(indexed, "status")["content_root"]
-    connection = apsw.Connection(str(indexed.store))
+    connection = apsw.Connection(str(indexed.store), vfs=CHECKED)
     connection.execute("DELETE FROM leaf WHERE key = (SELECT min(key) FROM leaf)")
     connection.close()
 

@@ -40,7 +40,9 @@ def damage(tree: Tree) -> None:
     """Lose derived data, so that there is something to repair."""
     import apsw
 
-    connection = apsw.Connection(str(tree.store))
+    from quire.store.sqlite.page_checksums import CHECKED
+
+    connection = apsw.Connection(str(tree.store), vfs=CHECKED)
     tables = [
         row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     ]

@@ -247,6 +247,9 @@ class ReferenceView(Closable):
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         return [self._chunks[name] for name in ids if name in self._chunks]
 
+    def damaged(self) -> tuple[str, ...]:
+        return ()
+
     def single_chunks(self, ids: Sequence[str]) -> frozenset[str]:
         return frozenset(
             chunk.id

@@ -12,6 +12,7 @@ from quire.core.protocols import Store
 from quire.core.types import OWNER, AccessRule, Entity, Event, Outline, Problem, Reference, Stamp
 from quire.errors import QuireError, StoreDamagedError
 from quire.store import open_store
+from quire.store.sqlite.page_checksums import CHECKED
 
 from .answers import Questions, answers_by_viewer
 from .samples import MODEL, document, fill, put, vectors_of
@@ -55,7 +56,7 @@ def store(path: Path) -> Iterator[Store]:
 
 
 def damage(path: Path, *statements: str) -> None:
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), vfs=CHECKED)
     for statement in statements:
         connection.execute(statement)
         assert connection.total_changes(), f"no damage was done by {statement}"

@@ -18,6 +18,7 @@ from quire.core.protocols import Store
 from quire.core.types import OWNER
 from quire.store import open_store
 from quire.store.index import analyzer
+from quire.store.sqlite.page_checksums import CHECKED
 
 from .answers import answers_by_viewer, root, stored_settings, text, without_messages
 from .reference import Limits, ReferenceStore
@@ -136,7 +137,7 @@ def test_what_another_reader_has_in_memory_follows_a_repair(
         assert view.status().chunks == 12
     with store.write() as writer:
         writer.remove(f"d{number:02}" for number in range(4, 8))
-    damaged = apsw.Connection(str(quick_path / "a.db"))
+    damaged = apsw.Connection(str(quick_path / "a.db"), vfs=CHECKED)
     damaged.execute("DELETE FROM posting")
     damaged.close()
     assert [problem.check for problem in store.check(repair=True)] == ["words"]

@@ -20,6 +20,7 @@ from quire.errors import (
     StoreVersionError,
 )
 from quire.store import open_store
+from quire.store.sqlite.page_checksums import CHECKED
 
 from .answers import Questions, answers_by_viewer
 from .samples import document, fill
@@ -129,7 +130,7 @@ def test_a_database_that_is_marked_as_anothers(tmp_path: Path, statement: str) -
 
 def test_a_store_of_a_newer_quire(tmp_path: Path) -> None:
     path = make_store(tmp_path / "store.db", 3)
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), vfs=CHECKED)
     connection.pragma("user_version", 999)
     connection.close()
     before = contents(tmp_path)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 
+import apsw
+
 from quire import AccessRule
+from quire.store.sqlite.page_checksums import CHECKED
 from tests.conftest import Tree
 
 
 def alter(tree: Tree, *statements: str) -> None:
-    with closing(sqlite3.connect(tree.store)) as database:
+    with closing(apsw.Connection(str(tree.store), vfs=CHECKED)) as database:
         for statement in statements:
             database.execute(statement)
-        database.commit()
 
 
 def test_a_trigger_in_a_store_does_not_fire(tree: Tree) -> None:

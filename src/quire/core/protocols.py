@@ -157,7 +157,7 @@ class View(Protocol):
         """Find the k chunks whose vectors are nearest (int8 dot product)."""
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
-        """Return chunks by id, in that order, without absent and unreadable ones."""
+        """Return chunks by id, in that order, without absent, unreadable and damaged ones."""
 
     def single_chunks(self, ids: Sequence[str]) -> frozenset[str]:
         """Return those of these chunks that are the only one of their record, if readable."""
@@ -172,7 +172,18 @@ class View(Protocol):
         """Return the children of these records, parent by parent, by position, then id."""
 
     def chunks_of(self, record_id: str) -> list[Chunk]:
-        """Return the chunks of one record in reading order."""
+        """Return the chunks of one record in reading order; `StoreDamagedError` if one is damaged.
+
+        Whoever asks for a whole record must not take a part of it for the whole.
+        """
+
+    def damaged(self) -> tuple[str, ...]:
+        """Return the paths of which something was left out so far because it is damaged, in order.
+
+        Searches and reads of several chunks or records leave out what cannot be read, or is not as
+        it was written, and name it here. If that is not asked for afterwards, the end of the view's
+        block raises `StoreDamagedError`: nobody takes less for the whole without knowing.
+        """
 
     def vectors(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the int8 vectors of chunks by id, of those that have one and are readable."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from quire.core.types import NO_FILTER, Chunk, Filter, Proof, Record, Viewer
-from quire.errors import InputError
+from quire.errors import InputError, StoreDamagedError
 from quire.indexing import files, git_history
 from quire.indexing.project import INDEXED_AT, Project
 from quire.ingest.paths import resolve_paths
@@ -39,6 +39,13 @@ class Documents:
             chunks = view.chunks([document_id])
             if not chunks and view.records([document_id]):
                 chunks = view.chunks_of(document_id)
+            damaged = view.damaged()
+        if damaged:
+            raise StoreDamagedError(
+                f"{', '.join(damaged)}: the text is not as it was written",
+                place=str(self._project.config.store),
+                hint="run `quire doctor`",
+            )
         if not chunks:
             raise InputError(
                 f"no chunk or record has the id {document_id!r}",

@@ -117,8 +117,10 @@ def gather_evidence(
     data = receipts.read(receipt)
     ids = {decision["chunk_id"] for decision in data["decisions"]} | {*receipts.chunk_ids(data)}
     roots = view.roots()
+    chunks = {chunk.id: chunk for chunk in view.chunks(sorted(ids))}
     return StoreEvidence(
-        chunks={chunk.id: chunk for chunk in view.chunks(sorted(ids))},
+        chunks=chunks,
+        damaged=view.damaged(),
         state=roots.state,
         content=roots.content,
         viewer_hash=receipts.viewer_hash(view.viewer),

@@ -51,6 +51,7 @@ NO_TIME = (
     "no record is boosted as recent: the store has no commit or event to measure from; "
     "name a date with `as_of`"
 )
+DAMAGED = "{path} is damaged in the store and left out; run `quire doctor`"
 APPROXIMATE = "vectors were compared approximately; `exact` compares them all"
 
 
@@ -114,6 +115,7 @@ def retrieve(
     ]
     collected = _collect(view, recipe, parts, queries, makers)
     chunks = _chunks(view, collected)
+    collected = _without_damaged(view, collected, chunks)
     collected = [
         _drop_dissimilar(sections.check_hits(part, answer, chunks), recipe, coverage.model)
         for part, answer in zip(parts, collected, strict=True)
@@ -127,6 +129,7 @@ def retrieve(
     if recipe.rank.weights:
         collected, headings = _follow_headings(view, collected, chunks)
     chunks |= _chunks(view, collected, known=chunks)
+    collected = _without_damaged(view, collected, chunks)
     hits, section_names = sections.merge(parts, collected)
     hit_ids = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
     chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
@@ -149,6 +152,7 @@ def retrieve(
         model=coverage.model,
         as_of=as_of,
     )
+    outlines = view.outlines(record_ids) if needs_outlines(recipe) else {}
     failed = {*recorded.failed, *active_rules.failed, *sections.failures(parts, collected)}
     return Retrieved(
         coverage=coverage,
@@ -162,7 +166,7 @@ def retrieve(
             if chunk.record_id not in features.excluded
         },
         records=records,
-        outlines=view.outlines(record_ids) if needs_outlines(recipe) else {},
+        outlines=outlines,
         features=features,
         failed=tuple(sorted(failed, key=lambda failure: (failure.source, failure.reason))),
         notes=(
@@ -171,6 +175,7 @@ def retrieve(
             *([] if all(source_hits.exact for source_hits in hits.values()) else [APPROXIMATE]),
             *notes,
             *active_rules.notes,
+            *(DAMAGED.format(path=path) for path in view.damaged()),
         ),
         sections=section_names,
         active_rules=active_rules,
@@ -227,7 +232,8 @@ def collect_part(
         return collected
     best = ranking.fuse(collected.hits, recipe.sources, recipe.rank, collected.stats, MAX_LEADS)
     chunks = view.chunks([fused.hit.id for fused in best])
-    leads = tuple((chunk, fused.hit.score) for chunk, fused in zip(chunks, best, strict=True))
+    scores = {fused.hit.id: fused.hit.score for fused in best}
+    leads = tuple((chunk, scores[chunk.id]) for chunk in chunks)
     more = retrieval.collect(view, replace(query, leads=leads), None, second)
     return replace(
         collected,
@@ -322,6 +328,24 @@ def _chunks(
     """Look up the chunks of hits that are not known yet."""
     ids = {hit.id for answer in collected for hits in answer.hits.values() for hit in hits.hits}
     return {chunk.id: chunk for chunk in view.chunks(sorted(ids.difference(known)))}
+
+
+def _without_damaged(
+    view: View, collected: Sequence[Collected], chunks: Mapping[str, Chunk]
+) -> list[Collected]:
+    """Drop the hits whose chunks are damaged; a note names them."""
+    if not view.damaged():
+        return list(collected)
+    return [
+        replace(
+            answer,
+            hits={
+                name: replace(hits, hits=tuple(hit for hit in hits.hits if hit.id in chunks))
+                for name, hits in answer.hits.items()
+            },
+        )
+        for answer in collected
+    ]
 
 
 def _follow_headings(

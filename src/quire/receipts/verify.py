@@ -41,6 +41,8 @@ class StoreEvidence:
     viewer_hash: str
     rebuild: Callable[[Mapping[str, Any], Mapping[str, Chunk]], Rebuilt]
     """Makes the context of a receipt again from its chunks."""
+    damaged: tuple[str, ...] = ()
+    """The paths of those of the chunks that are not as they were written."""
 
 
 @dataclass(slots=True)
@@ -165,12 +167,7 @@ def _check_store(
     for source in data["sources"]:
         chunk = store.chunks.get(source["chunk_id"])
         if chunk is None:
-            gone.append(
-                f"{source['path']}: this store does not have this piece: it has changed since, or "
-                "the receipt is of another store"
-                if moved
-                else f"{source['path']}: the store claims to be unchanged, but this piece is gone"
-            )
+            _report_missing(findings, source["path"], store, gone, moved=moved)
         elif merkle.chunk_leaf(chunk)[1].hex() != data["proofs"]["chunks"][chunk.id]["leaf"]:
             findings.problems.append(
                 f"{source['path']}: chunk {chunk.id} in the store is not the one in the receipt"
@@ -198,6 +195,21 @@ def _check_store(
         f"the store: the texts of {pieces}, and every byte of the page rendered from them"
         + ("" if moved else "; the state")
     )
+
+
+def _report_missing(
+    findings: _Findings, path: str, store: StoreEvidence, gone: list[str], *, moved: bool
+) -> None:
+    """Report a piece that the store does not give out."""
+    if path in store.damaged:
+        findings.problems.append(f"{path}: this piece is damaged in the store; run `quire doctor`")
+    elif moved:
+        gone.append(
+            f"{path}: this store does not have this piece: it has changed since, or the receipt is "
+            "of another store"
+        )
+    else:
+        gone.append(f"{path}: the store claims to be unchanged, but this piece is gone")
 
 
 def _check_dropped(

@@ -7,6 +7,6 @@ from quire.errors import StoreDamagedError
 REPAIR = "run `quire doctor`, restore a backup, or delete the file and index again"
 
 
-def damaged(message: str) -> StoreDamagedError:
+def damaged(message: str, place: str = "") -> StoreDamagedError:
     """Return the error for damaged data, with what to do about it."""
-    return StoreDamagedError(message, hint=REPAIR)
+    return StoreDamagedError(message, place=place, hint=REPAIR)

@@ -19,7 +19,7 @@ from quire.errors import (
     StoreFullError,
 )
 from quire.store.damage import REPAIR
-from quire.store.sqlite import schema
+from quire.store.sqlite import page_checksums, schema
 from quire.store.sqlite.database import Connection, invalid_text
 from quire.system import platform
 
@@ -106,7 +106,9 @@ class Connections:
             connection = self._open()
             try:
                 schema.check(connection, self.place)
-                schema.migrate(connection)
+                if schema.migrate(connection):
+                    connection.close()
+                    connection = self._open()
             except BaseException:
                 connection.close()
                 raise
@@ -218,8 +220,9 @@ class Connections:
                 self._idle.append(connection)
 
     def _open(self) -> Connection:
-        connection = Connection(self.place)
+        connection = Connection(self.place, vfs=page_checksums.CHECKED)
         connection.set_busy_timeout(int(self._wait * 1000))
+        connection.reserve_bytes("main", page_checksums.RESERVED)  # of a new or a rewritten file
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("cache_size", -PAGE_CACHE_KIB)

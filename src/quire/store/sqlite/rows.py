@@ -31,6 +31,8 @@ CHUNK = (
     "c.last_line, c.text"
 )
 CHUNK_TABLES = "chunk c JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind"
+LEAF = "LEFT JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id"
+"""Joins the leaf (`l.content`) that a chunk must match."""
 
 
 def key_of(space: int, row: int) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from quire.errors import StoreDamagedError, StoreVersionError
 from quire.store.sqlite.database import Connection
+from quire.store.sqlite.page_checksums import FIRST_FORMAT
 
 APPLICATION_ID = 0x51756972  # "Quir"
 
@@ -164,6 +165,7 @@ MIGRATIONS: tuple[str, ...] = (
     """
     CREATE INDEX record_parent ON record (space, parent, position, id) WHERE parent IS NOT NULL;
     """,
+    "",  # every page ends in a checksum (`page_checksums`): the file is rewritten
 )
 
 
@@ -195,10 +197,17 @@ def check(connection: Connection, place: str) -> None:
         )
 
 
-def migrate(connection: Connection) -> None:
-    """Apply the missing migrations; a new file becomes a store."""
-    if int(connection.pragma("user_version")) == len(MIGRATIONS):
-        return
+def migrate(connection: Connection) -> bool:
+    """Apply the missing migrations; a new file becomes a store.
+
+    Returns whether the file was rewritten: then its connections must be opened again.
+    """
+    before = int(connection.pragma("user_version"))
+    if before == len(MIGRATIONS):
+        return False
+    rewrite = 0 < before < FIRST_FORMAT
+    if rewrite:  # first, for the version must promise nothing that is not so
+        connection.execute("VACUUM")
     connection.execute("BEGIN IMMEDIATE")
     with connection:
         connection.pragma("application_id", APPLICATION_ID)
@@ -207,3 +216,4 @@ def migrate(connection: Connection) -> None:
             connection.execute(migration)
         connection.pragma("user_version", len(MIGRATIONS))
     connection.execute("COMMIT")
+    return rewrite

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import chain
+from typing import Any
 
 import apsw
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from quire.core import merkle
 from quire.core.lru import LRUCache
-from quire.core.types import Filter
+from quire.core.types import Chunk, Filter
 from quire.store.index.access_mask import AccessMask, AccessMaskCache
 from quire.store.index.columns import Columns
 from quire.store.index.postings import Posting
@@ -23,10 +24,14 @@ from quire.store.index.vector_arrays import VectorArrays
 from quire.store.index.vectors import Codes, Matrix
 from quire.store.sqlite import posting_lists, row_blocks, rows, vector_blocks
 from quire.store.sqlite.database import Connection
+from quire.store.sqlite.salvage import DAMAGE, Damage
 from quire.store.sqlite.transaction import Space
 
 NODE_CACHE_SIZE = 257
 """As many nodes as one tree has, including its root."""
+
+MAX_CHECKED = 100_000
+"""So many chunks are known to be as they were written; then they are checked again."""
 
 Children = tuple[tuple[int, str], ...]
 """Positions and hashes of the children of a node."""
@@ -42,6 +47,16 @@ class Caches:
         self._lock = threading.Lock()
         self._columns: dict[int, Columns] = {}
         self._vectors: dict[int, VectorArrays] = {}
+        self._checked: dict[int, tuple[int, set[str]]] = {}
+
+    def checked(self, space: Space) -> set[str]:
+        """Return the ids of the chunks of a generation that were found as they were written."""
+        with self._lock:
+            generation, checked = self._checked.get(space.id, (-1, set()))
+            if generation != space.generation or len(checked) > MAX_CHECKED:
+                checked = set()
+                self._checked[space.id] = space.generation, checked
+            return checked
 
     def columns(self, connection: Connection, space: Space) -> Columns:
         """Return the columns of a space's generation; only changed blocks are read."""
@@ -73,6 +88,7 @@ class Caches:
         with self._lock:
             self._columns.clear()
             self._vectors.clear()
+            self._checked.clear()
         self.postings.clear()
         self.nodes = LRUCache(NODE_CACHE_SIZE)
 
@@ -93,6 +109,7 @@ class Snapshot:
         self._caches = caches
         self._first_key = rows.key_of(space.id, 0)
         self._load_list = partial(posting_lists.read_list, connection, space.id)
+        self.damage = Damage(connection, space.id, lambda: (self.columns, self.access.rows))
 
     @cached_property
     def columns(self) -> Columns:
@@ -155,32 +172,58 @@ class Snapshot:
 
         The query uses nothing but the index on records: no chunk is read for it.
         """
-        pairs = self.connection.rows(
-            "SELECT c.key - ?3, c.sequence FROM (SELECT c.record, c.sequence FROM carray(?1) v "
+        pairs = self._select(
+            np.sort(rows),
+            "SELECT c.key - ?2, c.sequence FROM (SELECT c.record, c.sequence FROM carray(?1) v "
             "CROSS JOIN chunk c ON c.key = v.value) s CROSS JOIN chunk c "
-            "ON c.record = s.record AND c.sequence BETWEEN s.sequence - ?2 AND s.sequence + ?2",
-            (apsw.carray(np.sort(rows) + self._first_key), distance, self._first_key),
+            "ON c.record = s.record AND c.sequence BETWEEN s.sequence - ?3 AND s.sequence + ?3",
+            distance,
         )
         flat = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs))
         return flat.reshape(-1, 2)
 
     def positions(self, rows: RowNumbers) -> list[tuple[int, str, int, int, bytes]]:
         """Return row, path, sequence, start and chunk id of each of these rows, in any order."""
-        return self.connection.rows(
+        return self._select(
+            rows,
             "SELECT c.key - ?2, r.path, c.sequence, c.start, c.id FROM carray(?1) v "
             "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record",
-            (apsw.carray(rows + self._first_key), self._first_key),
         )
 
     def first_rows(self, rows: RowNumbers, limit: int) -> list[int]:
         """Return the first of these rows by path, sequence, start and id, `limit` at most."""
-        first = self.connection.rows(
-            "SELECT c.key - ?2 FROM carray(?1) v "
-            "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record "
-            "ORDER BY r.path, c.sequence, c.start, c.id LIMIT ?3",
-            (apsw.carray(rows + self._first_key), self._first_key, limit),
-        )
+        try:
+            first = self.connection.rows(
+                "SELECT c.key - ?2 FROM carray(?1) v "
+                "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record "
+                "ORDER BY r.path, c.sequence, c.start, c.id LIMIT ?3",
+                (apsw.carray(rows + self._first_key), self._first_key, limit),
+            )
+        except DAMAGE:
+            ordered = sorted(self.positions(rows), key=lambda position: position[1:])
+            return [row for row, *_ in ordered[:limit]]
         return [row for (row,) in first]
+
+    def _select(self, rows: RowNumbers, sql: str, *bindings: int) -> list[tuple[Any, ...]]:
+        """Query for rows (`?1`, less the first key `?2`); what is damaged is left out."""
+
+        def query(numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+            keys = apsw.carray(np.array(numbers, np.int64) + self._first_key)
+            return self.connection.rows(sql, (keys, self._first_key, *bindings))
+
+        return self.damage.select(rows.tolist(), query, self.damage.name_row)
+
+    @cached_property
+    def checked(self) -> set[str]:
+        """The ids of chunks that are known to be as they were written."""
+        return self._caches.checked(self.space)
+
+    def check(self, chunk: Chunk, leaf: bytes | None) -> bool:
+        """Return whether a chunk is as it was written: whether it matches its leaf."""
+        intact = merkle.chunk_leaf(chunk)[1] == leaf
+        if intact:
+            self.checked.add(chunk.id)
+        return intact
 
     @cached_property
     def roots(self) -> list[tuple[bytes, bytes]]:

@@ -61,6 +61,7 @@ class SqliteStore:
             view = SqliteView(snapshot, viewer, self._connections.place, file_bytes)
             try:
                 yield view
+                snapshot.damage.refuse_untold(self._connections.place)
             finally:
                 view.close()
 

@@ -29,11 +29,13 @@ from quire.core.types import (
     Viewer,
 )
 from quire.errors import InputError, StoreError
+from quire.store.damage import damaged
 from quire.store.index import filters, search
 from quire.store.sqlite import outlines, rows
 from quire.store.sqlite.connection import translate
 from quire.store.sqlite.snapshot import Children, Snapshot
 
+_UNREADABLE = (IndexError, KeyError, OverflowError, ValueError)
 CHUNK_CACHE_SIZE = 2000
 """A view that reads more chunks than a query needs does not keep all of them."""
 
@@ -87,6 +89,8 @@ class _Use:
             if isinstance(translated, StoreError):
                 self.snapshot()
             raise translated from error
+        if isinstance(error, _UNREADABLE):  # a number in the file leads nowhere
+            raise damaged(f"its data is damaged ({error})", self._place) from error
 
 
 class SqliteView:
@@ -142,15 +146,39 @@ class SqliteView:
             if wanted:
                 if len(known) > CHUNK_CACHE_SIZE:
                     known = self._chunks = {name: known[name] for name in ids if name in known}
-                stored = snapshot.connection.rows(
-                    f"SELECT {rows.CHUNK} FROM carray(?) v "
-                    "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
-                    "JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind "
-                    f"WHERE r.class IN ({self._classes})",
-                    (apsw.carray(wanted), self._space.id),
-                )
-                known.update((chunk.id, chunk) for chunk in map(rows.chunk_of, stored))
+                known.update((chunk.id, chunk) for chunk in self._load(snapshot, wanted))
             return [known[name] for name in ids if name in known]
+
+    def _load(self, snapshot: Snapshot, ids: Sequence[bytes]) -> Iterator[Chunk]:
+        """Read chunks; those that were not read before are compared with their leaves."""
+        damage, checked = snapshot.damage, snapshot.checked
+        new = tuple([chunk_id for chunk_id in ids if chunk_id.hex() not in checked])
+        if len(new) < len(ids):
+            others = tuple({*ids} - {*new})
+            yield from map(
+                rows.chunk_of, damage.select(others, self._read_chunks, damage.name_chunk)
+            )
+        if new:
+            for *row, leaf in damage.select(new, self._read_with_leaves, damage.name_chunk):
+                chunk = rows.chunk_of(row)
+                if snapshot.check(chunk, leaf):
+                    yield chunk
+                else:
+                    damage.add(chunk.path)
+
+    def _read_chunks(
+        self, ids: Sequence[bytes], leaf: str = "", join: str = ""
+    ) -> list[tuple[Any, ...]]:
+        return self._query(
+            f"SELECT {rows.CHUNK}{leaf} FROM carray(?) v "
+            "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
+            "JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind "
+            f"{join} WHERE r.class IN ({self._classes})",
+            (apsw.carray(ids), self._space.id),
+        )
+
+    def _read_with_leaves(self, ids: Sequence[bytes]) -> list[tuple[Any, ...]]:
+        return self._read_chunks(ids, ", l.content", rows.LEAF)
 
     def single_chunks(self, ids: Sequence[str]) -> frozenset[str]:
         """Return those of these chunks that are the only one of their record, if readable."""
@@ -207,13 +235,18 @@ class SqliteView:
 
     def chunks_of(self, record_id: str) -> list[Chunk]:
         """Return the chunks of one record in reading order."""
-        stored = self._query(
-            f"SELECT {rows.CHUNK} FROM {rows.CHUNK_TABLES} "
-            f"WHERE r.space = ? AND r.id = ? AND r.class IN ({self._classes}) "
-            "ORDER BY c.sequence, c.start, c.id",
-            (self._space.id, record_id),
-        )
-        return [rows.chunk_of(row) for row in stored]
+        with self._use as snapshot:
+            stored = snapshot.connection.rows(
+                f"SELECT {rows.CHUNK}, l.content FROM {rows.CHUNK_TABLES} {rows.LEAF} "
+                f"WHERE r.space = ? AND r.id = ? AND r.class IN ({self._classes}) "
+                "ORDER BY c.sequence, c.start, c.id",
+                (self._space.id, record_id),
+            )
+            chunks = [(rows.chunk_of(row), leaf) for *row, leaf in stored]
+            for chunk, leaf in chunks:
+                if not snapshot.check(chunk, leaf):
+                    raise damaged(f"the text of {chunk.path} is not as it was written")
+            return [chunk for chunk, _ in chunks]
 
     def vectors(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the int8 vectors of chunks by id, of those that have one and are readable."""
@@ -267,12 +300,16 @@ class SqliteView:
             wanted = tuple(dict.fromkeys(ids))
             if not wanted:
                 return []
-            return snapshot.connection.rows(
-                f"SELECT {columns} FROM carray(?) v "
-                f"CROSS JOIN record r ON r.space = ? AND r.id = v.value {join}"
-                f"WHERE r.class IN ({self._classes})",
-                (apsw.carray(wanted), self._space.id),
-            )
+
+            def query(names: Sequence[str]) -> list[tuple[Any, ...]]:
+                return snapshot.connection.rows(
+                    f"SELECT {columns} FROM carray(?) v "
+                    f"CROSS JOIN record r ON r.space = ? AND r.id = v.value {join}"
+                    f"WHERE r.class IN ({self._classes})",
+                    (apsw.carray(names), self._space.id),
+                )
+
+            return snapshot.damage.select(wanted, query, snapshot.damage.name_record)
 
     def definitions(self, names: Sequence[str]) -> list[Mention]:
         """Return the definitions of these names, ordered by name, path and position."""
@@ -330,6 +367,11 @@ class SqliteView:
         return [Event(*row) for row in events]
 
     # --- state -------------------------------------------------------------------------------
+
+    def damaged(self) -> tuple[str, ...]:
+        """Return the paths of records of which something was left out because it is damaged."""
+        with self._use as snapshot:
+            return snapshot.damage.tell()
 
     def roots(self) -> Roots:
         """Return the hashes over everything readable."""

@@ -206,8 +206,18 @@ class Quire:
         return self._project.status(viewer)
 
     def doctor(self, *, repair: bool = False) -> list[Problem]:
-        """Check the file, the roots and the model; repair what can be derived again."""
-        return self._project.doctor(repair=repair)
+        """Check the file, the roots and the model.
+
+        Args:
+            repair: Build again what can be derived, keep what can still be read of a damaged file,
+                and read files again whose texts are damaged. What is lost is named.
+        """
+        files = self._indexer.known_files() if repair else {}
+        model = self.store.model(self.config.space)
+        problems = self._project.doctor(repair=repair)
+        if repair and problems:
+            problems += self._indexer.read_again(files, model)
+        return problems
 
     def purge(self, paths: Sequence[str | os.PathLike[str]]) -> list[str]:
         """Delete files from the store for good; return the paths that were deleted."""

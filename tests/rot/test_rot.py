@@ -108,3 +108,47 @@ def test_no_damage_changes_an_answer_in_silence(
     print(f"{CASES} damaged files of {len(data):,} bytes: {said}", flush=True)  # noqa: T201 - counts of a soak
     assert counts[SAME]
     assert counts[REFUSED]
+
+
+def test_a_repair_keeps_what_can_be_read_and_names_the_rest(
+    tree: Tree, data: bytes, expected: dict[str, Answer | QuireError]
+) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(FIRST, FIRST + CASES // 10):
+        try:
+            counts[repair(tree, data, seed, expected)] += 1
+        except BaseException as error:
+            error.add_note(f"seed {seed}")
+            raise
+    said = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    print(f"{CASES // 10} repairs: {said}", flush=True)  # noqa: T201 - counts of a soak
+    assert counts["as before"]
+    assert counts["less, and said so"]
+
+
+def repair(tree: Tree, data: bytes, seed: int, expected: dict[str, Answer | QuireError]) -> str:
+    """Damage the file once and repair it; return how that went."""
+    for file in tree.store.parent.glob("store.db*"):
+        file.unlink()
+    tree.store.write_bytes(damage(data, Random(f"rot {seed}")))
+    try:
+        opened = tree.open()
+    except REFUSALS:
+        return "refused at opening"
+    with opened:
+        found = opened.doctor()
+        problems = opened.doctor(repair=True)
+        assert bool(found) == bool(problems)
+        if any(problem.check == "access" for problem in problems):
+            assert not any(problem.repaired for problem in problems)
+            return "refused, since access rules are lost"
+        assert opened.doctor() == []
+        assert not list(tree.store.parent.glob("*recovered*"))
+    answers = ask(tree.root)
+    for name, answer in answers.items():
+        assert isinstance(answer, Answer), (name, answer)
+        assert answer.pieces.items() <= pieces(expected).items()
+    if answers == expected:
+        return "as before"
+    assert any(not problem.repaired for problem in problems), (problems, answers)
+    return "less, and said so"

@@ -232,7 +232,7 @@ def status(options: Common, *, fresh: bool) -> None:
 
 
 @main.command()
-@click.option("--repair", is_flag=True, help="Rebuild inconsistent indexes.")
+@click.option("--repair", is_flag=True, help="Rebuild what is damaged; name what is lost.")
 @common
 def doctor(options: Common, *, repair: bool) -> None:
     """Check the store file, the model and the roots."""

@@ -377,7 +377,7 @@ def print_problems(items: Sequence[Problem], *, as_json: bool) -> None:
     if not items:
         say("no problems found")
     elif not all(problem.repaired for problem in items):
-        note("`quire doctor --repair` rebuilds inconsistent indexes")
+        note("`quire doctor --repair` rebuilds what it can, and names what is lost")
 
 
 def print_purge_result(paths: Sequence[str], on_disk: Sequence[str], *, as_json: bool) -> None:

@@ -7,13 +7,22 @@ embeds whatever has no vector yet. A watch repeats it whenever files change.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from quire.core.protocols import Embedder
-from quire.core.types import ALL, OWNER, Failure, IndexResult, Progress, Skipped
+from quire.core.types import (
+    ALL,
+    OWNER,
+    Failure,
+    IndexResult,
+    Problem,
+    Progress,
+    Skipped,
+    Stamp,
+)
 from quire.errors import (
     ConfigError,
     EmbedError,
@@ -127,6 +136,39 @@ class Indexer:
             notes=(*project.config.notes, *past.notes, *notes, *files.grammar_notes()),
             commits=past.commits,
         )
+
+    def known_files(self) -> dict[str, Stamp]:
+        """Return the recorded states of all files, as far as they can be read."""
+        try:
+            return self._project.store.stamps(self._project.config.space)
+        except StoreDamagedError:
+            return {}
+
+    def read_again(self, before: Mapping[str, Stamp], model: str | None) -> list[Problem]:
+        """Read the files that a repair took out of the store, and embed what lost its vector.
+
+        Args:
+            before: The recorded states of the files before the repair.
+            model: The model of the vectors before the repair; None if there were none.
+        """
+        gone = sorted(before.keys() - self.known_files().keys())
+        root = self._project.root()
+        there = [path for path in gone if (root / path).is_file()]
+        if there:
+            self._index(root, there, embed=model is not None)
+        elif model is not None and self._lacks_vectors():
+            self._embed(embed=True, reembed=False, report=ignore_progress)
+        again = self.known_files()
+        problems = []
+        for path in gone:
+            if path not in again:
+                problems.append(Problem("text", f"{path}: LOST; its file is gone, too"))
+                continue
+            same = again[path].digest == before[path].digest
+            state = "unchanged" if same else "which has changed since it was indexed"
+            detail = f"{path}: read again from its file, {state}"
+            problems.append(Problem("text", detail, repaired=True))
+        return problems
 
     def watch(
         self, paths: Sequence[str | os.PathLike[str]] = (), *, embed: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import apsw
 import numpy as np
@@ -12,7 +13,15 @@ from quire.core.types import Problem
 from quire.errors import StoreBusyError, StoreDamagedError
 from quire.store.index import columns, vectors
 from quire.store.index.columns import Columns
-from quire.store.sqlite import derive, posting_lists, records, row_blocks, rows, vector_blocks
+from quire.store.sqlite import (
+    derive,
+    posting_lists,
+    records,
+    recover,
+    row_blocks,
+    rows,
+    vector_blocks,
+)
 from quire.store.sqlite.database import Connection
 from quire.store.sqlite.transaction import Space, Transaction, read_space
 
@@ -48,12 +57,18 @@ def rewrite(connection: Connection) -> None:
         )
 
 
-def check(connection: Connection, *, repair: bool) -> list[Problem]:
-    """Check the file, then the primary and the derived data of each space."""
+def check(connection: Connection, place: str = "", *, repair: bool) -> list[Problem]:
+    """Check the file, then the primary and the derived data of each space.
+
+    A file that is broken is made anew of what can be read, if it is to be repaired.
+    """
     try:
         broken = [text for (text,) in connection.rows("PRAGMA integrity_check") if text != "ok"]
-    except apsw.CorruptError as error:  # so damaged that it cannot even be checked
-        broken = [str(error)]
+    except apsw.CorruptError as error:  # a damaged page
+        tables = ", ".join(recover.unreadable_tables(connection))
+        broken = [f"{error}; damaged: {tables}" if tables else str(error)]
+    if broken and repair and place:
+        return recover.recover(connection, place, partial(check, repair=True))
     if broken:
         return [Problem("file", text) for text in broken]
     problems: list[Problem] = []

@@ -170,7 +170,7 @@ class SqliteStore:
     def check(self, *, repair: bool = False) -> list[Problem]:
         """Check everything, and repair what can be derived again."""
         with self._connections.maintenance() as connection:
-            problems = maintenance.check(connection, repair=repair)
+            problems = maintenance.check(connection, self._connections.place, repair=repair)
         self._caches.clear()
         return problems
 

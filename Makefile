@@ -88,6 +88,7 @@ bench-definitions: install
 soak: install
 	QUIRE_KILLS=1000 $(BIN)/pytest -s tests/crash -k kill
 	QUIRE_FUZZ=1000000 $(BIN)/pytest -s tests/fuzz
+	QUIRE_ROT=20000 $(BIN)/pytest -s tests/rot
 	QUIRE_SECRETS=200 $(BIN)/pytest -s tests/ingest/test_secret_formats.py
 	QUIRE_CASES=100000 $(BIN)/pytest -n $(WORKERS) tests/store -k "interference"
 	QUIRE_INTERFERENCE_STORES=1200 $(BIN)/pytest -n $(WORKERS) tests/workspace/test_interference.py

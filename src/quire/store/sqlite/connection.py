@@ -134,6 +134,7 @@ class Connections:
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
+                connection.checkpoint()
             finally:
                 self._give_back(connection)
 

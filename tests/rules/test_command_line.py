@@ -323,7 +323,7 @@ def test_a_language_model_is_asked_in_a_process_of_its_own(shop: Tree) -> None:
 @pytest.mark.model
 def test_the_shipped_model_judges_by_default(shop: Tree) -> None:
     shop.write("quire.toml", "")
-    intent = "export names and email addresses of all subscribers"
+    intent = "export names and email addresses of all customers"
     data = run_json(shop, "test", "src/pay", "--situation", json.dumps({"intent": intent}))
     assert [(item["name"], item["applies"]) for item in data["rules"]] == [
         ("database", False),

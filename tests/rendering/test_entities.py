@@ -348,3 +348,14 @@ def as_read(text: str) -> str:
     """Return a text as a Markdown reader sees it."""
     lines = (text.strip("\n") + "\n").replace("\r\n", "\n").replace("\r", "\n")
     return lines.replace("\0", "\ufffd")
+
+
+@pytest.mark.parametrize("kind", ["code", "document", "block.paragraph"])
+def test_a_body_on_a_page_that_is_capped_says_so(kind: str) -> None:
+    spec = RenderSpec("page", cap=100, content=False)
+    for text in ("import one\n" * 40, "import " * 80):
+        long = replace(chunk(text, "a.py"), kind=kind)
+        told = item_text(Candidate(long, 1, {}), spec)
+        assert "import\n..." in told or "one\n..." in told
+        short = replace(chunk(text[:95], "a.py"), kind=kind)
+        assert "..." not in item_text(Candidate(short, 1, {}), spec)

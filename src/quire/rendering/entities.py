@@ -93,6 +93,12 @@ def full_text(candidate: Candidate, cap: int = 0) -> str:
     return unit.outline if unit.outline and cap and len(unit.text) > cap else unit.text
 
 
+def capped(text: str, cap: int) -> str:
+    """Return the beginning of a text likewise, with a mark behind it if that is not all."""
+    short = truncate(text, cap)
+    return short if len(short) == len(text) else f"{short}\n{GAP}"
+
+
 def holds_beginning(candidate: Candidate, entity: Entity) -> bool:
     """Tell whether a candidate's text contains the beginning of its entity."""
     return candidate.chunk.start <= entity.start < candidate.chunk.end

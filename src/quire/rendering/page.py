@@ -21,7 +21,7 @@ from quire.core.types import (
     format_time,
 )
 from quire.rendering.context_item import context_text
-from quire.rendering.entities import entity_of, first_line, full_text, truncate
+from quire.rendering.entities import capped, entity_of, first_line, full_text, truncate
 from quire.rendering.escape import (
     code_span,
     escape_author,
@@ -236,12 +236,12 @@ def _code_text(candidate: Candidate, spec: RenderSpec) -> str:
     """Return the declaration and docstring of a unit of code, or its text."""
     unit, entity = candidate.unit, entity_of(candidate)
     if spec.content or unit is None or entity.parent is None:
-        return truncate(full_text(candidate, spec.cap), spec.cap)
+        return capped(full_text(candidate, spec.cap), spec.cap)
     if unit.outline:
         declaration, _, members = unit.outline.partition("\n")
         return "\n".join(filter(None, (declaration, entity.summary, members)))
     described = "\n".join(filter(None, (entity.signature, entity.summary)))
-    return described or truncate(unit.text, spec.cap)
+    return described or capped(unit.text, spec.cap)
 
 
 def _code_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
@@ -387,7 +387,7 @@ def _other(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
     place = escape_place(record.path, candidate.chunk.lines[0])
     return ItemText(
         f"**{escape_line(record.kind).capitalize()}** {code_span(place)}\n",
-        escape_item(truncate(candidate.chunk.text, spec.cap)),
+        escape_item(capped(candidate.chunk.text, spec.cap)),
         source=f"see full at {place}",
     )
 
@@ -402,7 +402,7 @@ def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
     page = f" on {code_span(escape_line(candidate.crumbs[-1]))}" if candidate.crumbs else ""
     return ItemText(
         f"**{escape_line(kind)}**{_by(candidate)}{page}\n",
-        escape_item(truncate(candidate.chunk.text, spec.cap).strip()),
+        escape_item(capped(candidate.chunk.text, spec.cap).strip()),
         source=f"block ID: {record.id}",
     )
 

@@ -211,6 +211,17 @@ def test_a_cut_is_marked(name: str) -> None:
         assert "truncated" not in told
 
 
+@pytest.mark.parametrize("name", ["markers", "markdown", "xml", "plain", "json"])
+def test_the_marks_of_an_extract_stay(name: str) -> None:
+    extract = packing.with_cut_text(piece(TREES[0]), "A tree\n...\nblock of data.\n...", 1)
+    told = rendered([extract], "grouped", RenderSpec(name))
+    if name == "json":
+        (run,) = json.loads(told)["documents"][0]["runs"]
+        assert (run["text"], run["truncated"]) == (extract.text, True)
+    else:
+        assert f"\n{extract.text}\n" in f"{told}\n"
+
+
 def test_each_format_says_nothing_of_nothing() -> None:
     assert render((), MARKERS) == ""
     assert json.loads(render((), JSON)) == {"documents": []}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from quire.core.serialize import escape_json
 from quire.core.types import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, RenderSpec, Run
 from quire.rendering.entities import entity_of, truncate
-from quire.rendering.escape import GAP, escape_line, escape_markers, gap_mark
+from quire.rendering.escape import GAP, escape_line, escape_markers, gap_mark, restore_marks
 from quire.rendering.names import shown_name
 
 
@@ -27,14 +27,14 @@ def marker_heading(piece: Piece) -> str:
 def render_json(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
     """Render documents as JSON: the path, and the lines and text of each run.
 
-    A run that is cut off has `"truncated": true`.
+    A run of which a part is left out has `"truncated": true`.
     """
     documents = [
         {
             "path": passage.path,
             "runs": [
                 {"lines": list(run.lines), "text": run.text}
-                | ({"truncated": True} if run.is_cut_off else {})
+                | ({"truncated": True} if run.is_cut_off or run.pieces[-1].is_extract else {})
                 | ({"title": _title(run), "score": _score(run)} if spec.metadata else {})
                 for run in passage.runs
             ],
@@ -70,6 +70,8 @@ def _passage_text(passage: Passage, spec: RenderSpec) -> str:
 def _run_text(run: Run, spec: RenderSpec) -> str:
     # A run ends in one line end, however its source ends.
     text = escape_markers(run.text.strip("\n"), metadata=spec.metadata) + "\n"
+    if run.pieces[-1].is_extract:
+        text = restore_marks(text)
     if run.is_cut_off:
         text += f"{GAP}\n"
     if not spec.metadata:

@@ -35,6 +35,7 @@ from quire.rendering.escape import (
     escape_summary,
     fence,
     gap_mark,
+    restore_marks,
 )
 from quire.rendering.names import first_words, is_virtual
 
@@ -305,7 +306,10 @@ def _is_virtual(passage: Passage) -> bool:
 
 def _text(passage: Passage, escape: Callable[[str], str]) -> str:
     """Join the runs of an entity, with a mark where text between them is left out."""
-    first, *others = (escape(run.text.strip("\n")) for run in passage.runs)
+    escaped = ((run, escape(run.text.strip("\n"))) for run in passage.runs)
+    first, *others = (
+        restore_marks(text) if run.pieces[-1].is_extract else text for run, text in escaped
+    )
     marks = (gap_mark(run.lines[0]) for run in passage.runs[1:])
     return "\n".join([first, *(line for pair in zip(marks, others, strict=True) for line in pair)])
 

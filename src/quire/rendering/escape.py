@@ -142,6 +142,7 @@ _METADATA = re.compile(
     rf"{_PREFIX}(?=\[DOC:|\((?:lines \d+-\d+, )?score \d)|{_START}\\*(?={_MARK})"
 )
 _GAP = re.compile(rf"{_START}\\*(?=(?:{_MARK}|// \.\.\. \(truncated\){_BLANK}{_END}))")
+_ESCAPED_MARK = re.compile(r"^\\(?=\.\.\.$)", re.MULTILINE)
 _PLAIN_HINT = re.compile(r"---|===|Sources:|\.\.\.|\]")
 _PLAIN_FRAME = re.compile(
     rf"(?:[{_BLANKS}\\]*(?:={{3}} .* ={{3}}|Sources:)|\\*\.\.\.(?: \(line \d+\))?){_BLANK}\Z",
@@ -173,6 +174,11 @@ def gap_mark(line: int = 0) -> str:
 def escape_gaps(text: str) -> str:
     """Escape an entity's text: no line is the mark of a gap or of a cut."""
     return _GAP.sub(r"\\\g<0>", text) if GAP in text else text
+
+
+def restore_marks(text: str) -> str:
+    """Undo the escaping of the marks that an extract has of its own."""
+    return _ESCAPED_MARK.sub("", text)
 
 
 @lru_cache(_CACHE_SIZE)

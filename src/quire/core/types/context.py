@@ -81,6 +81,11 @@ class Piece:
         )
 
     @property
+    def is_extract(self) -> bool:
+        """Whether it shows parts of its text, with marks of its own where others are left out."""
+        return self.level in {CUT, CAPPED} and self.is_described
+
+    @property
     def heading(self) -> str:
         """The name of the group that it is shown in."""
         return self.group or self.candidate.chunk.record_id

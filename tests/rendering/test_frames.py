@@ -609,7 +609,7 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
         escape.escape_markers,
         escape.escape_gaps,
         escape.escape_plain,
-        escape.escape_summary,
+        escape.escape_prose,
         escape.escape_block,
         escape.escape_context,
         lambda one: escape.escape_markers(one, metadata=True),

@@ -31,6 +31,7 @@ from quire.rendering.escape import (
     escape_line,
     escape_place,
     escape_plain,
+    escape_prose,
     escape_start,
     escape_summary,
     fence,
@@ -181,7 +182,7 @@ def _markdown_entity(passage: Passage, spec: RenderSpec) -> str:
         lines.append(escape_summary(entity.summary))
     text = _text(passage, escape_gaps)
     if not spec.content and not entity.summary and text:
-        lines.append(escape_summary(text))
+        lines.append(escape_prose(text))
     elif spec.content and text:
         ticks = fence(text)
         lines += ["", ticks + piece.candidate.language, text.rstrip("\n")]

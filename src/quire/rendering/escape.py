@@ -258,7 +258,12 @@ _LINE_ENDS = re.compile(r"[\r\n][ \t\r\n]*")
 
 def escape_summary(text: str) -> str:
     """Escape the summary of an entity in Markdown: one paragraph, whose lines are not indented."""
-    return _escape_sources(escape_paragraph(_LINE_ENDS.sub("\n", text)))
+    return escape_prose(_LINE_ENDS.sub("\n", text))
+
+
+def escape_prose(text: str) -> str:
+    """Escape the text of an entity that stands outside a fence in Markdown."""
+    return _escape_sources(escape_paragraph(text))
 
 
 # --- items of a page -----------------------------------------------------------------------------

@@ -445,7 +445,8 @@ class Quire:
         """Explain for each chunk at a path why it is not in the context, and what lets it in."""
         request = self._resolve(query, options)
         with self._project.view(request.viewer) as view:
-            wanted = chunks_at(view, path, line)
+            shared_only = request.request.shared_only
+            wanted = chunks_at(view, path, line, shared_only=shared_only)
             first = self._retrieve(view, request)
             recorded = replay.record(first)
 

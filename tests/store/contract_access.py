@@ -65,6 +65,47 @@ class TestAccess:
         with store.view(Viewer("bob", links=("x9",))) as view:
             assert view.viewer.links == ("x9",)
 
+    def test_what_others_wrote_for_themselves_can_be_left_out(self, store: Store) -> None:
+        """Only for the owner is it readable at all without being shared."""
+        own, stated = ("user:alice",), ".quire/memory"
+        fill(
+            store,
+            document("a", "word", path=f"{stated}/a", author="alice", acl=own),
+            document("b", "word", path=f"{stated}/b", author="alice", acl=("public",)),
+            document("c", "word", path=f"{stated}/c", acl=own),
+            document("d", "word", path="hr/d.md", author="alice", acl=own),
+            document("e", "word", path=f"{stated}/e", author="alice", acl=("alice", "@ops")),
+            document("f", "word", path=".quire/value/f", acl=own, links=[("a", "member")]),
+            document("g", "word", path=".quire/value/g", acl=own, links=[("c", "member")]),
+            document("h", "word", path=".quire/value/h", links=[("b", "member"), ("a", "see")]),
+            embed=True,
+        )
+        expected = {
+            OWNER: "bcdgh",
+            Viewer("alice", owner=True): "abcdefgh",
+            Viewer("zed", groups=("ops",), owner=True): "bcdegh",
+            ALICE: "abcdefgh",
+            CAROL: "beh",
+            NOBODY: "bh",
+        }
+        where = Filter(shared_only=True)
+        for viewer, names in expected.items():
+            with store.view(viewer) as view:
+                everything = [record.id for record in view.listing()]
+                hidden = view.unshared([*"hgfedcba", "nothing"])
+                assert hidden == {*everything} - {*names}, viewer
+                assert sorted(record.id for record in view.listing(where)) == [*names]
+                for hits in (
+                    view.lexical("word", 99, where).hits,
+                    view.lexical("word", 99, where, reach=1).hits,
+                    view.match_all(["word"], 99, where)[0],
+                    view.semantic(bytes(8), 99, where).hits,
+                ):
+                    assert sorted(hit.path.removesuffix(".md")[-1] for hit in hits) == [*names]
+                few = view.lexical("word", 1, Filter(kinds=("text",), shared_only=True))
+                assert len(few.hits) == 1
+                assert view.unshared([]) == frozenset()
+
     @pytest.mark.parametrize(
         ("written", "kept"),
         [

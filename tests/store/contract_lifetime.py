@@ -59,6 +59,7 @@ VIEW_CALLS: dict[str, Sequence[Callable[[View], object]]] = {
     "single_chunks": [lambda view: view.single_chunks([CHUNK]), lambda v: v.single_chunks([])],
     "records": [lambda view: view.records(["d0"]), lambda view: view.records([])],
     "listing": [lambda view: list(view.listing())],
+    "unshared": [lambda view: view.unshared(["a"])],
     "children": [lambda view: view.children(["d0"]), lambda view: view.children([])],
     "chunks_of": [lambda view: view.chunks_of("d0")],
     "vectors": [lambda view: view.vectors([CHUNK]), lambda view: view.vectors([])],

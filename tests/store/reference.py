@@ -232,8 +232,30 @@ class ReferenceView(Closable):
 
     def _passes(self, name: str, where: Filter) -> bool:
         chunk = self._chunks[name]
-        modified = self._records[chunk.record_id].modified
-        return matches_filter(where, chunk.kind, chunk.path, modified)
+        record = self._records[chunk.record_id]
+        if where.shared_only and self._is_unshared(record):
+            return False
+        return matches_filter(where, chunk.kind, chunk.path, record.modified)
+
+    def _is_unshared(self, record: Record) -> bool:
+        audience = self._space.acl(record)
+        members = [
+            self._space.records[link.target]
+            for link in self._space.links[record.id]
+            if link.kind == "member" and link.target in self._space.records
+        ]
+        return (
+            self.viewer.owner
+            and not may_read(replace(self.viewer, owner=False), audience)
+            and record.path.startswith(".quire/")
+            and any(one.author is not None for one in (record, *members))
+        )
+
+    def unshared(self, ids: Sequence[str]) -> frozenset[str]:
+        check_texts(*ids)
+        return frozenset(
+            name for name in ids if name in self._records and self._is_unshared(self._records[name])
+        )
 
     def _best(self, scores: Mapping[str, int], k: int, where: Filter) -> tuple[Hit, ...]:
         hits = [
@@ -264,6 +286,8 @@ class ReferenceView(Closable):
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         check_filter(where)
         for record in sorted(self._records.values(), key=lambda record: (record.path, record.id)):
+            if where.shared_only and self._is_unshared(record):
+                continue
             if matches_filter(where, record.kind, record.path, record.modified):
                 yield record
 

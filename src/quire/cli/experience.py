@@ -123,10 +123,14 @@ def resolve(
 @click.option("--strategy", metavar="NAME", help="Only this strategy.")
 @click.option("--outcome", metavar="NAME", help="Only open, confirmed, falsified or abandoned.")
 @with_viewer
-def list_experiences(options: Common, **filters: str | None) -> None:
+def list_experiences(
+    options: Common, *, domain: str | None, strategy: str | None, outcome: str | None
+) -> None:
     """List experiences, oldest first."""
     with options.open() as quire:
-        experiences = quire.experiences.list(viewer=options.viewer, **filters)
+        experiences = quire.experiences.list(
+            viewer=options.viewer, domain=domain, strategy=strategy, outcome=outcome
+        )
     output.print_list("experiences", experiences, _line, "no experiences", as_json=options.as_json)
 
 

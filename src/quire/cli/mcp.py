@@ -15,6 +15,11 @@ TIMEOUT = 1000
 SESSION_TIMEOUT = 1800.0
 REQUEST_TIMEOUT = 30.0
 MAX_SESSIONS = 100
+all_viewers_option = click.option(
+    "--all-viewers",
+    is_flag=True,
+    help="As the owner, include what other users wrote for themselves.",
+)
 
 
 @click.command("mcp")
@@ -53,10 +58,17 @@ MAX_SESSIONS = 100
     show_default=True,
     help="Keep this many HTTP sessions; then the one idle for longest ends.",
 )
+@all_viewers_option
 @viewer_option
 @store_options
 def mcp(
-    *, http: str | None, viewer: str | None, store: str | None, space: str | None, **options: Any
+    *,
+    http: str | None,
+    all_viewers: bool,
+    viewer: str | None,
+    store: str | None,
+    space: str | None,
+    **options: Any,
 ) -> None:
     """Serve the store over the Model Context Protocol.
 
@@ -78,7 +90,7 @@ def mcp(
         from quire.indexing.project import viewer_name
 
         viewer_name(viewer)
-    session = Session(store, space, viewer)
+    session = Session(store, space, viewer, all_viewers=all_viewers)
     if http is None:
         server.serve_stdio(session)
     else:
@@ -109,6 +121,7 @@ def mcp(
     show_default=True,
     help="Milliseconds after which a context is left out.",
 )
+@all_viewers_option
 @viewer_option
 @store_options
 def mcp_proxy(
@@ -118,6 +131,7 @@ def mcp_proxy(
     place: str,
     intent: str,
     timeout: int,
+    all_viewers: bool,
     viewer: str | None,
     store: str | None,
     space: str | None,
@@ -132,7 +146,6 @@ def mcp_proxy(
     from quire.mcp.proxy_lookup import ContextLookup
     from quire.mcp.session import Session
 
-    lookup = ContextLookup(
-        Session(store, space, viewer), cap=cap, intent=intent, seconds=timeout / 1000
-    )
+    session = Session(store, space, viewer, all_viewers=all_viewers)
+    lookup = ContextLookup(session, cap=cap, intent=intent, seconds=timeout / 1000)
     sys.exit(run(command, lookup, first=place == "start"))

@@ -165,6 +165,13 @@ class View(Protocol):
     def records(self, ids: Sequence[str]) -> list[Record]:
         """Return records by id, in that order, without absent and unreadable ones."""
 
+    def unshared(self, ids: Sequence[str]) -> frozenset[str]:
+        """Return those of these records that other users wrote and shared with nobody here.
+
+        These are the memories, experiences and blocks (below `.quire/`) with an author that the
+        viewer may read as the owner alone, and what was derived from them (links `member`).
+        """
+
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         """Yield all readable records by path, then id."""
 

@@ -114,6 +114,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "score": candidate.score,
         "signals": dict(sorted(candidate.signals.items())),
         "title": chunk.title,
+        "author": candidate.author,
         "text": chunk.text,
     }
 

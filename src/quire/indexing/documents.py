@@ -33,12 +33,23 @@ class Documents:
         self._project.audit.disclose(view.viewer, "chunks", records=records)
         return chunks
 
-    def text(self, document_id: str, *, viewer: Viewer | str | None = None) -> str:
-        """Return the text of a chunk, or of a whole record, by its id."""
+    def text(
+        self,
+        document_id: str,
+        *,
+        shared_only: bool = False,
+        viewer: Viewer | str | None = None,
+    ) -> str:
+        """Return the text of a chunk, or of a whole record, by its id.
+
+        With `shared_only`, not of what other users keep for themselves.
+        """
         with self._project.view(viewer) as view:
             chunks = view.chunks([document_id])
             if not chunks and view.records([document_id]):
                 chunks = view.chunks_of(document_id)
+            if shared_only and view.unshared([chunk.record_id for chunk in chunks]):
+                chunks = []
             damaged = view.damaged()
         if damaged:
             raise StoreDamagedError(

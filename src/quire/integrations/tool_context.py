@@ -37,11 +37,18 @@ MAX_QUERY_LENGTH = 2000
 """Characters: a parameter may be a whole file, and the query is only its beginning."""
 
 
-def context_for(quire: Quire, situation: Situation, *, budget: int = DEFAULT_BUDGET) -> Context:
+def context_for(
+    quire: Quire,
+    situation: Situation,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    shared_only: bool = True,
+) -> Context:
     """Assemble what is known of a situation: the `tool`, its `params`, the `intent`.
 
     The contexts that apply come first: at the place that the call names, all of them; without one,
-    those that the rules of the root inject for this call.
+    those that the rules of the root inject for this call. What other users wrote for themselves is
+    left out unless `shared_only` is off.
     """
     place = place_of(quire.root(), situation)
     context = quire.assemble(
@@ -51,6 +58,7 @@ def context_for(quire: Quire, situation: Situation, *, budget: int = DEFAULT_BUD
         base=place.base,
         budget=budget,
         allow_empty=True,
+        shared_only=shared_only,
     )
     return replace(context, notes=(*context.notes, *place.notes))
 
@@ -87,7 +95,11 @@ def _call_recipe(*, inherited: bool) -> Recipe:
 
 
 def rules_context_for(
-    quire: Quire, situation: Situation, *, budget: int = DEFAULT_BUDGET
+    quire: Quire,
+    situation: Situation,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    shared_only: bool = True,
 ) -> Context:
     """Assemble the rules that apply to a call, and what was learned in similar calls."""
     place = place_of(quire.root(), situation)
@@ -98,6 +110,7 @@ def rules_context_for(
         base=place.base,
         budget=budget,
         allow_empty=True,
+        shared_only=shared_only,
     )
     return replace(context, notes=(*context.notes, *place.notes))
 

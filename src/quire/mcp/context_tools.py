@@ -27,7 +27,7 @@ def assemble(session: Session, arguments: Arguments, step: Step) -> ToolResult:
     step("opening the store")
     quire = session.quire()
     step("assembling")
-    options, notes = _options(arguments)
+    options, notes = _options(session, arguments)
     return _context_result(session, quire.assemble(arguments["query"], **options), notes)
 
 
@@ -38,7 +38,12 @@ def premortem(session: Session, arguments: Arguments, step: Step) -> ToolResult:
     step("assembling")
     options, notes = _budget(arguments)
     options |= {name: arguments[name] for name in ("limit", "model") if name in arguments}
-    context = quire.agent.premortem(arguments["domain"], arguments.get("strategy"), **options)
+    context = quire.agent.premortem(
+        arguments["domain"],
+        arguments.get("strategy"),
+        shared_only=session.shared_only,
+        **options,
+    )
     return _context_result(session, context, notes)
 
 
@@ -47,7 +52,7 @@ def explain(session: Session, arguments: Arguments, step: Step) -> ToolResult:
     step("opening the store")
     quire = session.quire()
     step("assembling")
-    options, notes = _options(arguments)
+    options, notes = _options(session, arguments)
     context = quire.assemble(arguments["query"], **options)
     pieces = []
     if "path" in arguments:
@@ -75,8 +80,13 @@ def search(session: Session, arguments: Arguments, step: Step) -> ToolResult:
     quire = session.quire()
     step("searching")
     filters = pick(arguments, *(name for name in schemas.FILTER_ARGUMENTS if name in arguments))
-    found = quire.search(arguments["query"], k=arguments.get("k", 10), **filters)
-    names = ("path", "lines", "title", "text", "score", "signals")
+    found = quire.search(
+        arguments["query"],
+        k=arguments.get("k", 10),
+        shared_only=session.shared_only,
+        **filters,
+    )
+    names = ("path", "lines", "title", "author", "text", "score", "signals")
     results = [
         {**pick(result, *names), "uri": source_uri(result["id"])}
         for result in to_plain(found.results)
@@ -141,7 +151,7 @@ def _setting_name(setting: str) -> str:
     return setting if option is None or option.tool is None else schemas.argument_name(option.name)
 
 
-def _options(arguments: Arguments) -> tuple[Options, list[str]]:
+def _options(session: Session, arguments: Arguments) -> tuple[Options, list[str]]:
     budget, notes = _budget(arguments)
     options = {
         "recipe": SITUATION if SITUATION in arguments else AGENT,
@@ -150,6 +160,7 @@ def _options(arguments: Arguments) -> tuple[Options, list[str]]:
         # The client owns the window and its reserves; a context is all that is sent.
         "reserve": {},
         "allow_empty": True,
+        "shared_only": session.shared_only,
     }
     return options, notes  # type: ignore[return-value]  # the names are those of Options
 
@@ -242,6 +253,7 @@ TOOLS = (
                         "path": _STRING,
                         "lines": LINES,
                         "title": _STRING,
+                        "author": text("Who wrote it, if it was another user."),
                         "text": _STRING,
                         "score": _INTEGER,
                         "signals": _SIGNALS,

@@ -52,10 +52,13 @@ def experience(session: Session, arguments: Arguments, step: Step) -> ToolResult
     quire = session.quire(create=operation == "start")
     step(operation)
     notes: Iterable[str] = ()
+    shown = []
+    if "id" in arguments:
+        shown = [quire.experiences.get(arguments["id"], shared_only=session.shared_only)]
     if operation == "list":
-        experiences = quire.experiences.list(**arguments)
+        experiences = quire.experiences.list(**arguments, shared_only=session.shared_only)
     elif operation == "show":
-        experiences = [quire.experiences.get(arguments["id"])]
+        experiences = shown
     else:
         subject = arguments.pop(required[0])
         if operation == "start":

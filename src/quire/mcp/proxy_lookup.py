@@ -97,4 +97,7 @@ class ContextLookup:
         self._session.close()
 
     def _look_up(self, situation: dict[str, Any]) -> Context:
-        return context_for(self._session.quire(), situation, budget=self._cap)
+        session = self._session
+        return context_for(
+            session.quire(), situation, budget=self._cap, shared_only=session.shared_only
+        )

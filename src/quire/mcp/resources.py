@@ -104,7 +104,10 @@ def read_resource(session: Session, uri: str) -> list[ResourceText]:
         mime_type, text = JSON, compact_json(context.receipt)
         session.quire().audit.record_again(context, receipt=True)
     elif family == "source":
-        mime_type, text = PLAIN, session.quire().documents.text(name)
+        mime_type, text = (
+            PLAIN,
+            session.quire().documents.text(name, shared_only=session.shared_only),
+        )
     else:
         raise _unknown_resource(uri)
     whole = f"{SCHEME}{family}/{name}"

@@ -115,7 +115,9 @@ def context_arguments() -> Schema:
     }
 
 
-FILTER_ARGUMENTS: Schema = {argument_name(name): argument(name) for name in FILTERS}
+FILTER_ARGUMENTS: Schema = {
+    argument_name(name): argument(name) for name, option in FILTERS.items() if option.tool
+}
 MODEL = argument("model")
 LIMIT = argument("limit")
 

@@ -35,8 +35,11 @@ class _Kept:
 class _Server:
     """What all clients share: the store, and the contexts by client and hash."""
 
-    def __init__(self, store: str | None, space: str | None, viewer: str | None) -> None:
+    def __init__(
+        self, store: str | None, space: str | None, viewer: str | None, *, all_viewers: bool
+    ) -> None:
         self.options = (store, space, viewer)
+        self.all_viewers = all_viewers
         self.quire: Quire | None = None
         self.opening = threading.Lock()
         self.lock = threading.Lock()  # a second one: contexts are listed while the store opens
@@ -52,15 +55,21 @@ class Session:
         space: str | None,
         viewer: str | None,
         *,
+        all_viewers: bool = False,
         client: str = "",
         server: _Server | None = None,
     ) -> None:
-        self._server = _Server(store, space, viewer) if server is None else server
+        self._server = server or _Server(store, space, viewer, all_viewers=all_viewers)
         self._client = client
 
     def of_client(self, client: str) -> Session:
         """Return the session of another client of the same server, with contexts of its own."""
         return Session(*self._server.options, client=client, server=self._server)
+
+    @property
+    def shared_only(self) -> bool:
+        """Whether clients get nothing that other users wrote for themselves."""
+        return not self._server.all_viewers
 
     def quire(self, *, create: bool = False) -> Quire:
         """Return the open store; a missing one is created only if something is to be written."""

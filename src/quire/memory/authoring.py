@@ -195,8 +195,13 @@ def find_record(view: View, kind: str, name: str, listed_by: str) -> Record:
             f"{len(records)} ids begin with {name}", value=name, hint="give more of the id"
         )
     if not records:
-        raise InputError(f"{kind} {name} does not exist", value=name, hint=f"see `{listed_by}`")
+        raise missing_record(kind, name, listed_by)
     return records[0]
+
+
+def missing_record(kind: str, name: str, listed_by: str) -> InputError:
+    """Return the error for a record that does not exist, or that nobody here may know of."""
+    return InputError(f"{kind} {name} does not exist", value=name, hint=f"see `{listed_by}`")
 
 
 def refuse_others(viewer: Viewer, what: str, name: str, author: str | None) -> None:

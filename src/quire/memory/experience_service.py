@@ -23,6 +23,7 @@ from quire.memory import experiences, postmortem_files, postmortems, vocabulary
 from quire.memory.authoring import (
     Authoring,
     find_record,
+    missing_record,
     moment,
     put_documents,
     refuse_others,
@@ -32,6 +33,7 @@ from quire.memory.authoring import (
 from quire.memory.postmortems import Page
 
 ANY = "*"
+LISTED_BY = "quire experience list"
 
 
 class Experiences:
@@ -138,10 +140,18 @@ class Experiences:
         put_documents(writer, written)
         return written
 
-    def get(self, experience_id: str, *, viewer: Viewer | str | None = None) -> Experience:
+    def get(
+        self,
+        experience_id: str,
+        *,
+        shared_only: bool = False,
+        viewer: Viewer | str | None = None,
+    ) -> Experience:
         """Return one experience by its id, or by an unambiguous beginning of it."""
         with self._project.view(viewer) as view:
             experience = _visible(view.viewer, _find(view, experience_id))
+            if shared_only and view.unshared([experience.id]):
+                raise missing_record(experiences.KIND, experience_id, LISTED_BY)
         self._project.audit.disclose(view.viewer, "experiences", records=[experience.id])
         return experience
 
@@ -208,14 +218,15 @@ class Experiences:
         domain: str | None = None,
         strategy: str | None = None,
         outcome: str | None = None,
+        shared_only: bool = False,
         viewer: Viewer | str | None = None,
     ) -> list[Experience]:
-        """List experiences, oldest first."""
+        """List experiences, oldest first; with `shared_only` not what others keep to themselves."""
         outcomes = (OPEN, *experiences.OUTCOMES)
         if outcome is not None and outcome not in outcomes:
             raise unknown("outcome", outcome, outcomes, field="outcome")
         glob = experiences.path_of(domain or ANY, strategy or ANY, outcome or ANY, ANY)
-        where = Filter(kinds=(experiences.KIND,), paths=(glob,))
+        where = Filter(kinds=(experiences.KIND,), paths=(glob,), shared_only=shared_only)
         with self._project.view(viewer) as view:
             vocabulary.check_attempt(domain, strategy, self._project.config.learn)
             listed = [
@@ -237,9 +248,7 @@ def _read_all(view: View) -> list[Experience]:
 
 
 def _find(view: View, name: str) -> Experience:
-    return experiences.from_record(
-        find_record(view, experiences.KIND, name, "quire experience list")
-    )
+    return experiences.from_record(find_record(view, experiences.KIND, name, LISTED_BY))
 
 
 def _find_changeable(view: View, name: str) -> Experience:

@@ -216,13 +216,19 @@ class Memories:
         *,
         category: str | None = None,
         history: bool = False,
+        shared_only: bool = False,
         viewer: Viewer | str | None = None,
     ) -> list[Memory]:
-        """List the current memories, oldest first; with `history` also the superseded ones."""
+        """List the current memories, oldest first; with `history` also the superseded ones.
+
+        With `shared_only`, without those that other users keep for themselves.
+        """
         with self._project.view(viewer) as view:
             if category is not None:
                 self._check_category(category)
-            readable = [_visible(view.viewer, memory) for memory in _read_all(view)]
+            readable = [
+                _visible(view.viewer, memory) for memory in _read_all(view, shared_only=shared_only)
+            ]
         listed = [
             memory
             for memory in memories.sort_by_age(readable)
@@ -247,10 +253,10 @@ def _read(view: View, ids: Sequence[str]) -> list[Memory]:
     ]
 
 
-def _read_all(view: View) -> list[Memory]:
+def _read_all(view: View, *, shared_only: bool = False) -> list[Memory]:
     return [
         memories.from_record(record, view.chunks_of(record.id))
-        for record in view.listing(Filter(kinds=(memories.KIND,)))
+        for record in view.listing(Filter(kinds=(memories.KIND,), shared_only=shared_only))
     ]
 
 

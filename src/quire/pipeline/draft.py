@@ -66,6 +66,8 @@ class Draft:
     """The headings that records stand under, likewise."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """The places of records in the tree, likewise."""
+    authors: Mapping[str, str] = field(default_factory=dict)
+    """Who wrote a record, if it was another user."""
     contexts: Mapping[str, ActiveContext] = field(default_factory=dict)
     """The active contexts, by record, if the recipe evaluates rules."""
     sections: Mapping[str, str] = field(default_factory=dict)
@@ -122,6 +124,7 @@ def start_draft(resolved: ResolvedRequest, retrieved: Retrieved) -> Draft:
         crumbs=retrieved.features.crumbs,
         headings=retrieved.features.headings,
         places=retrieved.features.places,
+        authors=retrieved.authors,
         contexts={
             retrieved.active_rules.records[active.context.path].id: active
             for active in evaluation.contexts

@@ -50,6 +50,7 @@ def make_candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str,
         place=draft.places.get(chunk.record_id, ()),
         context=draft.contexts.get(chunk.record_id),
         section=draft.recipe.section(draft.sections.get(chunk.id, "")),
+        author=draft.authors.get(chunk.record_id, ""),
     )
 
 

@@ -16,6 +16,7 @@ from quire.core.protocols import View
 from quire.core.types import Chunk, FusionStats, Passage, Piece, Rebuilt
 from quire.errors import InputError
 from quire.packing import variants
+from quire.pipeline.authors import find_authors
 from quire.pipeline.draft import Draft, start_draft
 from quire.pipeline.features import compute_features
 from quire.pipeline.intents import ParsedQuery
@@ -110,6 +111,7 @@ def _look_up(
             model=None,
             as_of=as_of,
         ),
+        authors=find_authors(view, chunks.values()),
         failed=recorded.failed,
         notes=(),
         sections=sections,

@@ -27,6 +27,7 @@ from quire.core.types import (
 )
 from quire.ingest import compute_record_id
 from quire.pipeline import sections
+from quire.pipeline.authors import find_authors
 from quire.pipeline.features import CandidateFeatures, compute_features
 from quire.pipeline.intents import ParsedQuery, parse_query
 from quire.pipeline.query_vectors import MakeVector, QueryVectors, plan_vectors
@@ -71,6 +72,8 @@ class Retrieved:
     outlines: Mapping[str, Outline]
     """The outlines of the records, likewise."""
     features: CandidateFeatures
+    authors: Mapping[str, str]
+    """Who wrote a record, if it was another user."""
     failed: tuple[Failure, ...]
     notes: tuple[str, ...]
     sections: Mapping[str, str]
@@ -153,6 +156,7 @@ def retrieve(
         as_of=as_of,
     )
     outlines = view.outlines(record_ids) if needs_outlines(recipe) else {}
+    hidden = view.unshared(record_ids) if request.shared_only else frozenset()
     failed = {*recorded.failed, *active_rules.failed, *sections.failures(parts, collected)}
     return Retrieved(
         coverage=coverage,
@@ -163,11 +167,12 @@ def retrieve(
         chunks={
             name: chunk
             for name, chunk in chunks.items()
-            if chunk.record_id not in features.excluded
+            if chunk.record_id not in features.excluded and chunk.record_id not in hidden
         },
         records=records,
         outlines=outlines,
         features=features,
+        authors=find_authors(view, chunks.values()),
         failed=tuple(sorted(failed, key=lambda failure: (failure.source, failure.reason))),
         notes=(
             *vector_notes,

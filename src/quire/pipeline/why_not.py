@@ -12,7 +12,7 @@ from functools import partial
 from typing import Protocol
 
 from quire.core.protocols import View
-from quire.core.types import NO_FILTER, Chunk, Decision, Recipe
+from quire.core.types import NO_FILTER, Chunk, Decision, Filter, Recipe
 from quire.errors import InputError
 from quire.packing import KEEP
 from quire.pipeline import sections
@@ -104,11 +104,11 @@ class _Obstacle:
     recipe: Recipe | None = None
 
 
-def chunks_at(view: View, path: str, line: int | None) -> list[Chunk]:
+def chunks_at(view: View, path: str, line: int | None, *, shared_only: bool = False) -> list[Chunk]:
     """Return the chunks at a place; a missing one looks like one that may not be read."""
     chunks = [
         chunk
-        for record in view.listing()
+        for record in view.listing(Filter(shared_only=shared_only))
         if record.path == path
         for chunk in view.chunks_of(record.id)
         if line is None or chunk.lines[0] <= line <= chunk.lines[1]

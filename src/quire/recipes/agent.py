@@ -83,10 +83,12 @@ class AgentContexts:
         viewer: Viewer | str | None = None,
         model: str = DEFAULT_MODEL,
         meaning: bool = True,
+        shared_only: bool = False,
     ) -> Context:
         """Assemble what went wrong before in a domain, and with a strategy.
 
-        Without `meaning` the search is lexical only.
+        Without `meaning` the search is lexical only. With `shared_only`, what other users wrote
+        for themselves is left out.
         """
         vocabulary.check_attempt(domain, strategy, self._project.config.learn)
         recipe = fill_recipe(recipes.load(PREMORTEM), domain, strategy)
@@ -99,6 +101,7 @@ class AgentContexts:
             viewer=viewer,
             model=model,
             allow_empty=True,
+            shared_only=shared_only,
         )
 
     def get_premortem_context(

@@ -81,6 +81,8 @@ def hits_of_records(
     hits: dict[str, Hit] = {}
     paths = Globs(where.paths)
     for record_id, score in scored:
+        if where.shared_only and view.unshared([record_id]):
+            continue
         if not is_in_period(view, record_id, where):
             continue
         for chunk in view.chunks_of(record_id):

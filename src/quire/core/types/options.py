@@ -99,6 +99,13 @@ class Filters(TypedDict, total=False):
             tool=Tool(),
         ),
     ]
+    shared_only: Annotated[
+        bool,
+        Option(
+            "Leave out what other users wrote for themselves; only the owner reads it otherwise.",
+            recorded=True,
+        ),
+    ]
 
 
 class Options(Filters, total=False):
@@ -446,6 +453,7 @@ class Request:
     paths: tuple[str, ...] = ()
     since: int | None = None
     until: int | None = None
+    shared_only: bool = False
     as_of: int | None = None
     """The moment that recency is measured from; None: the newest time that the viewer may read."""
     exact: bool = False

@@ -66,6 +66,8 @@ class Filter:
     """Globs as in .gitignore; a chunk passes if the last one that matches is not negated."""
     since: int | None = None
     until: int | None = None
+    shared_only: bool = False
+    """Leave out what other users wrote and did not share: of it, the owner alone may read more."""
 
 
 NO_FILTER = Filter()

@@ -67,6 +67,11 @@ class FailOpen(click.Command):
 @click.option(
     "--embed", is_flag=True, help="Also search by meaning; loading the model takes a second."
 )
+@click.option(
+    "--all-viewers",
+    is_flag=True,
+    help="As the owner, include what other users wrote for themselves.",
+)
 @click.option("--viewer", metavar="NAME", help="Read as this user (default: the owner).")
 @click.option("--space", metavar="NAME", help="Space in the store (default: main).")
 @click.option("--store", metavar="FILE", help="Store file (default: .quire/store.db).")

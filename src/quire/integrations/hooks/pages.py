@@ -48,6 +48,13 @@ class HookOptions:
     space: str | None = None
     viewer: str | None = None
     embed: bool = False
+    all_viewers: bool = False
+    """Whether to include what other users wrote for themselves, where the owner reads."""
+
+    @property
+    def shared_only(self) -> bool:
+        """Whether to leave that out."""
+        return not self.all_viewers
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +161,18 @@ def _context_files(quire: Quire, client: Client, payload: HookEvent, options: Ho
         budget=BUDGET,
         model=COUNTER,
         allow_empty=True,
+        shared_only=options.shared_only,
     )
     return context.text if context.sources else ""
 
 
 def _memories(quire: Quire, options: HookOptions) -> str:
     from quire.core.graphemes import last_boundary
+    from quire.core.serialize import printable
 
+    viewer = options.viewer or quire.config.viewer
     memories = sorted(
-        quire.memories.list(viewer=options.viewer),
+        quire.memories.list(viewer=options.viewer, shared_only=options.shared_only),
         key=lambda memory: (-memory.importance, -(memory.edited or memory.created), memory.id),
     )
     lines = []
@@ -170,7 +180,9 @@ def _memories(quire: Quire, options: HookOptions) -> str:
         text = " ".join(memory.content.split())
         if len(text) > MEMORY_LENGTH:
             text = f"{text[: last_boundary(text, MEMORY_LENGTH)]} …"
-        lines.append(f"- {text} ({memory.category})")
+        by = "" if memory.author in {None, viewer} else f", by {memory.author}"
+        # The store may have come with the project: nothing in it breaks the line.
+        lines.append(printable(" ".join(f"- {text} ({memory.category}{by})".split())))
     if not lines:
         return ""
     if len(memories) > MAX_MEMORIES:
@@ -191,6 +203,7 @@ def _prompt(quire: Quire, client: Client, payload: HookEvent, options: HookOptio
         budget=BUDGET,
         model=COUNTER,
         allow_empty=True,
+        shared_only=options.shared_only,
     )
     return context.text if context.sources else ""
 
@@ -200,7 +213,12 @@ def _post_tool(quire: Quire, client: Client, payload: HookEvent, options: HookOp
     likely = failures.guess_domain(payload.command, payload.output)
     for domain in dict.fromkeys((likely, failures.DEFAULT_DOMAIN)):
         context = quire.agent.premortem(
-            domain, budget=BUDGET, model=COUNTER, viewer=options.viewer, meaning=options.embed
+            domain,
+            budget=BUDGET,
+            model=COUNTER,
+            viewer=options.viewer,
+            meaning=options.embed,
+            shared_only=options.shared_only,
         )
         if context.sources:
             return context.text

@@ -49,6 +49,9 @@ def _compute_mask(snapshot: IndexSnapshot, where: Filter) -> Mask | None:
         readable = snapshot.access.rows if mask is None else snapshot.access.rows & mask
         records = np.unique(table[RECORD][readable])
         mask = readable & np.isin(table[RECORD], _matching_records(snapshot, where, records))
+    if where.shared_only and (unshared := snapshot.unshared_records()).size:
+        shared = np.isin(table[RECORD], unshared, invert=True)
+        mask = shared if mask is None else mask & shared
     return mask
 
 

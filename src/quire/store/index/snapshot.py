@@ -55,6 +55,9 @@ class IndexSnapshot(Protocol):
     def records_by_prefix(self, prefix: str, limit: int) -> list[tuple[int, str, int | None]]:
         """Return number, path and None of records whose path begins so, `limit` at most."""
 
+    def unshared_records(self) -> npt.NDArray[np.int32]:
+        """Return the numbers of the records that a filter with `shared_only` leaves out."""
+
     def neighbors(self, rows: RowNumbers, distance: int) -> npt.NDArray[np.int64]:
         """Return the rows at most `distance` positions away from these in the same record.
 

@@ -100,11 +100,18 @@ class Snapshot:
     """
 
     def __init__(
-        self, connection: Connection, space: Space, classes: frozenset[int], caches: Caches
+        self,
+        connection: Connection,
+        space: Space,
+        classes: frozenset[int],
+        caches: Caches,
+        owned: frozenset[int] = frozenset(),
     ) -> None:
         self.connection = connection
         self.space = space
         self.classes = classes
+        self.owned = owned
+        """The classes that the viewer may read as the owner alone."""
         self.filter_masks: dict[Filter, Mask | None] = {}
         self._caches = caches
         self._first_key = rows.key_of(space.id, 0)
@@ -166,6 +173,27 @@ class Snapshot:
             "SELECT number, path, NULL FROM record WHERE space = ? AND path GLOB ? LIMIT ?",
             (self.space.id, f"{prefix}*", limit),
         )
+
+    @cached_property
+    def is_unshared(self) -> str:
+        """The condition on a record `r` that another user wrote it and did not share it."""
+        owned = ",".join(map(str, sorted(self.owned)))
+        return (
+            f"r.class IN ({owned}) AND r.path GLOB '.quire/*' AND (r.author IS NOT NULL OR EXISTS "
+            "(SELECT 1 FROM link l JOIN record m ON m.space = l.space AND m.id = l.target "
+            "WHERE l.space = r.space AND l.source = r.id AND l.kind = 'member' "
+            "AND m.author IS NOT NULL))"
+        )
+
+    def unshared_records(self) -> npt.NDArray[np.int32]:
+        """Return the numbers of the records that a filter with `shared_only` leaves out."""
+        if not self.owned:
+            return np.zeros(0, np.int32)
+        numbers = self.connection.rows(
+            f"SELECT r.number FROM record r WHERE r.space = ? AND {self.is_unshared}",
+            (self.space.id,),
+        )
+        return np.array([number for (number,) in numbers], np.int32)
 
     def neighbors(self, rows: RowNumbers, distance: int) -> npt.NDArray[np.int64]:
         """Return the rows at most `distance` positions away from these in the same record.

@@ -49,14 +49,12 @@ class SqliteStore:
         with self._connections.read_transaction() as connection:
             stored = read_space(connection, space) or _EMPTY_SPACE
             viewer = _with_groups(connection, stored.id, viewer)
-            classes = frozenset(
-                number
-                for number, acl in connection.rows(
-                    "SELECT id, acl FROM class WHERE space = ?", (stored.id,)
-                )
-                if access.may_read(viewer, acl)
+            audiences = connection.rows("SELECT id, acl FROM class WHERE space = ?", (stored.id,))
+            classes, shared = (
+                frozenset(number for number, acl in audiences if access.may_read(reader, acl))
+                for reader in (viewer, replace(viewer, owner=False))
             )
-            snapshot = Snapshot(connection, stored, classes, self._caches)
+            snapshot = Snapshot(connection, stored, classes, self._caches, classes - shared)
             file_bytes = self._file_bytes() if viewer.owner else 0
             view = SqliteView(snapshot, viewer, self._connections.place, file_bytes)
             try:

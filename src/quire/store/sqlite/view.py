@@ -200,6 +200,19 @@ class SqliteView:
         by_id = {record.id: record for record in map(rows.record_of, stored)}
         return [by_id[record_id] for record_id in ids if record_id in by_id]
 
+    def unshared(self, ids: Sequence[str]) -> frozenset[str]:
+        """Return those of these records that other users wrote and shared with nobody here."""
+        with self._use as snapshot:
+            wanted = tuple(dict.fromkeys(ids))
+            if not wanted or not snapshot.owned:
+                return frozenset()
+            found = snapshot.connection.rows(
+                "SELECT r.id FROM carray(?) v CROSS JOIN record r ON r.space = ? AND "
+                f"r.id = v.value WHERE {snapshot.is_unshared}",
+                (apsw.carray(wanted), self._space.id),
+            )
+            return frozenset(record_id for (record_id,) in found)
+
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         """Yield all readable records by path, then id."""
         filters.check_filter(where)
@@ -207,6 +220,8 @@ class SqliteView:
         if where.kinds:
             # Select by kind, then sort (`+`): the index on paths would read all records.
             kinds, path = f"AND r.kind IN ({','.join('?' * len(where.kinds))}) ", "+r.path"
+        if where.shared_only:
+            kinds += f"AND NOT ({self._use.snapshot().is_unshared}) "
         # All at once: a cursor that is not read to its end would keep the snapshot open.
         stored = self._query(
             f"SELECT {rows.RECORD} FROM record r "

@@ -105,7 +105,7 @@ def test_the_schema_of_tools_is_made_from_the_table() -> None:
     }
     assert taken["max_tokens"]["type"] == "integer"
     assert taken["since"]["type"] == "string"
-    assert set(schemas.FILTER_ARGUMENTS) == set(FILTERS)
+    assert set(schemas.FILTER_ARGUMENTS) == set(FILTERS) - {"shared_only"}
     given = {"query": "x", "max_tokens": 5, "kinds": ["code"]}
     assert schemas.context_options(given) == {"budget": 5, "kinds": ["code"]}
 

@@ -328,10 +328,11 @@ def candidate_of(at: int, thing: Thing) -> Candidate:
 @given(things, hostile.names(*hostile.ITEMS))
 def test_items_of_a_page(table: list[Thing], warning: str) -> None:
     table = sorted(table, key=lambda thing: thing[-1])
-    spec = RenderSpec("page", title="Context", footer="{items}")
+    spec = RenderSpec("page", title="Context", footer="{items}", notice=True)
     candidates = [candidate_of(at, thing) for at, thing in enumerate(table)]
     read = readers.read_page(page_of(candidates, spec, Frame(SECTIONS, warnings=(warning,)), None))
     assert read.title == "Context"
+    assert read.notice == bool(table)
     assert len(read.warnings) == 1
     assert read.footer == ("1 item" if len(table) == 1 else f"{len(table)} items")
     assert read.sections == [SECTIONS[at].title for at in sorted({place for *_, place in table})]
@@ -494,7 +495,7 @@ def test_contexts_of_a_situation(
     files: list[ContextFile], memory: str, value: str, rule: str
 ) -> None:
     sections = (Section("contexts", title="Active Contexts"), Section("learned", title="History"))
-    spec = RenderSpec("situation")
+    spec = RenderSpec("situation", notice=True)
     candidates = [
         Candidate(
             chunk_of("", file.path, at=at),
@@ -513,6 +514,7 @@ def test_contexts_of_a_situation(
     assert not readers.HIDDEN.search(read.situation.replace("\n", ""))
     assert len(read.warnings) == 1
     assert read.metadata == [f"- Contexts Loaded: {len(files)}"]
+    assert read.notice
     assert [item.body for item in read.items] == [normal(memory.strip())]
     assert len(read.contexts) == len(files)
     for one, file in zip(read.contexts, files, strict=True):

@@ -13,6 +13,7 @@ from functools import partial
 
 from quire.core.types import (
     BLOCK_PREFIX,
+    DATA_NOTICE,
     Candidate,
     Frame,
     Passage,
@@ -74,6 +75,7 @@ def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> 
     if not passages and not frame.warnings:
         return ""
     parts = [f"# {escape_line(spec.title)}"] if spec.title else []
+    parts += [DATA_NOTICE] if spec.notice and passages else []
     parts += [f"> **Missing**: {warning_text(warning)}" for warning in frame.warnings]
     used = 0
     for section in frame.sections:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quire.core.serialize import escape_json
-from quire.core.types import Frame, Passage, RenderSpec
+from quire.core.types import DATA_NOTICE, Frame, Passage, RenderSpec
 from quire.rendering import page
 from quire.rendering.escape import escape_line, fence
 
@@ -21,7 +21,7 @@ TIME_KEYS = ("time", "timestamp")
 EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
 
 
-def render_situation(passages: Sequence[Passage], _: RenderSpec, frame: Frame) -> str:
+def render_situation(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
     """Render the situation, its contexts, the other items and a summary of the assembly."""
     parts = [_current_situation(frame)]
     parts += [f"> **Missing**: {page.warning_text(warning)}" for warning in frame.warnings]
@@ -34,7 +34,10 @@ def render_situation(passages: Sequence[Passage], _: RenderSpec, frame: Frame) -
         ]
         contexts += len(items) if section.name == CONTEXTS else 0
         if items:
-            parts += [f"## {escape_line(section.title)}", *items]
+            # Contexts are the project's own instructions; everything else is quoted.
+            quoted = spec.notice and section.name != CONTEXTS
+            notice = [DATA_NOTICE] if quoted else []
+            parts += [f"## {escape_line(section.title)}", *notice, *items]
     parts.append("\n".join(["## Assembly Metadata", *_assembly_metadata(frame, contexts)]))
     return "\n\n".join(parts)
 

@@ -68,6 +68,7 @@ from quire.core.types.payload import (
     Validation,
 )
 from quire.core.types.recipe import (
+    DATA_NOTICE,
     Budget,
     FitSpec,
     Intent,
@@ -137,6 +138,7 @@ __all__ = [
     "CAPPED",
     "CATEGORIES",
     "CUT",
+    "DATA_NOTICE",
     "EXPRESSION",
     "FULL",
     "LEVELS",

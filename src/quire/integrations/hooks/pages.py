@@ -169,6 +169,7 @@ def _context_files(quire: Quire, client: Client, payload: HookEvent, options: Ho
 def _memories(quire: Quire, options: HookOptions) -> str:
     from quire.core.graphemes import last_boundary
     from quire.core.serialize import printable
+    from quire.core.types import DATA_NOTICE
 
     viewer = options.viewer or quire.config.viewer
     memories = sorted(
@@ -187,7 +188,7 @@ def _memories(quire: Quire, options: HookOptions) -> str:
         return ""
     if len(memories) > MAX_MEMORIES:
         lines.append(f"- … and {len(memories) - MAX_MEMORIES} more of less importance")
-    return "\n".join(["## Memories", "", *lines])
+    return "\n".join(["## Memories", "", DATA_NOTICE, "", *lines])
 
 
 def _prompt(quire: Quire, client: Client, payload: HookEvent, options: HookOptions) -> str:  # noqa: ARG001  # the signature of all pages

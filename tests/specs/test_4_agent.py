@@ -12,7 +12,7 @@ import pytest
 
 import quire as package
 from quire import Quire, errors
-from quire.core.types import FormattedContext
+from quire.core.types import DATA_NOTICE, FormattedContext
 from quire.errors import InputError, InvalidContextTypeError
 from quire.memory.feedback_service import FeedbackLog
 from quire.pipeline.recipe import load
@@ -38,7 +38,7 @@ def sections(page: FormattedContext) -> dict[str, list[str]]:
 def test_assemble_single_source(shop: Quire) -> None:
     page = shop.agent.assemble_context(QUERY, ["memories"])
     lines = page.markdown.splitlines()
-    assert lines[:3] == ["# Context", "", "## Memories"]
+    assert lines[:5] == ["# Context", "", DATA_NOTICE, "", "## Memories"]
     assert set(sections(page)) == {"Memories"}
     assert {item.source for item in page.items} == {"memory"}
     assert lines[-2:] == ["---", f"*{len(page.items)} items from 1 source*"]

@@ -75,8 +75,8 @@ def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> 
     if not passages and not frame.warnings:
         return ""
     parts = [f"# {escape_line(spec.title)}"] if spec.title else []
-    parts += [DATA_NOTICE] if spec.notice and passages else []
     parts += [f"> **Missing**: {warning_text(warning)}" for warning in frame.warnings]
+    parts += [DATA_NOTICE] if spec.notice and passages else []
     used = 0
     for section in frame.sections:
         items = [

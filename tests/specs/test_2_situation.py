@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import quire
+from quire.core.types import DATA_NOTICE
 from quire.errors import InputError
 from tests.conftest import trust
 from tests.serving import VARIABLE, Endpoint, Reply, served
@@ -401,4 +402,4 @@ def test_complex_assembly_is_the_same_in_every_run(tmp_path: Path) -> None:
     with quire.open(tmp_path) as again:
         second = again.rules.situate(REFUND, "pay/refund.py")
     assert first == second
-    assert "## Relevant History\n\n**Memory**: Refunds above 100" in first.text
+    assert f"## Relevant History\n\n{DATA_NOTICE}\n\n**Memory**: Refunds above 100" in first.text

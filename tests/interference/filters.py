@@ -102,9 +102,10 @@ BY_CLASS = (
 """The methods of the view that name the readable classes in their query."""
 BY_ROW = ("lexical", "match_all", "semantic", "coverage", "roots")
 """Those that go by the rows, or the trees, of the readable classes."""
-THROUGH_OTHERS = {"records": "_by_record", "outlines": "_by_record"} | dict.fromkeys(
-    ("definitions", "references"), "_mentions"
-)
+THROUGH_OTHERS = {
+    **dict.fromkeys(("records", "outlines", "unshared"), "_by_record"),
+    **dict.fromkeys(("definitions", "references"), "_mentions"),
+}
 """Those that have their filter from another one."""
 
 

@@ -203,15 +203,10 @@ class SqliteView:
     def unshared(self, ids: Sequence[str]) -> frozenset[str]:
         """Return those of these records that other users wrote and shared with nobody here."""
         with self._use as snapshot:
-            wanted = tuple(dict.fromkeys(ids))
-            if not wanted or not snapshot.owned:
+            if not snapshot.owned:
                 return frozenset()
-            found = snapshot.connection.rows(
-                "SELECT r.id FROM carray(?) v CROSS JOIN record r ON r.space = ? AND "
-                f"r.id = v.value WHERE {snapshot.is_unshared}",
-                (apsw.carray(wanted), self._space.id),
-            )
-            return frozenset(record_id for (record_id,) in found)
+            columns = f"r.id, {snapshot.is_unshared}"
+        return frozenset(name for name, is_unshared in self._by_record(columns, ids) if is_unshared)
 
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         """Yield all readable records by path, then id."""

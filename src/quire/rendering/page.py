@@ -36,6 +36,8 @@ from quire.rendering.escape import (
     fence,
 )
 
+CONTEXTS = "contexts"
+"""The section of contexts that apply, in recipes that have one."""
 MAX_FILES = 5
 SHORT_SHA = 7
 ELLIPSIS = "..."
@@ -76,14 +78,17 @@ def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> 
         return ""
     parts = [f"# {escape_line(spec.title)}"] if spec.title else []
     parts += [f"> **Missing**: {warning_text(warning)}" for warning in frame.warnings]
-    parts += [DATA_NOTICE] if spec.notice and passages else []
     used = 0
+    quoted = False
     for section in frame.sections:
         items = [
             passage_text(passage) for passage in passages if section_name(passage) == section.name
         ]
         if items:
             used += 1
+            if spec.notice and not quoted and section.name != CONTEXTS:
+                quoted = True  # contexts, which come first, are the project's own instructions
+                parts.append(DATA_NOTICE)
             parts += [f"## {escape_line(section.title)}"] if section.title else []
             parts += items
     if spec.footer:

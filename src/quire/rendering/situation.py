@@ -16,7 +16,6 @@ from quire.core.types import DATA_NOTICE, Frame, Passage, RenderSpec
 from quire.rendering import page
 from quire.rendering.escape import escape_line, fence
 
-CONTEXTS = "contexts"
 TIME_KEYS = ("time", "timestamp")
 EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
 
@@ -32,10 +31,10 @@ def render_situation(passages: Sequence[Passage], spec: RenderSpec, frame: Frame
             for passage in passages
             if page.section_name(passage) == section.name
         ]
-        contexts += len(items) if section.name == CONTEXTS else 0
+        contexts += len(items) if section.name == page.CONTEXTS else 0
         if items:
             # Contexts are the project's own instructions; everything else is quoted.
-            quoted = spec.notice and section.name != CONTEXTS
+            quoted = spec.notice and section.name != page.CONTEXTS
             notice = [DATA_NOTICE] if quoted else []
             parts += [f"## {escape_line(section.title)}", *notice, *items]
     parts.append("\n".join(["## Assembly Metadata", *_assembly_metadata(frame, contexts)]))

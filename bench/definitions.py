@@ -28,6 +28,8 @@ SAMPLE = 150
 """How many definitions of a library are asked for, spread evenly over it."""
 ASIDE = frozenset({"tests", "test", "testing", "docs", "examples", "scripts", ".git", ".venv"})
 """Folders whose definitions are not asked for; they are indexed and compete."""
+TRIES = 5
+"""A busy machine may let a section run out of time: then it is asked again."""
 DECLARATION = 100
 """How many characters of a declaration must be on the page: pages shorten long ones."""
 
@@ -112,11 +114,13 @@ def _report(
 
 
 def _ask(engine: quire.Quire, one: Definition, recipe: str, style: str) -> tuple[bool, bool | None]:
-    context = (
-        engine.assemble(one.query, recipe=recipe, format=style)
-        if style
-        else engine.assemble(one.query, recipe=recipe)
-    )
+    options: quire.Options = {"recipe": recipe}
+    if style:
+        options["format"] = style
+    for _ in range(TRIES):
+        context = engine.assemble(one.query, **options)
+        if not context.failed:
+            break
     shown = compact(unescape(context.text) if style == "xml" else context.text)
     listed = any(source.path == one.path for source in context.sources)
     visible = listed and any(text in shown for text in one.declarations)

@@ -368,7 +368,7 @@ def test_functional_5_each_kind_is_said_as_it_should_be(shop: Quire) -> None:
     page = shop.agent.assemble_context("login slow session query", max_tokens=6000)
     said = {item.source: item.content for item in reversed(page.items)}
     assert re.fullmatch(
-        r"\*\*Commit\*\* `[0-9a-f]{7}` by Ada Writer on 2023-10-25\n"
+        r"\*\*Commit\*\* `[0-9a-f]{7}` by Ada Writer on 2023-10-25 \d\d:\d\d\n"
         r"Login: retry the slow session query\n"
         r"The session table has no index, so a login waits.\n"
         r"\*Files: docs/login.md, src/login.py\*",

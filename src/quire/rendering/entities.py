@@ -47,6 +47,9 @@ TITLES = {
     "other": "Other Context",
 }
 _WORD_END = re.compile(r"(?<=\S)\s")
+SUMMARY_WORDS = 8
+"""A text that has so many words of a summary, the first ones, is taken to hold it."""
+_WORD = re.compile(r"\w+")
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 _INVALID_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -174,22 +177,26 @@ def render_markdown(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> 
 def _markdown_entity(passage: Passage, spec: RenderSpec) -> str:
     piece = passage.first
     entity = entity_of(piece.candidate)
-    lines = [f"### {escape_line(entity.qualified)}", f"*{escape_start(_place(passage))}*", ""]
-    bare = piece.level == SIGNATURE and not (entity.summary or piece.text)
-    if piece.level == OUTLINE or bare:
-        return "\n".join(lines[:2])
-    if entity.summary:
-        lines.append(escape_summary(entity.summary))
+    parts = [f"### {escape_line(entity.qualified)}\n*{escape_start(_place(passage))}*"]
+    if piece.level == OUTLINE:
+        return parts[0]
     text = _text(passage, escape_gaps)
+    if entity.summary and not (spec.content and _says(text, entity.summary)):
+        parts.append(escape_summary(entity.summary))
     if not spec.content and not entity.summary and text:
-        lines.append(escape_prose(text))
+        parts.append(escape_prose(text))
     elif spec.content and text:
         ticks = fence(text)
-        lines += ["", ticks + piece.candidate.language, text.rstrip("\n")]
-        if passage.runs[-1].is_cut_off:
-            lines.append(TRUNCATED)
-        lines.append(ticks)
-    return "\n".join(lines)
+        cut = [TRUNCATED] if passage.runs[-1].is_cut_off else []
+        fenced = [f"{ticks}{piece.candidate.language}", text.rstrip("\n"), *cut, ticks]
+        parts.append("\n".join(fenced))
+    return "\n\n".join(parts)
+
+
+def _says(text: str, summary: str) -> bool:
+    """Tell whether a text has the first words of a summary."""
+    words = _WORD.findall(summary)[:SUMMARY_WORDS]
+    return bool(words) and f" {' '.join(words)} " in f" {' '.join(_WORD.findall(text))} "
 
 
 # --- xml -----------------------------------------------------------------------------------------

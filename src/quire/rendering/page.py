@@ -365,15 +365,17 @@ def _commit(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
     more = f" and {len(record.paths) - MAX_FILES} more" if record.paths[MAX_FILES:] else ""
     return ItemText(
         f"**Commit** `{sha[:SHORT_SHA]}` by {escape_line(record.author or 'unknown')} "
-        f"on {_day(record)}\n",
+        f"on {_moment(record)}\n",
         escape_item(message),
         f"\n*Files: {files}{more}*" if files else "",
         f"see `git show {sha[:SHORT_SHA]}`",
     )
 
 
-def _day(record: Record) -> str:
-    return (format_time(record.modified) or "an unknown day").partition("T")[0]
+def _moment(record: Record) -> str:
+    """Return the day and the minute of a commit, in UTC."""
+    at = format_time(record.modified)
+    return "an unknown day" if at is None else at[: len("2020-05-12T14:03")].replace("T", " ")
 
 
 def _commit_metadata(_: Candidate, record: Record) -> dict[str, object]:

@@ -144,8 +144,8 @@ def test_levels_work_for_documents_too(shop: Quire) -> None:
 
 @pytest.mark.parametrize("pack", ["greedy", "interleaved", "score_weighted", "optimal"])
 def test_every_way_of_packing_knows_levels(shop: Quire, pack: str) -> None:
-    context = shop.assemble(QUERY, recipe="entities", pack=pack, budget=300, cap=0)
-    assert context.tokens <= 300
+    context = shop.assemble(QUERY, recipe="entities", pack=pack, budget=180, cap=0)
+    assert context.tokens <= 180
     assert any(one.verdict == "cut" for one in context.decisions)
 
 

@@ -9,7 +9,7 @@ RELEASE := .venv-release
 LOCKED := .venv-locked
 WORKERS ?= 2
 
-.PHONY: install demo quick test check bench bench-evidence bench-pages bench-definitions soak lock licenses sbom audit clean
+.PHONY: install demo quick test check bench bench-evidence bench-pages bench-definitions calibrate soak lock licenses sbom audit clean
 
 install: $(STAMP)
 
@@ -83,6 +83,10 @@ bench-pages: install
 # Whether pages show the definitions of libraries that are asked for by name: make bench-definitions LIBRARIES="…".
 bench-definitions: install
 	$(BIN)/python -m bench.definitions $(LIBRARIES) $(ARGS)
+
+# Fit the probability of relevance to the labelled pages: after another model, or with new labels.
+calibrate: install
+	BENCH_DATA="$(BENCH_DATA)" $(BIN)/python -m bench.pages calibrate --write $(ARGS)
 
 # Hours: what `make test` tries a few thousand times, as often as docs/reliability.md promises.
 soak: install

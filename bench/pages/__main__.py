@@ -123,6 +123,22 @@ def _score(asked: argparse.Namespace) -> None:
     )
 
 
+def _calibrate(asked: argparse.Namespace) -> None:
+    from bench.pages import calibrate, labels
+
+    examples = calibrate.collect(_chosen(asked), labels.load(asked.labels), _progress)
+    tuned = [example for example in examples if example.split == "tune"]
+    print(calibrate.table("questions that a fit has not seen", calibrate.held_out(tuned)).text())
+    made = calibrate.fit(tuned)
+    if asked.kept:
+        kept = [example for example in examples if example.split == "kept"]
+        scored = [(example, made.probability(example.match)) for example in kept]
+        print(calibrate.table("the half that was kept back", scored).text())
+    if asked.write:
+        calibrate.write({asked.model: made})
+        print(calibrate.FILE)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench.pages",
@@ -153,6 +169,14 @@ def _arguments() -> argparse.Namespace:
 
     agreement = commands.add_parser("agreement", parents=[labels], help="compare two labellers")
     agreement.set_defaults(run=_agreement)
+
+    calibrate = commands.add_parser(
+        "calibrate", parents=[labels, corpora], help="fit the probability of relevance"
+    )
+    calibrate.add_argument("--model", default="bge-small-en-v1.5", help="the model of the vectors")
+    calibrate.add_argument("--kept", action="store_true", help="show the half kept back, too")
+    calibrate.add_argument("--write", action="store_true", help="write the fit into the package")
+    calibrate.set_defaults(run=_calibrate)
 
     score = commands.add_parser("score", parents=[labels, corpora], help="score today's pages")
     score.add_argument("--recipe", type=_listed, default=[], help="recipes, with commas")

@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any, Self
 
-MAX_LISTED = 12
+MAX_LISTED = 16
 """Beside a near name, no more choices than this are listed."""
 _OPTION = re.compile(r"\{([a-z_.]+)\}")
 

@@ -100,7 +100,7 @@ BY_CLASS = (
     "_mentions", "latest_activity", "events", "status", "prove", "_readable_bytes",
 )  # fmt: skip
 """The methods of the view that name the readable classes in their query."""
-BY_ROW = ("lexical", "match_all", "semantic", "coverage", "roots")
+BY_ROW = ("lexical", "match_all", "rarities", "semantic", "coverage", "roots")
 """Those that go by the rows, or the trees, of the readable classes."""
 THROUGH_OTHERS = {
     **dict.fromkeys(("records", "outlines", "unshared"), "_by_record"),

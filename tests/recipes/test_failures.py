@@ -78,7 +78,9 @@ def test_one_raises_one_hangs_and_one_talks_nonsense(shop: Quire, hang: Hang) ->
     assert page.tokens == count("o200k", page.text) <= 2000
     # What did answer is what it was.
     there = {item.chunk_id for item in whole.items if item.section == "experiences"}
-    assert {item.chunk_id for item in page.items if item.section == "experiences"} == there
+    shown = {item.chunk_id for item in page.items if item.section == "experiences"}
+    repeats = {one.chunk_id for one in page.decisions if one.step == "dedup"}
+    assert there <= shown | repeats, "a value may tell the same"
     hang.free.set()
     assert hang.ended.wait(30)
     wait_until_nobody_asks()

@@ -102,6 +102,7 @@ def ask_everything(view: View, questions: Questions) -> dict[str, Any]:
             for where in questions.filters
             for most in (0, 2, 100)
         ],
+        "rarities": [answer_of(view.rarities, query) for query in questions.queries],
         "semantic": [
             answer_of(view.semantic, vector, k, where, exact=exact)
             for vector in questions.vectors

@@ -54,6 +54,7 @@ VIEW_CALLS: dict[str, Sequence[Callable[[View], object]]] = {
     "status": [lambda view: view.status()],
     "lexical": [lambda view: view.lexical("alpha", 1), lambda view: view.lexical("", 1)],
     "match_all": [lambda view: view.match_all(["alpha"], 9), lambda view: view.match_all([], 9)],
+    "rarities": [lambda view: view.rarities("alpha"), lambda view: view.rarities("")],
     "semantic": [lambda view: view.semantic(bytes(8), 1)],
     "chunks": [lambda view: view.chunks(QUESTIONS.chunks), lambda view: view.chunks([])],
     "single_chunks": [lambda view: view.single_chunks([CHUNK]), lambda v: v.single_chunks([])],

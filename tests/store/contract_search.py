@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quire.core.protocols import Store
-from quire.core.types import OWNER, Filter, Hits
+from quire.core.types import OWNER, Filter, Hits, Viewer
 from quire.errors import InputError
 
 from .samples import document, fill
@@ -266,6 +266,24 @@ class TestNearby:
             for reach in (-1, 4):
                 with pytest.raises(InputError, match="reach"):
                     view.lexical("heron", 1, reach=reach)
+
+
+class TestRarities:
+    def test_a_word_is_the_rarer_the_fewer_readable_chunks_contain_it(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "the grey heron"),
+            document("b", "a grey day"),
+            document("c", "hidden swan, hidden heron", acl=("alice",)),
+        )
+        with store.view(OWNER) as view:
+            rare = view.rarities("The grey herons and a swan on unicorns")
+            assert list(rare) == ["grey", "heron", "swan", "unicorn"]
+            assert rare["grey"] == rare["heron"] < rare["swan"] == rare["unicorn"]
+            assert view.rarities("") == {}
+        with store.view(Viewer("bob")) as view:
+            rare = view.rarities("grey heron swan unicorn")
+            assert rare["grey"] < rare["heron"] == rare["swan"] == rare["unicorn"]
 
 
 class TestHolding:

@@ -173,6 +173,15 @@ class ReferenceView(Closable):
             results.append(self._best(scores, len(matching), where))
         return results
 
+    def rarities(self, query: str) -> dict[str, int]:
+        return {
+            word: idf(
+                len(self._counted),
+                max(1, sum(word in counts for counts, _ in self._counted.values())),
+            )
+            for word in analyzer.count_query_words(query)
+        }
+
     def _neighbors(self, name: str, reach: int) -> dict[str, int]:
         """Return a chunk and its neighbors in its record, with their distances."""
         chunk = self._chunks[name]

@@ -151,6 +151,12 @@ class View(Protocol):
     ) -> list[tuple[Hit, ...]]:
         """Find for each name the chunks that contain all its words; none if over `limit` do."""
 
+    def rarities(self, query: str) -> dict[str, int]:
+        """Return how rare each word of a query is (integer idf over the readable chunks).
+
+        A word that no chunk holds is as rare as one that a single chunk holds.
+        """
+
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
     ) -> Hits:

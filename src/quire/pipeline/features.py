@@ -6,15 +6,14 @@ all of it is looked up here, so that ranking needs no store.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from quire import embed, ranking, retrieval
+from quire import ranking, retrieval
 from quire.core.protocols import View
-from quire.core.types import BLOCK_PREFIX, Chunk, Filter, Recipe, Record, Request, blocks
+from quire.core.types import BLOCK_PREFIX, Filter, Recipe, Record, Request, blocks
 from quire.memory import feedback
+from quire.ranking import Match
 
 MONTH = 30 * 24 * 60 * 60
 MAX_EVENTS = 500
@@ -45,26 +44,33 @@ def compute_features(
     view: View,
     request: Request,
     recipe: Recipe,
-    chunks: Mapping[str, Chunk],
     records: Mapping[str, Record],
     *,
     intents: Sequence[str],
-    headings: Mapping[str, str],
-    vector: bytes | None,
+    matches: Mapping[str, Match],
     model: str | None,
     as_of: int | None,
 ) -> CandidateFeatures:
-    """Compute the features that a recipe weighs.
-
-    `headings` are the chunks of headings that led to other chunks, by these.
-    """
+    """Compute the features that a recipe weighs; `matches` say what chunks share with the query."""
     tally = (
         feedback.tally(view.listing(Filter(kinds=(feedback.KIND,))), view.viewer)
         if recipe.rank.feedback
         else {}
     )
+    table = ranking.FeatureTable(
+        as_of=as_of,
+        feedback=tally,
+        included=frozenset(request.include),
+        similarity={
+            name: match.similarity
+            for name, match in matches.items()
+            if match.similarity is not None
+        },
+        relevance=_relevances(matches, model),
+        words={name: match.words for name, match in matches.items()},
+    )
     if not recipe.rank.weights and not request.exclude:
-        return CandidateFeatures(ranking.FeatureTable(as_of, tally))
+        return CandidateFeatures(table)
     ancestors = retrieval.ancestors(view, records.values())
     chains = {
         name: (name, *(ancestor.id for ancestor in above)) for name, above in ancestors.items()
@@ -73,15 +79,12 @@ def compute_features(
         name for name, chain in chains.items() if not {*chain}.isdisjoint(request.exclude)
     )
     if not recipe.rank.weights:
-        return CandidateFeatures(ranking.FeatureTable(as_of, tally), excluded=excluded)
+        return CandidateFeatures(table, excluded=excluded)
     return CandidateFeatures(
-        ranking.FeatureTable(
-            as_of=as_of,
-            feedback=tally,
+        replace(
+            table,
             has_focus=request.focus is not None,
-            included=frozenset(request.include),
             distances=_distances(view, request.focus, chains),
-            similarity=_similarities(view, chunks, headings, vector, model),
             types=_kind_scores(request, recipe, intents),
             affinity=_affinities(view, chains, as_of),
         ),
@@ -98,6 +101,12 @@ def compute_features(
         },
         excluded=excluded,
     )
+
+
+def _relevances(matches: Mapping[str, Match], model: str | None) -> dict[str, int]:
+    """Return how likely it is that chunks are relevant, of those of which it is known."""
+    estimates = {name: ranking.estimate(match, model) for name, match in matches.items()}
+    return {name: value for name, value in estimates.items() if value is not None}
 
 
 def _heading(above: Sequence[Record]) -> str:
@@ -121,27 +130,6 @@ def _distances(
     own_chain = (focused[0].id, *(ancestor.id for ancestor in above))
     distances = {name: retrieval.distance(own_chain, chain) for name, chain in chains.items()}
     return {name: steps for name, steps in distances.items() if steps is not None}
-
-
-def _similarities(
-    view: View,
-    chunks: Collection[str],
-    headings: Mapping[str, str],
-    vector: bytes | None,
-    model: str | None,
-) -> dict[str, int]:
-    """Compare chunks with the query; what stands under a heading is as similar as that."""
-    if vector is None:
-        return {}
-    query = np.frombuffer(vector, np.int8).astype(np.int64)
-    similar = {
-        name: embed.similarity(model, int(np.frombuffer(stored, np.int8) @ query), len(vector))
-        for name, stored in view.vectors(sorted({*chunks, *headings.values()})).items()
-    }
-    return {
-        name: max(similar.get(name, 0), similar.get(headings.get(name, ""), 0))
-        for name in sorted({*chunks} & {*similar, *headings})
-    }
 
 
 def _kind_scores(request: Request, recipe: Recipe, intents: Sequence[str]) -> dict[str, int]:

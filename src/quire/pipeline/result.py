@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from quire import rendering
 from quire.core.types import Context, Failure, Item, Piece, Source
 from quire.pipeline.draft import Draft
+from quire.ranking import CERTAIN, RELEVANCE, SIMILARITY
 
 
 def make_context(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
@@ -90,4 +91,10 @@ def _item(piece: Piece) -> Item:
         score=candidate.score,
         tokens=piece.tokens,
         about=rendering.item_metadata(candidate),
+        relevance=_share(candidate.signals.get(RELEVANCE)),
+        similarity=_share(candidate.signals.get(SIMILARITY)),
     )
+
+
+def _share(thousandths: int | None) -> float | None:
+    return None if thousandths is None else thousandths / CERTAIN

@@ -30,6 +30,7 @@ from quire.pipeline import sections
 from quire.pipeline.authors import find_authors
 from quire.pipeline.features import CandidateFeatures, compute_features
 from quire.pipeline.intents import ParsedQuery, parse_query
+from quire.pipeline.matches import compute_matches
 from quire.pipeline.query_vectors import MakeVector, QueryVectors, plan_vectors
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.sections import Part
@@ -147,11 +148,21 @@ def retrieve(
         view,
         request,
         recipe,
-        chunks,
         records,
         intents=parsed.intents,
-        headings=headings,
-        vector=compared.get(parsed.text),
+        matches=(
+            compute_matches(
+                view,
+                parts,
+                chunks,
+                vectors=compared,
+                sections=section_names,
+                headings=headings,
+                model=coverage.model,
+            )
+            if recipe.sections or recipe.rank.floor
+            else {}
+        ),
         model=coverage.model,
         as_of=as_of,
     )

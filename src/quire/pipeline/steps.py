@@ -54,6 +54,8 @@ from quire.pipeline.repeats import (
 )
 from quire.pipeline.result import make_context
 from quire.pipeline.validate import check
+from quire.ranking import CERTAIN, RELEVANCE, SIMILARITY
+from quire.retrieval import COLLECTORS, TEXT_COLLECTORS
 
 LEVEL_REASONS = {
     FULL: "fits",
@@ -74,6 +76,10 @@ CHARS_PER_TOKEN = 4
 """A rough estimate, which only decides how many candidates are looked at."""
 MIN_CANDIDATES = 40
 """This many candidates are looked at in any case: a short one may fill the last gap."""
+HALF = CERTAIN // 2
+RELEVANCE_SCALE = 10_000
+"""What one thousandth of relevance is worth: the best hit of two sources has a million for each."""
+NOTHING_RELEVANT = "nothing that was found is likely to help; `floor` 0 shows it all the same"
 Step = Callable[[Draft], Draft]
 
 
@@ -85,6 +91,10 @@ def rank(draft: Draft) -> Draft:
         for fused in ranking.fuse(draft.hits, draft.recipe.sources, spec, draft.fusion_stats)
         if fused.hit.id in draft.chunks
     ]
+    candidates = sorted(
+        (_add_relevance(draft, candidate) for candidate in candidates),
+        key=lambda candidate: candidate.order,
+    )
     if spec.weights:
         candidates = ranking.weigh(candidates, spec.weights, draft.features)
     if draft.records or draft.features.feedback:
@@ -102,6 +112,38 @@ def rank(draft: Draft) -> Draft:
         place = f"ranked {ranks[name]}" + (f" for {name}" if name else "")
         decisions.append(_drop(candidate, "rank", f"{place}, only the first {limit} go on"))
     return replace(draft, candidates=tuple(best), decisions=tuple(decisions))
+
+
+def drop_irrelevant(draft: Draft) -> Draft:
+    """Drop what is not likely to be relevant.
+
+    Only what a search for the text found is judged, and not if it holds half of the query's words.
+    """
+    floor, features = draft.recipe.rank.floor, draft.features
+    relevant: list[Candidate] = []
+    dropped: list[Candidate] = []
+    for candidate in draft.candidates:
+        by_text = COLLECTORS.keys() & candidate.signals.keys() <= TEXT_COLLECTORS
+        is_required = candidate.chunk.record_id in features.included
+        is_named = features.words.get(candidate.chunk.id, 0) >= HALF
+        relevance = candidate.signals.get(RELEVANCE, floor)
+        is_relevant = relevance >= floor or is_named or not by_text or is_required
+        (relevant if is_relevant else dropped).append(candidate)
+    decisions = [
+        _drop(
+            candidate,
+            "relevance",
+            f"not likely to help: its relevance is {candidate.signals[RELEVANCE] / CERTAIN:.3f}, "
+            f"the least is {floor / CERTAIN:.3f}",
+        )
+        for candidate in dropped
+    ]
+    return replace(
+        draft,
+        candidates=tuple(relevant),
+        decisions=(*draft.decisions, *decisions),
+        notes=draft.notes if relevant or not dropped else (*draft.notes, NOTHING_RELEVANT),
+    )
 
 
 def limit_depth(draft: Draft) -> Draft:
@@ -294,6 +336,7 @@ def decide_included(piece: Piece, full_cost: int | None) -> Decision:
 
 STEPS: tuple[tuple[str, Step], ...] = (
     ("rank", rank),
+    ("relevance", drop_irrelevant),
     ("depth", limit_depth),
     ("dedup", dedup),
     ("group", measure),
@@ -395,6 +438,22 @@ def _smallest_cost(draft: Draft) -> int:
     parts = (cut(first, room) for room in range(1, first.tokens + 1))
     first = next((part for part in parts if part is not None), first)
     return min(least, count_tokens(draft, [first]))
+
+
+def _add_relevance(draft: Draft, candidate: Candidate) -> Candidate:
+    """Return a candidate with what is known of its relevance among its signals."""
+    name = candidate.chunk.id
+    tables = {RELEVANCE: draft.features.relevance, SIMILARITY: draft.features.similarity}
+    known = {signal: table[name] for signal, table in tables.items() if name in table}
+    if not known:
+        return candidate
+    section = candidate.section
+    by_relevance = section is not None and section.score == RELEVANCE and RELEVANCE in known
+    return replace(
+        candidate,
+        score=known[RELEVANCE] * RELEVANCE_SCALE if by_relevance else candidate.score,
+        signals={**candidate.signals, **known},
+    )
 
 
 def _boosts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:

@@ -45,6 +45,7 @@ _EXPECTED: dict[str, tuple[type | tuple[type, ...], str]] = {
     "tuple[str, ...]": (tuple, "a list of names"),
 }
 """What a value must be, by the declared type of its setting."""
+SECTION_SCORES = ("sources", ranking.RELEVANCE)
 
 
 def check(recipe: Recipe) -> None:
@@ -100,6 +101,7 @@ def _check_rank(recipe: Recipe) -> None:
     _check_range("rank.reach", rank.reach, 0, MAX_REACH)
     _check_range("rank.recent", rank.recent, 0, MAX_PERCENT)
     _check_range("rank.feedback", rank.feedback, 0, 100)
+    _check_range("rank.floor", rank.floor, 0, ranking.CERTAIN)
 
 
 def _check_source(name: str, source: SourceSpec) -> None:
@@ -150,6 +152,7 @@ def _check_section(recipe: Recipe, section: Section) -> None:
     _check_range(f"{place}.weight", section.weight, 0, MAX_BUDGET)
     _check_range(f"{place}.item", section.item, 0, 100)
     _check_range(f"{place}.timeout", section.timeout, 0)
+    _check_choice(f"{place}.score", "score of items", section.score, SECTION_SCORES)
     _check_choice(f"{place}.order", "order of items", section.order, packing.SECTION_ORDERS)
     for source in section.sources:
         _check_choice(f"{place}.sources", "source of this recipe", source, recipe.sources)

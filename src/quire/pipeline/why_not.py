@@ -21,6 +21,7 @@ from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved, collect_part, make_query, resolve_names
 from quire.pipeline.steps import STEPS, assemble, dedup
 from quire.pipeline.validate import MAX_BUDGET
+from quire.ranking import RELEVANCE
 from quire.retrieval import COLLECTORS
 
 MAX_TRIES = 8
@@ -195,6 +196,8 @@ def _relax(
     if decision is None:
         return _search_deeper(draft.recipe, ranks)
     step, recipe = decision.step, draft.recipe
+    if step == RELEVANCE:
+        return _lower_floor(recipe, decision)
     setting, change, low, high = _setting_of(draft, step, chunk_id)
     names = [name for name, _ in STEPS]
     before = names.index(step)
@@ -224,9 +227,8 @@ def _relax(
         )
         value = value if is_smallest else _smallest(low, high, gets_past_after_rerun)
     if value is None:
-        if step == "dedup":
-            return _allow_same_path(reached, decision)
-        return _Obstacle(step, decision.reason)
+        stays_out = _Obstacle(step, decision.reason)
+        return _allow_same_path(reached, decision) if step == "dedup" else stays_out
     shown = value / THOUSANDTHS if step == "dedup" else value
     return _Obstacle(step, decision.reason, setting, shown, change(recipe, value))
 
@@ -246,6 +248,13 @@ def _setting_of(draft: Draft, step: str, chunk_id: str) -> tuple[str, Change, in
     if step == "rank" and section is not None:
         return f"sections.{section.name}.k", partial(_with_k, section.name), section.k, high
     return setting, change, low, high
+
+
+def _lower_floor(recipe: Recipe, decision: Decision) -> _Obstacle:
+    """Lower the floor to the relevance of the piece."""
+    floor = decision.signals[RELEVANCE]
+    lower = replace(recipe, rank=replace(recipe.rank, floor=floor))
+    return _Obstacle(decision.step, decision.reason, "rank.floor", floor, lower)
 
 
 def _allow_same_path(reached: Draft, decision: Decision) -> _Obstacle:

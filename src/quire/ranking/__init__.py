@@ -3,19 +3,26 @@
 from quire.ranking.boosts import BOOSTS, FeatureTable, boost
 from quire.ranking.fusion import FUSIONS, Fused, fuse
 from quire.ranking.pagerank import is_definition, rank_definitions
+from quire.ranking.relevance import CERTAIN, RELEVANCE, SIMILARITY, Match, coverage, estimate
 from quire.ranking.signals import SIGNALS, weigh
 from quire.ranking.source_weights import LONG_QUERY, SINGLE_CHUNK, WEIGHT_OPTIONS
 
 __all__ = [
     "BOOSTS",
+    "CERTAIN",
     "FUSIONS",
     "LONG_QUERY",
+    "RELEVANCE",
     "SIGNALS",
+    "SIMILARITY",
     "SINGLE_CHUNK",
     "WEIGHT_OPTIONS",
     "FeatureTable",
     "Fused",
+    "Match",
     "boost",
+    "coverage",
+    "estimate",
     "fuse",
     "is_definition",
     "rank_definitions",

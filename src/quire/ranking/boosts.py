@@ -31,6 +31,10 @@ class FeatureTable:
     """Number of steps from the focus to each record."""
     similarity: Mapping[str, int] = field(default_factory=dict)
     """How similar chunks are to the query, in thousandths."""
+    relevance: Mapping[str, int] = field(default_factory=dict)
+    """How likely it is that chunks help to answer the query, in thousandths."""
+    words: Mapping[str, int] = field(default_factory=dict)
+    """The share of the query's words that chunks hold, weighted by rarity, in thousandths."""
     types: Mapping[str, int] = field(default_factory=dict)
     """How well types of blocks answer the intent of the query, in thousandths."""
     included: frozenset[str] = frozenset()

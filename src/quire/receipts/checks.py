@@ -19,7 +19,7 @@ INCLUDED = ("kept", "cut")
 """The verdicts over candidates that are in the context."""
 FIT = "fit"
 """The step that includes a candidate."""
-STEPS = ("rank", "depth", "dedup", "group", "pack")
+STEPS = ("rank", "relevance", "depth", "dedup", "group", "pack")
 """The steps that drop one."""
 SHOWN_SINCE = 3
 """Since this version of the pipeline a source records how it is shown."""

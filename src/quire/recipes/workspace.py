@@ -207,8 +207,11 @@ def _payload(request: ContextRequest, total: int, context: Context) -> ContextPa
                 block_id=item.record_id,
                 block_type=item.kind.removeprefix(BLOCK_PREFIX),
                 content=item.text,
-                relevance=min(1.0, item.score / MAX_SCORE),
+                relevance=(
+                    min(1.0, item.score / MAX_SCORE) if item.relevance is None else item.relevance
+                ),
                 metadata=item.about,
+                similarity=item.similarity,
             )
         )
     considered = {decision.path for decision in context.decisions}

@@ -18,9 +18,12 @@ class ContextItem:
     content: str
     """Its text on the page."""
     relevance: float
-    """Its score as a share of the best item's score: 0 to 1."""
+    """How likely it is that it is about what the query asks, from 0 to 1. Where that is not known,
+    its score as a share of the best item's."""
     metadata: Mapping[str, object]
     """Metadata of its kind: a memory's category, a commit's author."""
+    similarity: float | None = None
+    """How similar it is to the query by its vector, from 0 to 1; None: it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,13 @@ def to_formatted_context(context: Context) -> FormattedContext:
     return FormattedContext(
         markdown=context.text,
         items=tuple(
-            ContextItem(item.kind, item.text, item.score / max(1, best), item.about)
+            ContextItem(
+                item.kind,
+                item.text,
+                item.score / max(1, best) if item.relevance is None else item.relevance,
+                item.about,
+                item.similarity,
+            )
             for item in context.items
         ),
         token_count=context.tokens,

@@ -179,6 +179,10 @@ class Item:
     tokens: int
     about: Mapping[str, object]
     """Metadata of its kind, such as a memory's category or a commit's author."""
+    relevance: float | None = None
+    """How likely it is that it is about what the query asks, from 0 to 1; None: not known."""
+    similarity: float | None = None
+    """How similar it is to the query by its vector, from 0 to 1; None: it has none."""
 
 
 @dataclass(frozen=True, slots=True)

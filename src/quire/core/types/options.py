@@ -236,6 +236,13 @@ class Options(Filters, total=False):
             flag="--prefer-recent",
         ),
     ]
+    floor: Annotated[
+        int,
+        Option(
+            "Leave out what is less likely to be relevant than this, in thousandths; 0: nothing.",
+            setting="rank.floor",
+        ),
+    ]
     feedback: Annotated[
         int,
         Option(

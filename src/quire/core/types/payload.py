@@ -105,9 +105,12 @@ class BlockItem:
     block_type: str
     content: str
     relevance: float
-    """0 to 1."""
+    """How likely it is that it is about what the query asks, from 0 to 1. Where that is not known,
+    its score as a share of the highest that there is."""
     metadata: Mapping[str, object]
     """The title of its page, its breadcrumb path and its modification time."""
+    similarity: float | None = None
+    """How similar it is to the query by its vector, from 0 to 1; None: it has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,9 @@ class RankSpec:
     """The weight of each signal, if signals are added up in place of the scores of the sources."""
     feedback: int = 10
     """What a record gains or loses by feedback, in percent at most; 0: nothing."""
+    floor: int = 0
+    """What a search for the query found is left out if the probability that it is relevant is
+    lower than this, in thousandths; 0: nothing is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,9 @@ class Section:
     """The timeout in milliseconds; 0: none."""
     lifts: Mapping[str, int] = field(default_factory=dict)
     """What `recency`, `importance` and `confidence` add to a score at most, in percent."""
+    score: str = "sources"
+    """What its items are scored by: the scores of their sources, each as a share of the best
+    (`sources`), or the probability that they are relevant (`relevance`), where it is known."""
     order: str = "score"
     """The order of its items: the best first (`score`), or as in their pages (`tree`)."""
     show: tuple[str, ...] = ()

@@ -12,13 +12,13 @@ import numpy as np
 
 from quire.core.types import Filter, Hit, Hits
 from quire.errors import InputError
-from quire.store.index import bm25, proximity, vectors
+from quire.store.index import analyzer, bm25, proximity, vectors
 from quire.store.index.columns import SLOT
 from quire.store.index.filters import allowed_rows, check_filter
 from quire.store.index.hits import best_hits, best_rows
 from quire.store.index.scoring import score_rows
 from quire.store.index.snapshot import IndexSnapshot
-from quire.store.index.terms import find_rows_with_all, find_terms
+from quire.store.index.terms import find_rows_with_all, find_terms, readable_posting
 
 
 def lexical(snapshot: IndexSnapshot, query: str, k: int, where: Filter, reach: int = 0) -> Hits:
@@ -53,6 +53,14 @@ def match_all(
             rows = rows[allowed[rows]]
         results.append(best_hits(snapshot, rows, np.full(rows.size, idf), max(1, rows.size)))
     return results
+
+
+def rarities(snapshot: IndexSnapshot, query: str) -> dict[str, int]:
+    """Return how rare each word of a query is; one that no chunk holds is as rare as one in one."""
+    return {
+        word: bm25.idf(snapshot.access.chunks, max(1, readable_posting(snapshot, word)[0].size))
+        for word in sorted(analyzer.count_query_words(query))
+    }
 
 
 def semantic(

@@ -128,6 +128,11 @@ class SqliteView:
         with self._use as snapshot:
             return search.match_all(snapshot, names, limit, where)
 
+    def rarities(self, query: str) -> dict[str, int]:
+        """Return how rare each word of a query is."""
+        with self._use as snapshot:
+            return search.rarities(snapshot, query)
+
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
     ) -> Hits:

@@ -1,0 +1,92 @@
+"""Pages end where what is left is not likely to help."""
+
+from __future__ import annotations
+
+import pytest
+
+from quire import Quire
+from quire.embed.local import LocalEmbedder
+from tests.conftest import Tree
+
+pytestmark = pytest.mark.model
+
+NOW = 1_780_000_000
+MEMORIES = (
+    "The staging database listens on port 5433, not on the default one.",
+    "Releases are tagged from main on Thursdays by whoever is on call.",
+    "The logo may only be used on a white background.",
+    "Kafka topics are named after the team that owns them.",
+    "Go files are indented with tabs.",
+    "Backups are kept for ninety days in another region.",
+)
+ASKED = "Which port does the staging database use?"
+FAR = "How do I bake sourdough bread at home?"
+
+
+@pytest.fixture
+def notes(tree: Tree, model: LocalEmbedder) -> Quire:
+    with tree.open() as quire:
+        for text in MEMORIES:
+            quire.memories.add(text, at=NOW)
+        quire.index()
+        yield quire
+
+
+def test_what_is_not_about_the_question_is_left_out(notes: Quire) -> None:
+    page = notes.assemble(ASKED, recipe="agent")
+    assert "port 5433" in page.text
+    assert "logo" not in page.text
+    assert "Go files" not in page.text
+    (first, *_) = page.items
+    assert first.relevance is not None
+    assert first.relevance > 0.5
+    everything = notes.assemble(ASKED, recipe="agent", floor=0)
+    assert all(text in everything.text for text in MEMORIES)
+
+
+def test_where_nothing_is_known_the_page_is_empty_and_says_so(notes: Quire) -> None:
+    page = notes.assemble(FAR, recipe="agent", allow_empty=True)
+    assert page.items == ()
+    assert any("nothing that was found is likely to help" in note for note in page.notes)
+    assert {decision.step for decision in page.decisions} == {"relevance"}
+
+
+def test_explain_and_why_not_tell(notes: Quire) -> None:
+    page = notes.assemble(ASKED, recipe="agent")
+    (left_out,) = [
+        decision
+        for decision in page.decisions
+        if decision.step == "relevance" and decision.path == _path(notes, "logo")
+    ]
+    assert left_out.reason.startswith("not likely to help: its relevance is 0.")
+    assert left_out.signals["relevance"] < 150
+    (told,) = notes.why_not(ASKED, _path(notes, "logo"), recipe="agent")
+    assert told.checked
+    assert [(each.step, each.setting) for each in told.relaxed] == [("relevance", "rank.floor")]
+    assert told.relaxed[0].value == left_out.signals["relevance"]
+
+
+def _path(notes: Quire, word: str) -> str:
+    (record,) = [one for one in notes.memories.list() if word in one.content]
+    return f".quire/memory/{record.id}"
+
+
+def test_a_memory_of_importance_comes_first_among_equals(tree: Tree, model: LocalEmbedder) -> None:
+    with tree.open() as quire:
+        for text, importance in (
+            ("Port 5433 is the one of the staging database.", 0.0),
+            ("On port 5433 the staging database listens.", 1.0),
+        ):
+            quire.memories.add(text, at=NOW, importance=importance)
+        quire.index()
+        page = quire.assemble(ASKED, recipe="agent")
+        assert [item.about["importance"] for item in page.items] == [1.0, 0.0]
+
+
+def test_without_vectors_nothing_is_left_out(tree: Tree) -> None:
+    tree.write("quire.toml", '[embed]\nprovider = "none"\n')
+    with tree.open() as quire:
+        for text in MEMORIES:
+            quire.memories.add(text, at=NOW)
+        (item,) = quire.assemble("the kafka of my dreams", recipe="agent").items
+        assert (item.relevance, item.similarity) == (None, None)

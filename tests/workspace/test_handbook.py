@@ -55,7 +55,7 @@ def test_a_page_is_summarised_from_its_own_blocks(handbook: Quire) -> None:
     assert [name for name in shown if name in own] == [name for name in own if name in shown]
     assert len({*shown} & {*own}) > len(shown) * 3 // 4
     assert 2500 <= payload.metadata.total_tokens <= 3000
-    assert "[On-call] [heading]\nResponsibilities" in payload.serialized
+    assert "#### On-call > Responsibilities\n" in payload.serialized
     assert handbook.workspace.validate(payload, "alice").valid
 
 

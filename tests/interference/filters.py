@@ -96,7 +96,7 @@ def _open_method(owner: type, name: str, opened: Callable[[Any], Any]) -> Remove
 
 
 BY_CLASS = (
-    "chunks", "single_chunks", "listing", "children", "chunks_of", "vectors", "links", "_by_record",
+    "_read_chunks", "single_chunks", "listing", "children", "chunks_of", "vectors", "links", "_by_record",
     "_mentions", "latest_activity", "events", "status", "prove", "_readable_bytes",
 )  # fmt: skip
 """The methods of the view that name the readable classes in their query."""
@@ -105,6 +105,7 @@ BY_ROW = ("lexical", "match_all", "rarities", "semantic", "coverage", "roots")
 THROUGH_OTHERS = {
     **dict.fromkeys(("records", "outlines", "unshared"), "_by_record"),
     **dict.fromkeys(("definitions", "references"), "_mentions"),
+    **dict.fromkeys(("chunks", "damaged"), "_read_chunks"),
 }
 """Those that have their filter from another one."""
 

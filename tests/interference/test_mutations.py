@@ -85,7 +85,8 @@ def test_every_query_of_the_view_that_names_classes_is_in_the_list() -> None:
         for node in ast.walk(method)
         if isinstance(node, ast.Attribute) and node.attr == "_classes"
     }
-    assert methods - {"__init__"} == set(BY_CLASS)
+    inner = {"query"}  # a function inside a method of the list
+    assert methods - {"__init__"} - inner == set(BY_CLASS)
 
 
 def test_every_function_that_hides_is_in_the_list() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from quire import Quire
@@ -24,7 +26,7 @@ FAR = "How do I bake sourdough bread at home?"
 
 
 @pytest.fixture
-def notes(tree: Tree, model: LocalEmbedder) -> Quire:
+def notes(tree: Tree, model: LocalEmbedder) -> Iterator[Quire]:
     with tree.open() as quire:
         for text in MEMORIES:
             quire.memories.add(text, at=NOW)

@@ -26,7 +26,7 @@ QUALIFIED, EXACT, WORDS = 3, 2, 1
 """How a query names a definition: by its qualified name, by its name, or by the words in it."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
+_DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*+(?:\.[^\W\d]\w*+)+")
 _COMMENT = re.compile(r"\s*(?:#(?!\[|define)|//|/\*|\*|--|;;)")
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|use\s|using\s|package\s|require\b"

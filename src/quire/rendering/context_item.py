@@ -13,7 +13,7 @@ from quire.rendering.escape import escape_context, escape_cut, escape_line, esca
 
 ELLIPSIS = "..."
 _LABELS = {"business_goal": "Business Goal", "intent_type": "Intent Type"}
-_FIRST_HEADING = re.compile(r"\s*#{1,6}[ \t]+([^\n]*?)[ \t]*#*[ \t]*(?:\n+|\Z)")
+_FIRST_HEADING = re.compile(r"\s*#{1,6}[ \t]+([^\n]*)(?:\n+|\Z)")
 
 
 def context_text(active: ActiveContext, level: str) -> str:
@@ -26,7 +26,7 @@ def prose(context: ContextFile) -> str:
     """Return the prose of a context, escaped, without a heading that only repeats its name."""
     text = context.text
     heading = _FIRST_HEADING.match(text)
-    if heading is not None and heading[1] == context.name:
+    if heading is not None and heading[1].rstrip("# \t") == context.name.rstrip("# \t"):
         text = text[heading.end() :]
     return escape_context(text.strip())
 

@@ -27,8 +27,8 @@ BASE_SCORE = 1000
 """The score of a definition that shares its name with no other."""
 
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?P<called>\(\))?")
-_PATH = re.compile(r"[\w.@+-]*(?:/[\w.@+-]+)+")
-_FILE = re.compile(r"[\w-]+\.[A-Za-z]{1,5}\b")
+_PATH = re.compile(r"(?<![\w.@+-])[\w.@+-]*+(?:/[\w.@+-]+)+")
+_FILE = re.compile(r"(?<![\w-])[\w-]++\.[A-Za-z]{1,5}\b")
 _TELLING = re.compile(r"_|[a-z\d][A-Z]|^[A-Z]{2,}[a-z]")
 """Marks a word that is a name: an underscore, or a capital letter inside."""
 

@@ -53,7 +53,7 @@ TOOLS = (
         "npm yarn pnpm bun",
         _SCRIPTS,
         r"^npm (?:ERR!|error)|ELIFECYCLE|^error Command failed|^error: script .* exited"
-        r"|^Tests:?[ \t]+.*\b\d+ failed|Failed to compile|^✘|error TS\d+",
+        r"|^Tests:?[ \t].*\b\d+ failed|Failed to compile|^✘|error TS\d+",
     ),
     Tool("jest", "jest react-scripts", "", r"^Tests:[ \t]+.*\b\d+ failed|^FAIL[ \t]+\S+"),
     Tool(

@@ -341,7 +341,7 @@ def test_functional_4_one_item_takes_a_quarter_at_most_with_its_note(wordy: Tree
             quire, {**told, "outcome": "confirmed", "result": "Login " + "herons wade " * 300}, 3
         )
         page = quire.agent.assemble_context("login", ["memories", "experiences"], max_tokens=2000)
-        caps = {"memory": 2000 * 1 // 4 * 25 // 100, "experience": 2000 * 3 // 4 * 25 // 100}
+        caps = {"memory": 2000 // 10, "experience": 2000 * 3 // 4 * 25 // 100}
         cut = [item for item in page.items if "(truncated" in item.content]
         assert {item.source for item in cut} == {"memory", "experience"}
         for item in page.items:
@@ -352,6 +352,23 @@ def test_functional_4_one_item_takes_a_quarter_at_most_with_its_note(wordy: Tree
         notes = [item.content.rpartition("\n\n")[2] for item in cut]
         assert f"*(truncated, full experience ID: {name})*" in notes
         assert any(re.fullmatch(r"\*\(truncated, memory ID: \w{32}\)\*", note) for note in notes)
+
+
+def test_functional_4_in_a_small_budget_few_items_have_a_body(wordy: Tree) -> None:
+    with wordy.open() as quire:
+        for number in range(12):
+            text = (
+                f"Login {number}: the heron {number} sleeps on one leg near port {9000 + number}. "
+            )
+            quire.memories.add(text + "It wades in the harbour at dawn. " * 9, at=number)
+        for budget in (200, 400, 1000):
+            page = quire.assemble("login", recipe=AGENT, budget=budget)
+            assert page.items
+            for item in page.items:
+                body = item.text.partition("**Memory**: ")[2].partition("\n*")[0]
+                assert "heron" in body, item.text
+        alone = quire.assemble("login", recipe=AGENT, budget=2000)
+        assert all("(truncated" not in item.text for item in alone.items), "there was room"
 
 
 def test_functional_4_long_code_says_where_all_of_it_stands(tmp_path: Path) -> None:

@@ -34,6 +34,11 @@ SUMMARY_MARK = "(summarized) "
 """Precedes what a language model wrote."""
 CODE_KINDS = ("code", f"{BLOCK_PREFIX}code")
 """The kinds of chunks that are cut between lines."""
+SMALL_PART = 10
+"""One item may take this part of the whole budget in any case, a tenth: its section may be the only
+one that found something."""
+SMALL_ITEM = 80
+"""And so many tokens: in a small budget, few items with a body are better than many without."""
 SPARE_PART = 40
 """A cut at a good place may leave this part of the budget unused: one fortieth."""
 
@@ -217,7 +222,12 @@ def _limit_item(draft: Draft, piece: Piece) -> Piece:
     section = piece.candidate.section
     if section is None or not section.item:
         return piece
-    limit = draft.recipe.share(section) * section.item // 100
+    available = draft.recipe.budget.available
+    limit = max(
+        draft.recipe.share(section) * section.item // 100,
+        available // SMALL_PART,
+        SMALL_ITEM,
+    )
     if piece.tokens <= limit:
         return piece
     if rendering.get_format(draft.recipe.render).shortener is None:

@@ -53,6 +53,7 @@ from quire.pipeline import replay, steps
 from quire.pipeline.codemap import CodeMap, map_definitions
 from quire.pipeline.draft import Draft, start_draft
 from quire.pipeline.notes import context_notes, filter_notes
+from quire.pipeline.own_words import find_altered_words
 from quire.pipeline.query_vectors import QueryVectors
 from quire.pipeline.request import DEFAULT_MODEL, ResolvedRequest, resolve, resolve_search
 from quire.pipeline.retrieve import Retrieved, retrieve
@@ -426,7 +427,11 @@ class Quire:
         with self._project.view(viewer) as view:
             steered, notes = replay.compare_vectors(request, view.coverage(), self._vectors)
         notes += [] if ask_models else replay.taken_from_receipt(receipt)
-        differences = [*altered, *steered, *replay.differences(receipt, context)]
+        words = find_altered_words(request.recipe, request.request)
+        if receipts.read(receipt)["pipeline"] < context.receipt["pipeline"]:
+            notes += words  # an older recipe of this name may have had them
+            words = []
+        differences = [*altered, *words, *steered, *replay.differences(receipt, context)]
         return replace(context, notes=(*context.notes, *notes)), differences
 
     @staticmethod

@@ -59,7 +59,7 @@ def test_search(indexed: Tree) -> None:
     data = answer(indexed, "search", "anchor", "--k", "1")
     assert list(data) == ["results", "state_root", "failed", "notes", "exact"]
     (result,) = data["results"]
-    assert list(result) == ["id", "path", "lines", "score", "signals", "title", "text"]
+    assert list(result) == ["id", "path", "lines", "score", "signals", "title", "author", "text"]
     assert re.fullmatch("[0-9a-f]{32}", result["id"])
     first, last = result["lines"]
     assert 1 <= first <= last

@@ -94,6 +94,7 @@ class Nested:
                         "score": 7,
                         "signals": {"feedback": 1, "lexical": 2},
                         "title": "A",
+                        "author": "",
                         "text": "text",
                     }
                 ],

@@ -85,6 +85,8 @@ def make_world(root: Path, endpoint: Endpoint) -> Quire:
     )
     for text in ("The quorum is two people.", "A vote of the validators is final."):
         opened.memories.add(text, at=1_780_000_000)
+    long = "The quorum of the validators: " + "a vote is counted once, and never twice. " * 20
+    opened.memories.add(long, at=1_780_000_001)
     opened.index()
     return opened
 
@@ -97,11 +99,9 @@ NOT_COVERED: dict[tuple[str, ...], str] = {
     ("decisions.*",): "the signals behind a score, and what is said of candidates that were left "
     "out. `replay` notices",
     ("embedder", "query_vector"): "the query's vector and its model. `replay` makes it again",
-    ("failed.*",): "which sources failed, in a format that does not show it. `replay` asks again",
+    ("failed.*",): "which sources failed, and why. `replay` asks again",
     ("judge", "verdicts.*", "writer"): "what a language model said, as far as the page does not "
     "show it. `replay --ask-models` asks again",
-    ("pipeline",): "a receipt that claims to be older: `verify` says that its page was not "
-    "rendered again, and not that it holds",
     ("view_root",): "the state: `verify` says that this is another one, as after any change",
 }
 """Fields of which some forgery is not caught by `verify` with the store, and why."""

@@ -155,4 +155,6 @@ def test_another_pipeline_is_a_difference_between_receipts_but_not_in_a_replay(
     newer = {**receipt, "pipeline": PIPELINE + 1}
     assert audit.diff_receipts(receipt, newer) == [f"pipeline: {PIPELINE} -> {PIPELINE + 1}"]
     newer["hash"] = receipts.receipt.receipt_hash(newer)
-    assert project.replay(newer)[1] == [f"pipeline: {PIPELINE + 1} -> {PIPELINE}"]
+    refused, difference = project.replay(newer)[1]
+    assert refused.startswith("a newer Quire made it: ")
+    assert difference == f"pipeline: {PIPELINE + 1} -> {PIPELINE}"

@@ -34,9 +34,9 @@ SUMMARY_MARK = "(summarized) "
 """Precedes what a language model wrote."""
 CODE_KINDS = ("code", f"{BLOCK_PREFIX}code")
 """The kinds of chunks that are cut between lines."""
-SMALL_PART = 10
-"""One item may take this part of the whole budget in any case, a tenth: its section may be the only
-one that found something."""
+SMALL_PART = 4
+"""One item may take this part of the whole budget in any case, a quarter: its section may be the
+only one that found something."""
 SMALL_ITEM = 80
 """And so many tokens: in a small budget, few items with a body are better than many without."""
 SPARE_PART = 40

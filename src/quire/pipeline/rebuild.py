@@ -20,6 +20,7 @@ from quire.pipeline.authors import find_authors
 from quire.pipeline.draft import Draft, start_draft
 from quire.pipeline.features import compute_features
 from quire.pipeline.intents import ParsedQuery
+from quire.pipeline.own_words import find_altered_words, name_own_words
 from quire.pipeline.pieces import (
     add_entity,
     make_candidate,
@@ -74,6 +75,10 @@ def rebuild(
         sources=tuple(map(make_source, shown)),
         decisions=tuple(
             decide_included(piece, full.tokens) for piece, full in zip(pieces, whole, strict=True)
+        ),
+        altered=tuple(find_altered_words(resolved.recipe, request)),
+        own_words=name_own_words(
+            resolved.recipe, request, () if resolved.recorded is None else resolved.recorded.failed
         ),
     )
 

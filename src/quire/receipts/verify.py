@@ -67,6 +67,11 @@ def verify(
     findings = _Findings()
     try:
         data = read(receipt)
+        if data["pipeline"] > PIPELINE:
+            findings.problems.append(
+                f"a newer Quire made it: version {data['pipeline']} of the pipeline, this is "
+                f"{PIPELINE}; upgrade Quire"
+            )
         _check_itself(findings, receipt, data)
         _check_context(findings, data, counter, context)
         _check_signature(findings, signature)
@@ -186,11 +191,33 @@ def _check_store(
             f"this is version {PIPELINE}"
         )
         return
-    wrong = list(_compare(data, counter, context, store.rebuild(data, chunks)))
+    _check_page(
+        findings, data, counter, context, store.rebuild(data, chunks), moved=moved, trusted=trusted
+    )
+
+
+def _check_page(
+    findings: _Findings,
+    data: Mapping[str, Any],
+    counter: Counter,
+    context: str | None,
+    rebuilt: Rebuilt,
+    *,
+    moved: bool,
+    trusted: bool,
+) -> None:
+    """Compare a receipt and its context with the page that was rendered again."""
+    findings.problems += rebuilt.altered
+    if rebuilt.own_words:
+        findings.not_checked.append(
+            f"words of the page that come from no source: {', '.join(rebuilt.own_words)}"
+        )
+    wrong = list(_compare(data, counter, context, rebuilt))
     if wrong:
-        (unlike if moved else findings.problems).extend(wrong)
+        (findings.not_checked if moved and trusted else findings.problems).extend(wrong)
         return
     findings.rendered = True
+    pieces = _count(data["sources"], "piece")
     findings.checked.append(
         f"the store: the texts of {pieces}, and every byte of the page rendered from them"
         + ("" if moved else "; the state")

@@ -223,6 +223,10 @@ class Rebuilt:
     sources: tuple[Source, ...]
     decisions: tuple[Decision, ...]
     """The decisions on the pieces that are in, in the order of preference."""
+    altered: tuple[str, ...] = ()
+    """What its recipe says in other words than the shipped one of its name."""
+    own_words: tuple[str, ...] = ()
+    """The words of the page that come from the receipt, and from no source."""
 
 
 @dataclass(frozen=True, slots=True)

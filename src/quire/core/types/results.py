@@ -93,7 +93,7 @@ class Verification:
     """What verifying a receipt showed; iterate over it for the problems."""
 
     problems: tuple[str, ...]
-    """What is wrong, one sentence each; none: the receipt holds."""
+    """What is wrong, one sentence each."""
     checked: tuple[str, ...] = ()
     not_checked: tuple[str, ...] = ()
     """What was not checked, and why."""
@@ -107,8 +107,8 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
+        """Whether nothing is wrong, and the text is bound to its sources."""
+        return self.binds and not self.problems
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.problems)

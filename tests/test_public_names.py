@@ -83,6 +83,7 @@ PUBLIC = [
     "SourceSpec",
     "Status",
     "TokenBudget",
+    "Unit",
     "Validation",
     "Verdict",
     "Verification",

@@ -173,6 +173,7 @@ def test_the_rules_of_the_settings_hold_from_the_first_memory_on(plant: Forest) 
         ),
         ({"importance": 1.5}, "importance: expected a number from 0 to 1, not 1.5"),
         ({"importance": float("nan")}, "importance: expected a number from 0 to 1, not nan"),
+        ({"importance": 10**400}, "importance: expected a number from 0 to 1, not 1000"),
         ({"supersedes": "0" * 32}, "memory 0000.* does not exist"),
         ({"share": ["a b"]}, "'a b' is not a principal"),
         ({"content": f"the token is {TOKEN}"}, "line 1 looks like a GitHub token"),

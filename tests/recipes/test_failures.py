@@ -269,7 +269,7 @@ def test_a_section_may_be_named_like_a_source(shop: Quire) -> None:
     """Whoever fails then, the section, the source in it or everywhere, it is told apart."""
     recipe = impatient(timeout=30_000)
     first, second, *rest = recipe.sections
-    named = replace(recipe, sections=(replace(first, name="lexical"), second, *rest))
+    named = replace(recipe, name="mine", sections=(replace(first, name="lexical"), second, *rest))
     for answers, told in (
         ({"memory": invented}, {"lexical"}),
         ({"memory": refuses}, {"lexical.lexical"}),

@@ -93,7 +93,7 @@ def test_many_threads_over_one_object(shop: Quire) -> None:
 
 def test_pages_are_worth_comparing(shop: Quire) -> None:
     made = [*pages(shop)]
-    assert len({page.text for page in made}) >= len(made) - 2
+    assert len({page.text for page in made}) >= len(made) - 4
     for page in made:
         assert page.tokens == count("o200k", page.text)
         assert page.limit_exceeded or page.tokens <= page.available

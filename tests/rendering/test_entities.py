@@ -340,8 +340,8 @@ def test_markdown_rendered_has_the_same_code_blocks(pieces: list[Piece]) -> None
     }
 
 
-def test_a_summary_is_one_paragraph() -> None:
-    assert escape_summary("one\n\r\ttwo\r\n    three") == "one\ntwo\nthree"
+def test_no_line_of_a_summary_is_code() -> None:
+    assert escape_summary("one\n\r\ttwo\r\n    three") == "one\n\ntwo\n    three"
 
 
 def as_read(text: str) -> str:

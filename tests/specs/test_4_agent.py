@@ -354,6 +354,24 @@ def test_functional_4_one_item_takes_a_quarter_at_most_with_its_note(wordy: Tree
         assert any(re.fullmatch(r"\*\(truncated, memory ID: \w{32}\)\*", note) for note in notes)
 
 
+def test_functional_4_a_cut_experience_keeps_its_outcome_and_lesson(wordy: Tree) -> None:
+    with wordy.open() as quire:
+        told = {
+            "goal": "Stop the login timeouts",
+            "domain": "data",
+            "strategy": "small-steps",
+            "hypothesis": "The pool is too small " + "since herons wade in it " * 40,
+            "outcome": "falsified",
+            "result": "The pool was idle",
+            "lesson": "Measure before guessing",
+        }
+        attempt(quire, told, 3)
+        (item,) = quire.assemble("login timeouts", recipe=AGENT, budget=400).items
+        assert "(truncated" in item.text
+        assert "- **Outcome**: falsified - The pool was idle" in item.text
+        assert "- **Lesson**: Measure before guessing" in item.text
+
+
 def test_functional_4_in_a_small_budget_few_items_have_a_body(wordy: Tree) -> None:
     with wordy.open() as quire:
         for number in range(12):

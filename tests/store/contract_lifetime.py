@@ -71,6 +71,7 @@ VIEW_CALLS: dict[str, Sequence[Callable[[View], object]]] = {
     "latest_activity": [lambda view: view.latest_activity()],
     "events": [lambda view: view.events(), lambda view: view.events(limit=0)],
     "prove": [lambda view: view.prove(CHUNK)],
+    "damaged": [lambda view: view.damaged()],
 }
 WRITER_CALLS: dict[str, Sequence[Callable[[Writer], object]]] = {
     "put": [lambda writer: writer.put(document("late").record, ())],

@@ -175,6 +175,7 @@ def test_only_these_names_are_public() -> None:
         "KEEP_START",
         "STRATEGIES",
         "SUMMARIZE",
+        "Aim",
         "count_tokens",
         "counter_names",
         "open_counter",

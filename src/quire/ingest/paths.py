@@ -16,6 +16,7 @@ def resolve_paths(
     """Return paths on disk as paths of the space: below the root, with `/`, none inside another."""
     resolved: set[str] = set()
     for path in paths or (root,):
+        _check_name(path)
         absolute = Path(os.path.normpath(Path(path).absolute()))
         real = absolute.parent.resolve() / absolute.name  # a link is named, not followed,
         if not real.is_relative_to(root):
@@ -36,3 +37,11 @@ def resolve_paths(
         for path in sorted(resolved)
         if not any(path != other and is_under(path, other) for other in resolved)
     )
+
+
+def _check_name(path: str | os.PathLike[str]) -> None:
+    """Refuse what can be the name of no file."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise InputError(f"{str(path)!r:.80} is not a path", hint="check the name") from error

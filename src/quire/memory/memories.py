@@ -7,7 +7,6 @@ that is current; everyone who may read one memory of a chain may read them all.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -54,9 +53,11 @@ def make_memory(
 
 def to_thousandths(importance: float) -> int:
     """Return an importance from 0 to 1 in thousandths."""
-    if not math.isfinite(importance) or not 0 <= importance <= 1:
+    if not 0 <= importance <= 1:
         raise InputError(
-            f"expected a number from 0 to 1, not {importance}", field="importance", value=importance
+            f"expected a number from 0 to 1, not {str(importance)[:40]}",
+            field="importance",
+            value=importance,
         )
     return int(importance * FULL_IMPORTANCE + 0.5)
 

@@ -253,12 +253,13 @@ def _frames(*frames: str, nested: bool = True) -> Callable[[str], str]:
 _escape_sources = _frames(r"\*\*Sources:\*\*")
 
 
-_LINE_ENDS = re.compile(r"[\r\n][ \t\r\n]*")
+_INDENTED = re.compile(r"((?>\r\n|\r|\n)[ \t]*+(?>\r\n|\r|\n))[ \t]+")
+"""The indentation of a line after an empty one, which makes it code."""
 
 
 def escape_summary(text: str) -> str:
-    """Escape the summary of an entity in Markdown: one paragraph, whose lines are not indented."""
-    return escape_prose(_LINE_ENDS.sub("\n", text))
+    """Escape the summary of an entity in Markdown: no line of it is code."""
+    return escape_prose(_INDENTED.sub(r"\1", text))
 
 
 def escape_prose(text: str) -> str:

@@ -62,6 +62,8 @@ class ItemText:
     """Escapes a line of the body that a cut or a summary made; None: the body is in a fence."""
     language: str = ""
     """What the fence names."""
+    to_cut: str = ""
+    """The body with what matters most first, for cuts that keep the beginning; empty: the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +112,13 @@ def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
     note = f"truncated, {text.source}" if text.source else "truncated"
     end = f"{text.tail}\n\n*({note})*"
 
+    whole = text.to_cut or text.body
+
     def shorten(cut: Cut) -> str:
-        body = cut(text.body).rstrip(". ")
+        body = cut(whole).rstrip(". ")
         if text.escape is not None:
-            body = escape_cut(body, text.body, text.escape)
-        elif body and text.body.startswith(f"{body}\n"):
+            body = escape_cut(body, whole, text.escape)
+        elif body and whole.startswith(f"{body}\n"):
             body += "\n"  # code is cut between lines
         return text.head + _framed(text, body + ELLIPSIS) + end
 
@@ -278,6 +282,8 @@ EXPERIENCE_FIELDS: Mapping[str, str] = {
 """The fields of an experience that can be shown, in this order, with their labels."""
 UNSTATED = "unstated"
 """The strategy of an experience that states none."""
+FIRST_FIELDS = ("goal", "outcome", "lesson")
+"""What a cut keeps first: without its outcome, a hypothesis misleads."""
 DEFAULT_FIELDS = tuple(name for name in EXPERIENCE_FIELDS if name != "root_cause")
 
 
@@ -289,17 +295,19 @@ def _experience(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText
     if imported:  # a post-mortem has no goal of its own, and its fields are sentences of one text
         labels["goal"] = "Incident"
     shown = tuple(labels.values())
-    lines = [
-        f"- **{labels[name]}**: {_indent(text, shown)}"
+    lines = {
+        name: f"- **{labels[name]}**: {_indent(text, shown)}"
         for name, text in texts.items()
         if not imported
         or not any(_is_part_of(text, other) for at, other in texts.items() if at != name)
-    ]
+    }
+    first = [name for name in FIRST_FIELDS if name in lines]
     approach = [str(record.attrs.get(name, "")) for name in ("domain", "strategy")]
     title = " | ".join(escape_line(name) for name in approach if name not in {"", UNSTATED})
     return ItemText(
         f"**Experience**{_by(candidate)}: {title}\n",
-        "\n".join(lines),
+        "\n".join(lines.values()),
+        to_cut="\n".join(lines[name] for name in dict.fromkeys((*first, *lines))),
         source=f"full experience ID: {record.id}",
         escape=partial(escape_field, labels=shown),
     )

@@ -8,6 +8,7 @@ the page is read into SQLite's cache. The log beside the file has checksums of i
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import apsw
@@ -113,6 +114,10 @@ class _Files(apsw.VFS):
     def __init__(self, name: str, *, check: bool) -> None:
         super().__init__(name, "", maxpathname=_MAX_PATH)
         self._check = check
+
+    def xFullPathname(self, name: str) -> str:  # noqa: N802
+        """Follow links, so that the log lies beside the file itself, as SQLite has it."""
+        return os.path.realpath(name)
 
     def xOpen(  # noqa: N802
         self, name: apsw.URIFilename | str | None, flags: list[int]

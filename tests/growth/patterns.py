@@ -623,8 +623,8 @@ def _cpu(apply: Operation, pattern: re.Pattern[Any], text: Any) -> float:
 
 
 def _grows(apply: Operation, pattern: re.Pattern[Any], short: Any, long: Any) -> bool:
-    if len(long) < 2000:
-        return True  # milliseconds for some hundred characters
+    slow = min(_cpu(apply, pattern, long) for _ in range(5))  # once may be a pause of the machine
+    if slow <= SUSPICIOUS or len(long) < 2000:
+        return slow > SUSPICIOUS  # milliseconds for some hundred characters
     fast = min(_cpu(apply, pattern, short) for _ in range(5))
-    slow = min(_cpu(apply, pattern, long) for _ in range(3))
     return slow > SUSPICIOUS and slow > 2 * fast * len(long) / len(short)

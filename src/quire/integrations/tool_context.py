@@ -25,6 +25,8 @@ PATH_PARAMS = ("path", "file_path", "file")
 """Parameters that may name the file or folder that a call works on."""
 PLACE_PARAMS = ("context", *PATH_PARAMS)
 """Parameters that may name the place whose rules apply, the most specific first."""
+NAME = "tools"
+"""The name of this recipe in receipts: its titles are not those of `agent`."""
 TITLE = "What is known (from Quire, not from the tool)"
 DEFAULT_BUDGET = 1000
 """Tokens of a context for a call."""
@@ -74,6 +76,7 @@ def _call_recipe(*, inherited: bool) -> Recipe:
     contexts = [section for section in rules.sections if RULES in section.sources]
     return replace(
         recipe,
+        name=NAME,
         sources={
             **{name: searches[name] for name in searches if name != RULES},
             RULES: replace(rules.sources[RULES], options={"inherited": int(inherited)}),

@@ -9,6 +9,7 @@ the page is read into SQLite's cache. The log beside the file has checksums of i
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import apsw
@@ -118,6 +119,11 @@ class _Files(apsw.VFS):
     def xFullPathname(self, name: str) -> str:  # noqa: N802
         """Follow links, so that the log lies beside the file itself, as SQLite has it."""
         return os.path.realpath(name)
+
+    def xSleep(self, microseconds: int) -> int:  # noqa: N802
+        """Wait for a lock so that other threads go on; apsw's own method stops them all."""
+        time.sleep(microseconds / 1_000_000)
+        return microseconds
 
     def xOpen(  # noqa: N802
         self, name: apsw.URIFilename | str | None, flags: list[int]

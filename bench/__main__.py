@@ -5,20 +5,29 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from bench import (
     agent,
     assemble,
     cache,
+    day,
+    documents,
+    engines,
     hook,
     index,
+    kept_searches,
     lexical,
     opening,
     parsing,
+    profiling,
     protocol,
     ranking,
     report,
+    server,
+    session,
+    shards,
     situation,
     vectors,
     workspace,
@@ -38,9 +47,17 @@ PARTS = (
     "agent",
     "parse",
     "workspace",
+    "day",
     "situation",
     "hook",
     "mcp",
+    "documents",
+    "filters",
+    "session",
+    "server",
+    "profile",
+    "engines",
+    "shards",
 )
 UNITS = {"k": 1000, "m": 1_000_000}
 
@@ -61,9 +78,17 @@ def main() -> None:
         "agent": lambda: agent.tables(agent.scaled(100 if given.quick else 1)),
         "parse": parsing.tables,
         "workspace": lambda: workspace.tables(asked),
+        "day": lambda: chain(kept_searches.tables(), day.tables()),
         "situation": lambda: situation.tables(asked),
         "hook": hook.tables,
         "mcp": lambda: protocol.tables(sizes, asked),
+        "documents": lambda: documents.tables(sizes, asked),
+        "filters": lambda: documents.filters(sizes, asked),
+        "session": session.tables,
+        "server": lambda: server.tables(sizes, asked),
+        "profile": lambda: profiling.tables(sizes),
+        "engines": lambda: engines.tables(sizes, asked),
+        "shards": lambda: shards.tables(sizes, asked),
     }
     about = report.circumstances()
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)

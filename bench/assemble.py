@@ -23,7 +23,7 @@ from quire.engine import Quire
 from quire.pipeline import recipe
 from quire.pipeline import steps as pipeline_steps
 from quire.pipeline.query_vectors import QueryVectors
-from quire.store.sqlite.view import SqliteView
+from quire.store.sql.view import SqlView
 
 RECIPE = recipe.load("documents")
 AVAILABLE = RECIPE.budget.available
@@ -42,6 +42,7 @@ PEERS = {
     "langchain": ("LangChain EnsembleRetriever, FAISS", 1),
     "llamaindex": ("LlamaIndex QueryFusionRetriever, FAISS", 1),
     "llamaindex-default": ("LlamaIndex QueryFusionRetriever, its own store", 8),
+    "haystack": ("Haystack DocumentJoiner, its in-memory store", 8),
 }
 """How a peer is shown, and how many times fewer questions it is asked: seconds each."""
 WAYS = {"known": "its vector at hand", "embedded": "the question embedded"}
@@ -55,7 +56,7 @@ FILLED = f"{DEPTH} chunks of each search, {AVAILABLE:,} tokens to fill"
 class Measured(Quire):
     """A store of made-up vectors, opened with the model that gives such vectors to questions."""
 
-    def __init__(self, path: Path, root: Path, model: QuestionModel) -> None:
+    def __init__(self, path: Path | str, root: Path, model: QuestionModel) -> None:
         super().__init__(config.load(root, store=path), create=False)
         self._project._embedder = model  # noqa: SLF001 - there is no setting for a made-up model
 
@@ -230,11 +231,11 @@ def steps() -> Iterator[Stopwatch]:
     watched: Stages = (
         ("decide what is asked", engine, "resolve"),
         ("gather", engine, "retrieve"),
-        ("gather: words", SqliteView, "lexical"),
-        ("gather: meaning", SqliteView, "semantic"),
-        ("gather: chunks", SqliteView, "chunks"),
+        ("gather: words", SqlView, "lexical"),
+        ("gather: meaning", SqlView, "semantic"),
+        ("gather: chunks", SqlView, "chunks"),
         *((name, functions, name) for name, _ in kept),
-        ("prove", SqliteView, "prove"),
+        ("prove", SqlView, "prove"),
         ("receipt", receipts, "make"),
     )
     try:

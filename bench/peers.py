@@ -6,8 +6,8 @@ versions of packages than Quire does, so that they live in an environment of the
 (bench/peers.txt); BENCH_PEERS names its Python.
 
 They get their own BM25 and the fastest exact search that they offer, FAISS; LlamaIndex also runs
-with the vector store that it takes by default. What was found is joined in its order, each piece
-under its path, until the next would pass the budget.
+with the vector store that it takes by default, and Haystack with its in-memory store. What was
+found is joined in its order, each piece under its path, until the next would pass the budget.
 """
 
 from __future__ import annotations
@@ -124,10 +124,46 @@ def llamaindex(
     ]
 
 
+def haystack(chunks: Sequence[Chunk], vectors: Vectors, model: QuestionModel, depth: int) -> Ask:
+    """Haystack: BM25 and vectors of its in-memory store, joined by reciprocal rank."""
+    from haystack import Document
+    from haystack.components.joiners import DocumentJoiner
+    from haystack.components.retrievers.in_memory import (
+        InMemoryBM25Retriever,
+        InMemoryEmbeddingRetriever,
+    )
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+    store = InMemoryDocumentStore(embedding_similarity_function="dot_product")
+    store.write_documents(
+        [
+            Document(
+                id=chunk.id,
+                content=chunk.text,
+                meta={"file_path": chunk.path},
+                embedding=vector.tolist(),
+            )
+            for chunk, vector in zip(chunks, vectors, strict=True)
+        ]
+    )
+    words = InMemoryBM25Retriever(store, top_k=depth)
+    meaning = InMemoryEmbeddingRetriever(store, top_k=depth)
+    join = DocumentJoiner(join_mode="reciprocal_rank_fusion", top_k=2 * depth)
+
+    def ask(question: str) -> list[tuple[str, str]]:
+        by_words = words.run(query=question)["documents"]
+        by_meaning = meaning.run(query_embedding=_floats(model.embed_query(question)))["documents"]
+        found = join.run(documents=[by_words, by_meaning])["documents"]
+        return [(each.meta["file_path"], each.content) for each in found]
+
+    return ask
+
+
 PEERS: dict[str, Callable[[Sequence[Chunk], Vectors, QuestionModel, int], Ask]] = {
     "langchain": langchain,
     "llamaindex": llamaindex,
     "llamaindex-default": partial(llamaindex, with_faiss=False),
+    "haystack": haystack,
 }
 
 

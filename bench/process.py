@@ -37,13 +37,18 @@ def measured(job: str, *arguments: str) -> dict[str, Any]:
 
 
 @contextmanager
-def serving(python: str, module: str, *arguments: str) -> Iterator[Callable[[object], Any]]:
-    """Talk with a process in lines of JSON: what is said to it, and what it answers."""
+def serving(
+    python: str, module: str, *arguments: str, sources: Path | None = None
+) -> Iterator[Callable[[object], Any]]:
+    """Talk with a process in lines of JSON: what is said to it, and what it answers.
+
+    With `sources`, it runs those of another checkout.
+    """
     with (
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(
             [python, "-W", "ignore", "-m", module, *arguments],
-            env=_environment(),
+            env=_environment(sources),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -69,9 +74,10 @@ def serving(python: str, module: str, *arguments: str) -> Iterator[Callable[[obj
             started.kill()
 
 
-def _environment() -> dict[str, str]:
+def _environment(sources: Path | None = None) -> dict[str, str]:
     here = Path(__file__).parent.parent  # another Python has no Quire installed
-    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(here), str(here / "src")))}
+    quire = (here / "src" if sources is None else sources).absolute()
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(here), str(quire)))}
 
 
 def _search_words(store: str, question: str) -> dict[str, Any]:

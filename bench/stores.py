@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -59,9 +60,16 @@ def ours(chunks: int) -> tuple[Path, dict[str, Any]]:
     return kept(f"quire-{chunks}-{made_from[:8]}", make)
 
 
-def put_documents(store: Store, chunks: int) -> None:
-    """Write made-up text."""
+def put_documents(
+    store: Store, chunks: int, metadata: Callable[[int], dict[str, Any]] | None = None
+) -> None:
+    """Write made-up text, with the metadata of each record by its number."""
     documents = synthetic.documents(chunks)
+    if metadata is not None:
+        documents = (
+            replace(each, record=replace(each.record, metadata=metadata(number)))
+            for number, each in enumerate(documents)
+        )
     while batch := list(islice(documents, RECORDS_PER_COMMIT)):
         with store.write() as writer:
             for document in batch:

@@ -156,6 +156,7 @@ def _day(quire: Quire, questions: list[str]) -> Table:
             "asked before",
             "contexts at hand",
             "question vectors at hand",
+            "semantic searches at hand",
             "stale",
         ),
     )
@@ -163,6 +164,7 @@ def _day(quire: Quire, questions: list[str]) -> Table:
     asked: dict[tuple[str, str, str], object] = {}
     known: set[str] = set()
     before = at_hand = vectors = stale = edits = 0
+    first = quire.store.search_count
     for number in range(DAY):
         person = int(random.zipf(1.3)) % PEOPLE
         query = questions[int(random.zipf(1.3)) % len(questions)]
@@ -186,7 +188,8 @@ def _day(quire: Quire, questions: list[str]) -> Table:
             with quire._project.view(_name(person)) as view:  # noqa: SLF001 - the state that it must be of
                 stale += view.roots().state != payload.receipt["view_root"]
     shares = (f"{count / DAY:.0%}" for count in (before, at_hand, vectors))
-    table.add(DAY, edits, *shares, stale)
+    count = quire.store.search_count.plus(-first.hits, -first.total)
+    table.add(DAY, edits, *shares, f"{count.rate:.0%}", stale)
     table.notes.append(
         "an edit counts for those who may read what was edited, and nobody else; asked before: the "
         "same person asked the same of the same page, so that no cache could have more at hand"

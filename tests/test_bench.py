@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import agent, assemble, cache, hook, peers, protocol
+from bench import agent, assemble, cache, hook, peers, profiling, protocol
 from bench.report import Table
 from quire import tokens
 
@@ -41,6 +41,17 @@ def test_assembling_is_measured(found: list[Table]) -> None:
             assert sum(map(float, map(str, parts))) == pytest.approx(whole_of_it)
     assert {row[0] for row in memory.rows} >= {"one assembly, at its peak (traced)"}
     assert all(0 < float(str(row[1])) < 2000 for row in memory.rows[:3])
+
+
+@pytest.mark.model
+def test_each_kind_of_answer_is_profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(profiling, "ASKED", 2)
+    whole, steps = profiling.tables([CHUNKS])
+    answers = {"assemble", "search", "agent page", "workspace page", "hook"}
+    assert {row[0] for row in whole.rows} == answers == set(steps.columns[1:])
+    assert all(float(str(row[1])) > 0 for row in whole.rows)
+    assert {"gather", "dedup", "receipt"} <= {row[0] for row in steps.rows}
 
 
 def test_the_steps_are_put_back() -> None:
@@ -104,3 +115,12 @@ def test_the_protocol_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert all(float(str(row[1])) > 0 for row in handshake.rows)
     assert [row[0] for row in proxy.rows][-1] == protocol.AGAIN
     assert all(0 < float(str(row[1])) <= float(str(row[2])) for row in proxy.rows)
+
+
+def test_the_page_on_capacity_is_made_of_its_figures() -> None:
+    import json
+
+    from bench import capacity
+
+    figures = json.loads(capacity.FIGURES.read_text("utf-8"))
+    assert capacity.page(figures) == capacity.PAGE.read_text("utf-8"), "python -m bench.capacity"

@@ -97,7 +97,7 @@ def test_a_task_is_measured_beside_the_stored_peers(benchmark_folder: Path, tmp_
     cache = tmp_path / "cache"
     cache.mkdir()
     out = tmp_path / "out.json"
-    done = _run(benchmark_folder, cache, "--no-embed", "--json", str(out), "--rows")
+    done = _run(benchmark_folder, cache, "--coverage", "0", "--json", str(out), "--rows")
     assert done.returncode == 0, done.stderr
     assert "birds: evidence held" in done.stdout
     assert "fast" in done.stdout
@@ -111,7 +111,7 @@ def test_a_task_is_measured_beside_the_stored_peers(benchmark_folder: Path, tmp_
     assert len(told["rows"]) == 6
     ET.parse(out.with_suffix(".svg"))
 
-    again = _run(benchmark_folder, cache, "--no-embed", "--json", str(out), "--sample", "all")
+    again = _run(benchmark_folder, cache, "--coverage", "0", "--json", str(out), "--sample", "all")
     assert again.returncode == 0, again.stderr
     assert json.loads(out.read_text())["figures"][0]["n"] == 4
 
@@ -119,7 +119,7 @@ def test_a_task_is_measured_beside_the_stored_peers(benchmark_folder: Path, tmp_
 def test_losses_and_ablations(benchmark_folder: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cache.mkdir()
-    options = ("--no-embed", "--json", str(tmp_path / "out.json"))
+    options = ("--coverage", "0", "--json", str(tmp_path / "out.json"))
     lost = _run(benchmark_folder, cache, *options, "--losses", "--budgets", "60,20")
     assert lost.returncode == 0, lost.stderr
     told = [line.split() for line in lost.stdout.splitlines() if line.startswith("span")]

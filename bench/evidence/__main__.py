@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import report
-from bench.evidence import chart, given, losses, measure, peers
+from bench.evidence import chart, given, losses, measure, peers, stores
 from bench.evidence.ablations import ABLATIONS
 from bench.evidence.measure import Figure, Row
 from bench.report import Table
@@ -49,7 +49,7 @@ def main() -> None:
             print(f"{name}: no questions")
             continue
         budgets = asked.budgets or task.budgets
-        with measure.Driven(name, recipe=_recipe(asked), embed=asked.embed) as system:
+        with measure.Driven(name, recipe=_recipe(asked), coverage=asked.coverage) as system:
             if asked.losses:
                 found = losses.told(benchmark, task, system, queries, budgets[0])
                 print(f"\n{_lost(name, budgets[0], found).text()}", flush=True)
@@ -67,6 +67,7 @@ def main() -> None:
         "part": asked.part,
         "recipe": asked.recipe,
         "without": asked.without,
+        "coverage": asked.coverage,
         "figures": [asdict(one) for one in (*ours, *rerun)],
     }
     if asked.rows:
@@ -176,7 +177,12 @@ def _arguments() -> argparse.Namespace:
         "--losses", action="store_true", help="tell where evidence is lost, at the first budget"
     )
     parser.add_argument(
-        "--no-embed", dest="embed", action="store_false", help="search by words alone"
+        "--coverage",
+        type=int,
+        choices=range(stores.ALL + 1),
+        default=stores.ALL,
+        metavar="PERCENT",
+        help="how many of the texts have vectors; 0: search by words alone",
     )
     parser.add_argument("--peers", action="store_true", help="run the installed peers, too")
     parser.add_argument("--rows", action="store_true", help="keep what each question gave")

@@ -65,8 +65,8 @@ class Figure:
 class Driven:
     """Quire through its public face, on one corpus after the other."""
 
-    def __init__(self, task: str, *, recipe: Recipe | str, embed: bool) -> None:
-        self._task, self._embed, self._recipe = task, embed, recipe
+    def __init__(self, task: str, *, recipe: Recipe | str, coverage: int) -> None:
+        self._task, self._coverage, self._recipe = task, coverage, recipe
         self._open = ExitStack()
         self.store: Any = None
 
@@ -85,7 +85,7 @@ class Driven:
         """Open the corpus's store; it is made when it is not there."""
         self._open.close()
         self.store = self._open.enter_context(
-            stores.opened(self._task, corpus, documents, embed=self._embed)
+            stores.opened(self._task, corpus, documents, coverage=self._coverage)
         )
 
     def context(self, query: str, budget: int) -> str:

@@ -25,12 +25,18 @@ MADE_BY = (
 )
 """What decides over the content of a store."""
 BATCH = 256
+ALL = 100
+"""Percent of the texts that have vectors."""
 
 
 @contextmanager
-def opened(task: str, corpus: str, documents: Iterable[Any], *, embed: bool) -> Iterator[Any]:
-    """Open the store of a corpus; it is made when it is not there."""
-    home = cache.folder() / "evidence" / f"{task}-{code_name()}-{'vectors' if embed else 'words'}"
+def opened(task: str, corpus: str, documents: Iterable[Any], *, coverage: int) -> Iterator[Any]:
+    """Open the store of a corpus, with vectors of so many percent of its texts.
+
+    It is made when it is not there.
+    """
+    kind = {ALL: "vectors", 0: "words"}.get(coverage, f"vectors-{coverage}")
+    home = cache.folder() / "evidence" / f"{task}-{code_name()}-{kind}"
     folder = home / hashing.identifier("corpus", corpus)[:16]
     done = folder.with_suffix(".done")
     if not done.exists():
@@ -40,9 +46,8 @@ def opened(task: str, corpus: str, documents: Iterable[Any], *, embed: bool) -> 
     with quire.open(folder) as store:
         if not done.exists():
             store.index(embed=False)
-            if embed:
-                embed_missing(store)
-            told = store.index(embed=embed)
+            embed_missing(store, coverage)
+            told = store.index(embed=coverage == ALL)
             lines = [f"{one.path}: {one.reason}\n" for one in told.skipped]
             done.write_text("".join(lines), "utf-8", errors="backslashreplace")
         yield store
@@ -57,8 +62,10 @@ def write_document(folder: Path, path: str, text: str) -> None:
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
-def embed_missing(store: Any) -> None:
-    """Give every text its vector: a kept one, else a new one that is kept from now on."""
+def embed_missing(store: Any, coverage: int = ALL) -> None:
+    """Give texts their vectors: kept ones, else new ones that are kept from now on."""
+    if not coverage:
+        return
     embedder = store.embedder()
     kept = apsw.Connection(str(cache.folder() / "evidence-vectors.db"))
     kept.set_busy_timeout(60_000)
@@ -66,7 +73,8 @@ def embed_missing(store: Any) -> None:
         "CREATE TABLE IF NOT EXISTS vector (model TEXT, key TEXT, made BLOB, "
         "PRIMARY KEY (model, key)) WITHOUT ROWID"
     )
-    for batch in store.store.missing_vectors():
+    for missing in store.store.missing_vectors():
+        batch = [(key, text) for key, text in missing if _percentile(key) < coverage]
         for at in range(0, len(batch), BATCH):
             part = batch[at : at + BATCH]
             known = {
@@ -86,6 +94,10 @@ def embed_missing(store: Any) -> None:
             with store.store.write() as writer:
                 writer.put_vectors(embedder.model, known)
     kept.close()
+
+
+def _percentile(key: str) -> int:
+    return int(hashing.identifier("coverage", key)[:8], 16) % ALL
 
 
 def code_name(made_by: Sequence[str] = MADE_BY) -> str:

@@ -125,17 +125,22 @@ def _score(asked: argparse.Namespace) -> None:
 
 def _calibrate(asked: argparse.Namespace) -> None:
     from bench.pages import calibrate, labels
+    from quire.ranking import relevance
 
     examples = calibrate.collect(_chosen(asked), labels.load(asked.labels), _progress)
     tuned = [example for example in examples if example.split == "tune"]
     print(calibrate.table("questions that a fit has not seen", calibrate.held_out(tuned)).text())
+    by_words = calibrate.held_out(tuned, calibrate.WORD_FEATURES)
+    print(calibrate.table("the same by words alone", by_words).text())
     made = calibrate.fit(tuned)
+    words = calibrate.fit(tuned, calibrate.WORD_FEATURES)
+    print(f"by words alone: {words}")
     if asked.kept:
         kept = [example for example in examples if example.split == "kept"]
         scored = [(example, made.probability(example.match)) for example in kept]
         print(calibrate.table("the half that was kept back", scored).text())
     if asked.write:
-        calibrate.write({asked.model: made})
+        calibrate.write({asked.model: made, relevance.WORDS: words})
         print(calibrate.FILE)
 
 
@@ -173,7 +178,7 @@ def _arguments() -> argparse.Namespace:
     calibrate = commands.add_parser(
         "calibrate", parents=[labels, corpora], help="fit the probability of relevance"
     )
-    calibrate.add_argument("--model", default="bge-small-en-v1.5", help="the model of the vectors")
+    calibrate.add_argument("--model", default="quire-en-2", help="the model of the vectors")
     calibrate.add_argument("--kept", action="store_true", help="show the half kept back, too")
     calibrate.add_argument("--write", action="store_true", help="write the fit into the package")
     calibrate.set_defaults(run=_calibrate)

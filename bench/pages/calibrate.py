@@ -46,6 +46,8 @@ RIDGE = 1.0
 MIN_EXAMPLES = 40
 """A kind with fewer examples gets no intercept of its own."""
 FEATURES = ("words", "named", "length", "similarity", "behind", "agreement")
+WORD_FEATURES = ("words", "named", "length")
+"""What is known without vectors."""
 FLOORS = (0, 100, 200, 300, 400, 500, 600, 700, 800)
 NAME = matches_module.compute_matches.__name__
 Floats = npt.NDArray[np.float64]
@@ -180,14 +182,16 @@ def _regress(rows: Floats, helps: Floats) -> Floats:
     return weights
 
 
-def held_out(examples: Sequence[Example]) -> list[tuple[Example, int]]:
+def held_out(
+    examples: Sequence[Example], features: Sequence[str] = FEATURES
+) -> list[tuple[Example, int]]:
     """Return each example with its probability by a fit to the other questions."""
     ids = sorted({example.question for example in examples})
     folds = {name: at % FOLDS for at, name in enumerate(ids)}
     results: list[tuple[Example, int]] = []
     for fold in range(FOLDS):
         others = [example for example in examples if folds[example.question] != fold]
-        made = fit(others)
+        made = fit(others, features)
         results += [
             (example, made.probability(example.match))
             for example in examples

@@ -9,20 +9,24 @@ why not. `Quire` puts them together; what belongs to one domain is behind an att
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from quire import config, receipts, rules, tokens
+from quire import config, receipts, rendering, rules, tokens
 from quire.config import Config
+from quire.core import servers
 from quire.core.aio import make_async
 from quire.core.lru import LRUCache
-from quire.core.protocols import Embedder, Store, View
+from quire.core.protocols import Counter, Embedder, Judge, Reranker, Store, TextWriter, View
 from quire.core.types import (
-    NO_FILTER,
+    NO_METADATA,
+    OWNER,
+    CacheUse,
     Context,
     Failure,
     Filter,
@@ -31,18 +35,25 @@ from quire.core.types import (
     Options,
     Problem,
     Recipe,
+    Roots,
     SearchResult,
+    Situation,
     Status,
     Verification,
     Viewer,
+    WriteTask,
 )
-from quire.errors import InputError
+from quire.errors import BudgetTooSmallError, InputError, PluginError
 from quire.indexing import audit, keyring
 from quire.indexing.access import AccessControl
 from quire.indexing.audit import AuditLog
 from quire.indexing.documents import Documents
+from quire.indexing.freshness import Freshness, Stale
 from quire.indexing.indexer import Indexer, Report, ignore_progress
+from quire.indexing.plugins import NO_PARTS, OwnParts, check_parts, name_plugins
 from quire.indexing.project import Project
+from quire.indexing.put_documents import DocumentWriter
+from quire.indexing.workers import INLINE
 from quire.ingest.paths import resolve_paths
 from quire.memory.authoring import Authoring
 from quire.memory.experience_service import Experiences
@@ -52,22 +63,42 @@ from quire.memory.service import Memories
 from quire.pipeline import replay, steps
 from quire.pipeline.codemap import CodeMap, map_definitions
 from quire.pipeline.draft import Draft, start_draft
-from quire.pipeline.notes import context_notes, filter_notes
+from quire.pipeline.likely import NOTHING_LIKELY, find_unlikely, is_nothing_likely
+from quire.pipeline.notes import context_notes, filter_notes, stale_notes
 from quire.pipeline.own_words import find_altered_words
+from quire.pipeline.plugged_format import with_own_format
 from quire.pipeline.query_vectors import QueryVectors
-from quire.pipeline.request import DEFAULT_MODEL, ResolvedRequest, resolve, resolve_search
+from quire.pipeline.request import ResolvedRequest, open_counter, resolve, resolve_search
+from quire.pipeline.rerank import add_reranks
+from quire.pipeline.result import with_metadata
 from quire.pipeline.retrieve import Retrieved, retrieve
 from quire.pipeline.sections import filter_of
 from quire.pipeline.summarize import add_summaries
-from quire.pipeline.validate import check_tokens
-from quire.pipeline.why_not import WhyNot, chunks_at, source_ranks, why_not
+from quire.pipeline.validate import check_tokens, refuse_brought
+from quire.pipeline.why_not import SourceRanks, WhyNot, chunks_at, source_ranks, why_not_all
 from quire.recipes.agent import AgentContexts
+from quire.recipes.inspection import Inspection
+from quire.recipes.session import Session, check_format
 from quire.recipes.situation import ContextRules
 from quire.recipes.workspace import WorkspaceContexts
 from quire.rules.evaluator import RuleEvaluator
-from quire.system import clock
+from quire.rules.verdict_file import VerdictFile
+from quire.system import clock, events, retry, tracing
 from quire.workspace.service import Blocks
 
+OwnEmbed = (
+    Embedder
+    | Callable[[list[str]], Sequence[Sequence[float]]]
+    | tuple[str, Callable[[list[str]], Sequence[Sequence[float]]]]
+)
+OwnRerank = (
+    Reranker
+    | Callable[[str, list[str]], Sequence[float]]
+    | tuple[str, Callable[[str, list[str]], Sequence[float]]]
+)
+OwnCount = Counter | Callable[[str], int] | tuple[str, Callable[[str], int]]
+OwnJudging = Judge | Callable[[str, Situation], bool] | tuple[str, Callable[[str, Situation], bool]]
+OwnWriting = TextWriter | Callable[[WriteTask], str] | tuple[str, Callable[[WriteTask], str]]
 CACHED_CONTEXTS = 64
 MAP_BUDGET = 1024
 
@@ -98,13 +129,28 @@ class Quire:
     """Pages for agents (specification 4)."""
     workspace: WorkspaceContexts
     """Contexts of a workspace (specification 3)."""
+    inspection: Inspection
+    """Other budgets, and the time of each step."""
 
-    def __init__(self, settings: Config, *, create: bool = True) -> None:
-        project = Project(settings, create=create)
+    def __init__(self, settings: Config, *, create: bool = True, own: OwnParts = NO_PARTS) -> None:
+        self._attach(Project(settings, create=create, own=own))
+        project = self._project
+        self._vectors = QueryVectors(
+            project.embedder,
+            wanted=lambda: project.config.embed.provider != "none",
+            former=project,
+        )
+        self._rule_evaluator = self._open_evaluator(project.verdict_file)
+        self._contexts: LRUCache[tuple[object, ...], Context] = LRUCache(CACHED_CONTEXTS)
+        self._owns_store = True
+
+    def _attach(self, project: Project) -> None:
+        """Make the services of an open project."""
         authoring = Authoring(project)
         self._project = project
-        self.documents = Documents(project)
         self.access = AccessControl(project)
+        self._indexer = Indexer(project, self.access)
+        self.documents = Documents(project, DocumentWriter(authoring, self._indexer.embed_missing))
         self.memories = Memories(authoring)
         self.experiences = Experiences(authoring)
         self.principles = Principles(authoring)
@@ -114,15 +160,28 @@ class Quire:
         self.rules = ContextRules(project, self.assemble)
         self.agent = AgentContexts(project, self.assemble)
         self.workspace = WorkspaceContexts(project, self.assemble)
-        self._indexer = Indexer(project, self.access)
-        self._vectors = QueryVectors(
-            project.embedder, wanted=lambda: project.config.embed.provider != "none"
-        )
-        self._rule_evaluator = RuleEvaluator(
-            lambda: rules.open_judge(project.config.judge, project.embedder),
+        self.inspection = Inspection(project, self._resolve, self._retrieve)
+        self._freshness = Freshness(project)
+
+    def for_viewer(self, viewer: Viewer | str) -> Quire:
+        """Return the same open store, read and written as another viewer unless a call says so.
+
+        It shares the store, the models and the caches, and is closed with this one.
+        """
+        bound = copy(self)
+        bound._attach(self._project.for_viewer(viewer))  # noqa: SLF001 - of the same class
+        bound._owns_store = False  # noqa: SLF001 - of the same class
+        return bound
+
+    def _open_evaluator(
+        self, verdict_file: Callable[[], VerdictFile | None] = lambda: None
+    ) -> RuleEvaluator:
+        project = self._project
+        return RuleEvaluator(
+            project.open_judge,
             lambda: (project.config.judge, project.config.embed),
+            verdict_file,
         )
-        self._contexts: LRUCache[tuple[object, ...], Context] = LRUCache(CACHED_CONTEXTS)
 
     def __enter__(self) -> Self:
         return self
@@ -137,6 +196,9 @@ class Quire:
 
     def close(self) -> None:
         """Close the store and the models."""
+        if not self._owns_store:
+            return
+        self._project.cache_use.save(self._cache_use())
         self._rule_evaluator.close()
         self._project.close()
 
@@ -159,6 +221,11 @@ class Quire:
         """What the user should know of the settings and the store, such as what is ignored."""
         return (*self._project.notes, *self.config.notes)
 
+    @property
+    def viewer(self) -> Viewer:
+        """Who reads and writes unless a call says otherwise."""
+        return self._project.resolve_viewer(None)
+
     def root(self) -> Path:
         """Return the directory that the store is about, to which its paths are relative."""
         return self._project.root()
@@ -176,6 +243,7 @@ class Quire:
         embed: bool = True,
         reembed: bool = False,
         history: int | None = None,
+        on: str = INLINE,
         report: Report = ignore_progress,
     ) -> IndexResult:
         """Bring the store up to date with files and folders, or with the whole directory.
@@ -185,12 +253,15 @@ class Quire:
         Args:
             paths: The files and folders to index; none for the whole directory.
             embed: Whether to embed what has no vector yet.
-            reembed: Drop all vectors first.
+            reembed: Make all vectors again. The old ones answer until the last one is made; without
+                `embed`, the next run that embeds makes them.
             history: How many git commits to keep (-1 for all); None for what the settings say.
+            on: Where files are read and texts embedded: `inline` in this process, `processes:4` in
+                processes of this machine, `ray` or `ray://HOST:PORT` on a Ray cluster.
             report: Called with the progress.
         """
         return self._indexer.index(
-            paths, embed=embed, reembed=reembed, history=history, report=report
+            paths, embed=embed, reembed=reembed, history=history, on=on, report=report
         )
 
     def watch(
@@ -202,14 +273,37 @@ class Quire:
         """
         return self._indexer.watch(paths, embed=embed)
 
+    def embed_missing(self, report: Report = ignore_progress) -> int:
+        """Embed every text without a vector, and read no file; return how many were embedded."""
+        return self._indexer.embed_missing(report)
+
     def status(self, viewer: Viewer | str | None = None) -> Status:
         """Summarize what the store holds, as far as a viewer may know."""
-        return self._project.status(viewer)
+        status = self._project.status(viewer)
+        if not self._project.resolve_viewer(viewer).owner:
+            return status
+        return replace(status, caches=self._project.cache_use.total(self._cache_use()))
 
-    def doctor(self, *, repair: bool = False) -> list[Problem]:
+    def roots(self, viewer: Viewer | str | None = None) -> Roots:
+        """Return the hashes of everything that a viewer may read, as the store is now."""
+        with self._project.view(viewer) as view:
+            return view.roots()
+
+    def _cache_use(self) -> CacheUse:
+        """Count how often this process found answers in a cache."""
+        return CacheUse(
+            contexts=self._contexts.count,
+            searches=self.store.search_count,
+            query_vectors=self._vectors.count,
+            verdicts=self._rule_evaluator.count,
+        )
+
+    def doctor(self, *, repair: bool = False, prune: bool = False) -> list[Problem]:
         """Check the file, the roots and the model.
 
         Args:
+            prune: Delete the vectors of texts that are gone and the kept verdicts, and give the
+                room back. Nothing that is in use is deleted, nor anything that a user wrote.
             repair: Build again what can be derived, keep what can still be read of a damaged file,
                 and read files again whose texts are damaged. What is lost is named.
         """
@@ -218,10 +312,25 @@ class Quire:
         problems = self._project.doctor(repair=repair)
         if repair and problems:
             problems += self._indexer.read_again(files, model)
+        if prune and all(problem.repaired for problem in problems):
+            problems.append(self._prune())
         return problems
+
+    def _prune(self) -> Problem:
+        before = self.status(OWNER)
+        self.documents.remove_expired()
+        pruned = self._project.prune()
+        self._rule_evaluator.forget()
+        after = self.status(OWNER)
+        detail = (
+            f"{pruned} vectors of texts that are gone were deleted, and the kept verdicts; "
+            f"the store has {after.bytes} bytes, before {before.bytes}"
+        )
+        return Problem("disk", detail, repaired=True)
 
     def purge(self, paths: Sequence[str | os.PathLike[str]]) -> list[str]:
         """Delete files from the store for good; return the paths that were deleted."""
+        self._rule_evaluator.forget()  # the reasons of verdicts may quote what is deleted
         return self._project.purge(paths)
 
     # --- queries -------------------------------------------------------------------------------
@@ -231,55 +340,123 @@ class Quire:
         query: str,
         *,
         k: int = 10,
-        where: Filter = NO_FILTER,
         viewer: Viewer | str | None = None,
         exact: bool = False,
+        refresh: bool = True,
         **filters: Unpack[Filters],
     ) -> SearchResult:
         """Find the chunks that answer a query best, by its words and by its meaning.
 
+        Files of hits that changed on disk are read again first, if the viewer is the owner; else
+        the notes name them.
+
         Args:
             query: What to look for.
             k: How many hits.
-            where: The filters as one value.
             viewer: Who reads; None for the configured viewer, or the owner.
             exact: Compare every vector, however many there are.
+            refresh: Whether files that changed may be read again.
             **filters: Only these `paths` (globs, written as in .gitignore), these `kinds`
                 (`document`, `code`, `conversation`, `commit`, `memory`, ...), and what was modified
-                `since` and `until` a date (`2026-01-31`, or seconds since 1970).
+                `since` and `until` a date (`2026-01-31`, or seconds since 1970), and what passes
+                `where`: a condition on metadata (`team = "north" and priority >= 3`, or
+                `{"team": "north", "priority": {"$gte": 3}}`), or all filters as one `Filter`.
         """
-        options = {**filters, "where": where, "viewer": viewer, "exact": exact}
-        request = resolve_search(query, k, options)
-        with self._project.view(viewer) as view:
-            retrieved = retrieve(view, request, self._vectors, self._rule_evaluator)
-            # A record has an access list, which is nothing for whoever searches.
-            candidates = tuple(
-                replace(candidate, record=None)
-                for candidate in steps.rank(start_draft(request, retrieved)).candidates
+        options = {**filters, "viewer": viewer, "exact": exact, "refresh": refresh}
+        request = resolve_search(query, k, options, self._project.own.counter)
+        with events.timed("search") as facts:
+            result = self._freshness.answer(
+                lambda stale: retry.again(partial(self._search_now, request, stale)),
+                lambda result: [candidate.path for candidate in result.results],
+                may_write=self._may_write(request),
             )
+            facts["hits"] = len(result.results)
+            facts["failed"] = [each.source for each in result.failed]
+        self._project.cache_use.note(self._cache_use())
+        reader = self._project.resolve_viewer(viewer)
+        self.audit.disclose(reader, "search", pieces=[each.chunk.id for each in result.results])
+        return result
+
+    def _search_now(self, request: ResolvedRequest, stale: Stale) -> SearchResult:
+        with self._project.view(request.viewer) as view:
+            request = _without_expired(view, request)
+            retrieved = self._retrieve(view, request)
+            # A record has an access list, which is nothing for whoever searches.
+            with tracing.span("rank"):
+                ranked = steps.rank(start_draft(request, retrieved)).candidates
+            chunks = {candidate.chunk.id: candidate.chunk for candidate in ranked}
+            unlikely = find_unlikely(view, request, retrieved, chunks)
+            records = view.records(sorted({chunk.record_id for chunk in chunks.values()}))
+            known = {record.id: record.metadata for record in records}
+            candidates = tuple(
+                replace(
+                    each,
+                    record=None,
+                    document=rendering.imported_from(each.record),
+                    metadata=known.get(each.chunk.record_id, NO_METADATA),
+                    likely=each.chunk.id not in unlikely,
+                )
+                for each in ranked
+            )
+            names = {each.path: each.document for each in candidates}
             kinds_found = {candidate.chunk.kind for candidate in candidates}
             notes = filter_notes(view, filter_of(request.request), kinds_found)
+            notes += [NOTHING_LIKELY] if chunks and unlikely == chunks.keys() else []
             roots = view.roots()
-        self.audit.disclose(view.viewer, "search", pieces=[each.chunk.id for each in candidates])
         return SearchResult(
             results=candidates,
             state_root=roots.state,
             failed=retrieved.failed,
-            notes=(*self.config.notes, *retrieved.notes, *notes),
+            notes=(*self.config.notes, *retrieved.notes, *notes, *stale_notes(stale, names)),
             exact=all(hits.exact for hits in retrieved.hits.values()),
         )
 
     search_async = make_async(search)
 
     def assemble(self, query: str, **options: Unpack[Options]) -> Context:
-        """Assemble one context for a query: within the budget, with sources and a receipt."""
-        return self._assemble(self._resolve(query, options))
+        """Assemble one context for a query: within the budget, with sources and a receipt.
+
+        Quoted files that changed on disk are read again first, if the viewer is the owner and
+        `refresh` is not False; else the context says which they are.
+        """
+        return self._assemble(self._resolve(query, options), check=True)
 
     assemble_async = make_async(assemble)
 
+    def session(
+        self,
+        *,
+        fresh: int | None = None,
+        **options: Unpack[Options],
+    ) -> Session:
+        """Start a session: contexts of a conversation whose beginning stays the same.
+
+        Args:
+            fresh: The most tokens that a turn adds; None for an eighth of the budget. The first
+                turn may fill half of it.
+            **options: The options of all turns, as for `assemble`. `budget` is the most tokens of
+                the whole text (8000), of which nothing is reserved.
+        """
+        check_format(self._resolve("session", options).recipe.render.format)
+        return Session(
+            self._project,
+            self._freshness,
+            self._assemble_turn,
+            options,
+            filter_now=partial(self._filter_now, options),
+            fresh=fresh,
+        )
+
+    def _filter_now(self, options: Options, view: View) -> Filter:
+        request = self._resolve("session", options)
+        return filter_of(_without_expired(view, request).request)
+
+    def _assemble_turn(self, query: str, options: Options, stale: Stale) -> Context:
+        return self._assemble_marked(self._assemble, self._resolve(query, options), stale)
+
     def explain(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble, even where nothing fits; `decisions` says what became of each candidate."""
-        return self._assemble(self._resolve(query, {**options, "allow_empty": True}))
+        return self._assemble(self._resolve(query, {**options, "allow_empty": True}), check=True)
 
     def _resolve(self, query: str, options: Options) -> ResolvedRequest:
         """Resolve a request as of today; places are paths from the root."""
@@ -289,25 +466,103 @@ class Quire:
         if isinstance(situation, Mapping):
             relative = rules.with_relative_path(self.root(), situation)
             options = {**options, "situation": relative}
-        return resolve(query, options, clock.end_of_day())
+        return resolve(query, options, clock.end_of_day(), self._project.own.counter)
 
-    def _assemble(self, request: ResolvedRequest, *, fresh: bool = False) -> Context:
+    def _assemble(
+        self,
+        request: ResolvedRequest,
+        *,
+        fresh: bool = False,
+        check: bool = False,
+        evaluator: RuleEvaluator | None = None,
+    ) -> Context:
+        """Assemble a context and hand it out.
+
+        Args:
+            request: What is asked for.
+            fresh: Whether to leave out the cache.
+            check: Whether the files of its sources are compared with the disk.
+            evaluator: Evaluates rules; None for the usual one.
+        """
+        with events.timed("assemble") as facts:
+            assemble_now = partial(
+                self._assemble_now, facts=facts, fresh=fresh, evaluator=evaluator
+            )
+
+            def assemble(wanted: ResolvedRequest) -> Context:
+                return retry.again(partial(assemble_now, wanted))
+
+            if check:
+                context = self._freshness.answer(
+                    lambda stale: self._assemble_marked(assemble, request, stale),
+                    lambda context: [source.path for source in context.sources],
+                    may_write=self._may_write(request),
+                )
+            else:
+                context = assemble(request)
+            facts.update(events.context_facts(context))
+            viewer = self._project.resolve_viewer(request.viewer)
+            return self._hand_out(context, viewer, request)
+
+    def _may_write(self, request: ResolvedRequest) -> bool:
+        return request.refresh and self._project.resolve_viewer(request.viewer).owner
+
+    @staticmethod
+    def _assemble_marked(
+        assemble: Callable[[ResolvedRequest], Context], request: ResolvedRequest, stale: Stale
+    ) -> Context:
+        """Assemble a context that says which of its sources are stale.
+
+        Where the budget has no room for that, its notes alone say it.
+        """
+        if not stale:
+            return assemble(request)
+        marked = replace(request, request=replace(request.request, stale=stale))
+        try:
+            context = assemble(marked)
+        except BudgetTooSmallError:
+            context = None
+        if context is not None and context.sources:
+            return context
+        context = assemble(request)
+        names = {chunk.document_path: chunk.document_name for chunk in context.chunks}
+        return replace(context, notes=(*context.notes, *stale_notes(stale, names)))
+
+    def _assemble_now(
+        self,
+        request: ResolvedRequest,
+        *,
+        facts: dict[str, events.Fact],
+        fresh: bool,
+        evaluator: RuleEvaluator | None,
+    ) -> Context:
         with self._project.view(request.viewer) as view:
+            request = _without_expired(view, request)
             roots = view.roots()
             applied = self.config
-            settings = applied.embed, applied.judge, applied.writer, applied.notes
+            parts = applied.embed, applied.judge, applied.writer, applied.rerank, applied.plugins
+            settings = (*parts, applied.notes)
             client = rules.client_identity(self.config.judge)
             key = (roots.state, receipts.viewer_hash(view.viewer), *settings, client, *request.key)
             cached = None if fresh else self._contexts.get(key)
+            facts["cached"] = cached is not None
             if cached is not None:
-                return self._hand_out(cached, view.viewer, request)
-            retrieved = self._retrieve(view, request)
+                return cached
+            plugins = name_plugins(request.recipe, applied.plugins.disable)
+            retrieved = self._retrieve(view, request, evaluator)
             notes = (
                 *applied.notes,
                 *retrieved.notes,
                 *context_notes(view, request, retrieved),
             )
-            context = steps.assemble(start_draft(request, retrieved), retrieved.failed, notes)
+            try:
+                context = self._run_steps(request, retrieved, notes)
+            except PluginError as error:  # a format that fails must not take the page down
+                request, retrieved = with_own_format(request, retrieved, error)
+                plugins = name_plugins(request.recipe, applied.plugins.disable)
+                context = self._run_steps(request, retrieved, notes)
+            records = view.records(sorted({source.record_id for source in context.sources}))
+            context = with_metadata(context, records)
             active = retrieved.active_rules
             state = receipts.view_fields(
                 roots,
@@ -318,46 +573,73 @@ class Quire:
             )
             state |= receipts.verdict_fields(active.judge, active.evaluation.verdicts)
             state |= receipts.summary_fields(retrieved.writer, retrieved.summaries)
+            state |= receipts.rerank_fields(retrieved.reranker, retrieved.reranks)
+            state |= {"plugins": plugins} if plugins else {}
             ids = [source.chunk_id for source in context.sources]
+            shown = {name: retrieved.chunks[name] for name in ids}
+            if is_nothing_likely(view, request, retrieved, shown):
+                context = replace(context, notes=(*context.notes, NOTHING_LIKELY))
             proofs = [view.prove(chunk_id) for chunk_id in ids]
             complete = not retrieved.failed and not view.damaged()
         chunks = [retrieved.chunks[chunk_id] for chunk_id in ids]
         receipt = receipts.make(request.request, request.recipe, context, chunks, proofs, **state)
         context = replace(
             context,
+            created=clock.today(),
             receipt=receipt,
             items=tuple(replace(item, about=receipts.freeze(item.about)) for item in context.items),
         )
         if complete:  # a failure may be over next time, and damage repaired: never cached
             self._contexts.put(key, context)
-        return self._hand_out(context, view.viewer, request)
+        return context
 
-    def _retrieve(self, view: View, request: ResolvedRequest) -> Retrieved:
-        """Retrieve what a context is made of, with summaries of what must be cut."""
-        retrieved = retrieve(view, request, self._vectors, self._rule_evaluator)
-        if request.recorded is not None or request.recipe.fit.cut != tokens.SUMMARIZE:
+    @staticmethod
+    def _run_steps(request: ResolvedRequest, retrieved: Retrieved, notes: Sequence[str]) -> Context:
+        draft = start_draft(request, retrieved)
+        return steps.assemble(draft, retrieved.failed, notes, tracing.span)
+
+    def _retrieve(
+        self, view: View, request: ResolvedRequest, evaluator: RuleEvaluator | None = None
+    ) -> Retrieved:
+        """Retrieve what a context is made of: reranked, with summaries of what must be cut."""
+        with tracing.span("retrieve"):
+            retrieved = retrieve(view, request, self._vectors, evaluator or self._rule_evaluator)
+        if request.recorded is not None:
+            return retrieved
+        retrieved = add_reranks(
+            retrieved,
+            request.request,
+            request.recipe,
+            lambda found: steps.rank_all(start_draft(request, found)),
+            self._project.reranker,
+        )
+        if request.recipe.fit.cut != tokens.SUMMARIZE:
             return retrieved
         # Packed once only to see what is cut; if nothing fits, packing again says so.
-        draft = steps.run(start_draft(replace(request, allow_empty=True), retrieved))
+        draft = start_draft(replace(request, allow_empty=True), retrieved)
+        draft = steps.run(draft, tracing.span)
         return add_summaries(retrieved, draft, self._project.text_writer)
 
     def _hand_out(self, context: Context, viewer: Viewer, request: ResolvedRequest) -> Context:
+        self._project.cache_use.note(self._cache_use())
         self.audit.record(context, viewer, request.recipe.name)
-        return context
+        today = clock.today()
+        return context if context.created == today else replace(context, created=today)
 
     def map(
         self,
         paths: Sequence[str | os.PathLike[str]] = (),
         *,
         budget: int = MAP_BUDGET,
-        model: str = DEFAULT_MODEL,
+        model: str | None = None,
         viewer: Viewer | str | None = None,
     ) -> CodeMap:
         """Map the most used definitions below some paths, or of the whole directory."""
         check_tokens("budget", budget)
         under = resolve_paths(self.root(), paths, must_exist=False)
         with self._project.view(viewer) as view:
-            result, shown = map_definitions(view, under, budget, tokens.open_counter(model))
+            counter = open_counter(model, self._project.own.counter)
+            result, shown = map_definitions(view, under, budget, counter)
         self.audit.disclose(view.viewer, "map", records=shown)
         return result
 
@@ -388,10 +670,18 @@ class Quire:
             receipts.check(receipt)
         except InputError as error:
             return Verification((str(error),))
+        if receipts.is_brought(receipt):  # of which no store knows anything
+            return audit.verify_receipt(receipt, context, signature=signature, key=key)
+        counter = self._project.own.counter
         with self._project.view(viewer) as view:
-            evidence = replay.gather_evidence(view, receipt, self._rule_evaluator)
+            evidence = replay.gather_evidence(view, receipt, self._rule_evaluator, counter)
             return audit.verify_receipt(
-                receipt, context, signature=signature, key=key, store=evidence
+                receipt,
+                context,
+                signature=signature,
+                key=key,
+                store=evidence,
+                own_counter=counter,
             )
 
     @staticmethod
@@ -410,19 +700,31 @@ class Quire:
     ) -> tuple[Context, list[str]]:
         """Run a receipt's request again; return the context and what differs.
 
-        The vectors of queries are made again and compared. The verdicts of a judge and the
-        summaries of a writer are taken from the receipt: asked again, they may answer otherwise.
+        The vectors of queries are made again and compared. The verdicts of a judge, the summaries
+        of a writer and the scores of a reranker are taken from the receipt: asked again, they may
+        answer otherwise.
         The notes of the context name what was taken from the receipt.
 
         Args:
             receipt: The receipt, as it was written.
             viewer: Who it was made for; None for the configured viewer, or the owner.
             keep_failures: Let the sources fail again that failed then, without asking them.
-            ask_models: Ask the judge and the writer again as well.
+            ask_models: Ask the judge, the writer and the reranker again as well.
         """
-        request = replay.resolve_receipt(receipt, viewer, keep_failures=keep_failures)
+        request = replay.resolve_receipt(
+            receipt,
+            viewer,
+            keep_failures=keep_failures,
+            own_counter=self._project.own.counter,
+        )
+        refuse_brought(request.recipe)
         asked = replace(request, recorded=None) if ask_models else request
-        context = self._assemble(asked, fresh=True)
+        evaluator = self._open_evaluator() if ask_models else self._rule_evaluator
+        try:
+            context = self._assemble(asked, fresh=True, evaluator=evaluator)
+        finally:
+            if ask_models:  # it knew no verdict
+                evaluator.close()
         altered = receipts.verify(receipt, request.counter)
         with self._project.view(viewer) as view:
             steered, notes = replay.compare_vectors(request, view.coverage(), self._vectors)
@@ -447,11 +749,18 @@ class Quire:
     def why_not(
         self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
     ) -> list[WhyNot]:
-        """Explain for each chunk at a path why it is not in the context, and what lets it in."""
+        """Explain for each chunk at a path why it is not in the context.
+
+        For the best few of them, settings are tried until one lets it in; with a line there are
+        few anyway.
+        """
         request = self._resolve(query, options)
         with self._project.view(request.viewer) as view:
+            request = _without_expired(view, request)
             shared_only = request.request.shared_only
             wanted = chunks_at(view, path, line, shared_only=shared_only)
+            if not wanted:
+                raise self._nothing_at(path, line, view.viewer)
             first = self._retrieve(view, request)
             recorded = replay.record(first)
 
@@ -461,16 +770,29 @@ class Quire:
                     again, retrieve(view, again, self._vectors, self._rule_evaluator)
                 )
 
-            draft = start_draft(request, first)
-            return [
-                why_not(
-                    draft,
-                    chunk,
-                    run,
-                    partial(source_ranks, view, request, first, chunk.id),
-                )
-                for chunk in wanted
-            ]
+            def ranks(chunk_id: str) -> SourceRanks:
+                return partial(source_ranks, view, request, first, chunk_id)
+
+            return why_not_all(start_draft(request, first), wanted, run, ranks)
+
+    def _nothing_at(self, path: str, line: int | None, viewer: Viewer) -> InputError:
+        place = (path or ".") if line is None else f"{path}:{line}"
+        message = f"there is nothing at {place} that this viewer may read"
+        reason = self.documents.why_not_indexed(path, viewer=viewer)
+        return InputError(f"{message}: {reason}" if reason else message, value=place)
+
+
+def _without_expired(view: View, request: ResolvedRequest) -> ResolvedRequest:
+    """Leave out what has expired by now, or at the moment that is asked about.
+
+    What is recorded is the last expiry until then, not the time of the request: so the same request
+    stays the same until something else expires. A replay has what was recorded.
+    """
+    asked = request.request
+    if asked.alive_at is not None or request.recorded is not None:
+        return request
+    expiry = view.last_expiry(clock.now() if asked.as_of is None else asked.as_of)
+    return request if expiry is None else replace(request, request=replace(asked, alive_at=expiry))
 
 
 def open_quire(
@@ -480,29 +802,76 @@ def open_quire(
     space: str | None = None,
     viewer: str | None = None,
     create: bool = True,
+    embedder: OwnEmbed | None = None,
+    reranker: OwnRerank | None = None,
+    counter: OwnCount | None = None,
+    judge: OwnJudging | None = None,
+    writer: OwnWriting | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Quire:
     """Open the store of the project that a directory belongs to, and create it if need be.
 
+    Parts of your own are objects, functions, or pairs of a name and a function. Receipts record
+    their names. They are not closed with the store.
+
     Args:
         path: A directory, or a file, of the project.
-        store: The file of the store; None for `.quire/store.db` in the project.
+        store: The file of the store, the folder of one in shards, or the URL of a PostgreSQL
+            database; None for `.quire/store.db` in the project.
         space: The space in the store; None for the configured one.
         viewer: Who reads unless a call says otherwise; None for the configured one, or the owner.
         create: Whether to create a store, or a space, that does not exist yet.
+        embedder: Your own embedder: a function from texts to vectors, or an `Embedder`.
+        reranker: Your own reranker: a function of a query and texts that returns a score for each,
+            or a `Reranker`.
+        counter: Your own token counter: a function from a text to a number, or a `Counter`.
+        judge: Your own judge of rules: a function of a sentence and a situation, or a `Judge`.
+        writer: Your own writer of summaries: a function from a `WriteTask` to a text, or a
+            `TextWriter`.
+        settings: Settings by section, as quire.toml has them; they count before all others.
     """
     start = Path(path).absolute()
     if not start.exists():
         raise InputError(f"{path} does not exist", value=str(path), hint="check the name")
-    file = None if store is None else Path(store).absolute()
-    settings = config.load(start, store=file, space=space, viewer=viewer)
-    if os.path.isdir(settings.store):  # noqa: PTH112 - which never raises, whatever the name is
+    file = None if store is None else os.fspath(store)
+    given = _checked_settings(settings)
+    applied = config.load(start, store=file, space=space, viewer=viewer, arguments=given)
+    own = check_parts(
+        embedder=embedder,
+        reranker=reranker,
+        counter=counter,
+        judge=judge,
+        writer=writer,
+        timeouts=(applied.embed, applied.judge, applied.writer),
+    )
+    if own.settings:
+        merged = {name: {**given.get(name, {}), **values} for name, values in own.settings.items()}
+        given = {**given, **merged}
+        applied = config.load(start, store=file, space=space, viewer=viewer, arguments=given)
+    is_folder = os.path.isdir(applied.store)  # noqa: PTH112 - which never raises
+    if is_folder and not servers.is_sharded(applied.store.name):
         raise InputError(
-            f"{settings.store} is a folder, not a store", hint="name a file with {store}"
+            f"{applied.store} is a folder, not a store", hint="name a file with {store}"
         )
-    for place in (settings.root, settings.store):
+    for place in (applied.root, applied.store):
         printable = os.fsencode(place).decode("utf-8", "backslashreplace")
         if printable != str(place):
             raise InputError(
                 f"the name of {printable} is not UTF-8", hint="rename it, or use another {store}"
             )
-    return Quire(settings, create=create)
+    return Quire(applied, create=create, own=own)
+
+
+def _checked_settings(settings: object) -> Mapping[str, Any]:
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping) or not all(
+        isinstance(section, Mapping) for section in settings.values()
+    ):
+        raise InputError(
+            f"expected tables by section, not {settings!r:.80}",
+            field="settings",
+            value=settings,
+            hint='as in settings={"embed": {"provider": "none"}}',
+        )
+    return settings

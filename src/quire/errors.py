@@ -6,17 +6,23 @@
     ├── CallerError            the caller asked for something impossible (exit 2)
     │   ├── ConfigError        a setting is wrong
     │   ├── InputError         an argument is wrong: a path, a query, a filter, a viewer
-    │   │   └── InvalidContextTypeError   an unknown section of a page
+    │   │   ├── MissingDocumentError      nothing that the viewer may read has that path
+    │   │   └── InvalidContextTypeError   an unknown section of a page (a ContextAssemblyError, too)
     │   ├── BudgetError        a budget contradicts itself: negative, absurd, all reserved
     │   ├── NoStoreError       the store, or the space in it, does not exist yet
     │   └── MissingExtraError  a feature needs an extra that is not installed
     ├── StoreError             the store could not do it (exit 1)
     │   ├── StoreBusyError     another writer holds the store
     │   ├── StoreFullError     the disk is full; nothing was lost
+    │   ├── StoreInterruptedError  the server ended a transaction, or does not answer
+    │   ├── VectorIndexError   an index of vectors outside the store failed; nothing was lost
     │   ├── StoreVersionError  the store was written by a newer Quire
     │   └── StoreDamagedError  the file is not a store, or it is damaged
-    ├── BudgetTooSmallError    the budget cannot hold even one piece (exit 1)
+    ├── ContextAssemblyError   a context could not be assembled (exit 1)
+    │   └── BudgetTooSmallError    the budget cannot hold even one piece
     ├── UnansweredError        the client was asked back and gave no answer (exit 1)
+    ├── PluginError            a plug-in raised, hung or gave a wrong answer (exit 1)
+    ├── ServiceError           the HTTP service refused, failed or could not be reached (exit 1)
     ├── EndpointError          the endpoint of an embedder, a judge or a writer failed (exit 1)
     └── EmbedError             an embedding model could not be used (exit 1)
         └── ModelError         the model file is missing or is not the expected one
@@ -83,8 +89,12 @@ class QuireError(Exception):
             if not near or len(self.allowed) <= MAX_LISTED:
                 text += f"{'' if near else ';'} choose from {', '.join(self.allowed)}"
         if self.hint:
-            text += f"; {_OPTION.sub(lambda option: name(option[1]), self.hint)}"
+            text += f"; {self.worded_hint(name)}"
         return text
+
+    def worded_hint(self, name: Callable[[str], str] = str) -> str:
+        """Return the hint with options as `name` calls them."""
+        return _OPTION.sub(lambda option: name(option[1]), self.hint)
 
     def within(self, place: str) -> Self:
         """Return the same error with the place that it stands in put before its own."""
@@ -113,7 +123,15 @@ class InputError(CallerError):
     """An argument is wrong."""
 
 
-class InvalidContextTypeError(InputError):
+class MissingDocumentError(InputError):
+    """Nothing that the viewer may read has that path."""
+
+
+class ContextAssemblyError(QuireError):
+    """A context could not be assembled: the caller's searcher failed, nothing fits."""
+
+
+class InvalidContextTypeError(InputError, ContextAssemblyError):
     """A page has no section of that name."""
 
 
@@ -137,8 +155,20 @@ class StoreBusyError(StoreError):
     """Another writer holds the store."""
 
 
+class StoreInterruptedError(StoreError):
+    """The server ended a transaction, or does not answer; the same may be tried again."""
+
+
+class ShardError(StoreError):
+    """A shard did not answer in time; it is named, and nothing is answered without it."""
+
+
 class StoreFullError(StoreError):
     """The disk is full; the last write was undone and nothing was lost."""
+
+
+class VectorIndexError(StoreError):
+    """An index of vectors outside the store cannot be used; the store's own vectors can."""
 
 
 class StoreVersionError(StoreError):
@@ -149,7 +179,7 @@ class StoreDamagedError(StoreError):
     """The file is not a store, or it is damaged."""
 
 
-class BudgetTooSmallError(QuireError):
+class BudgetTooSmallError(ContextAssemblyError):
     """A budget cannot hold even one piece."""
 
 
@@ -157,8 +187,16 @@ class UnansweredError(QuireError):
     """The client was asked back and gave no answer."""
 
 
+class ServiceError(QuireError):
+    """The HTTP service refused, failed or could not be reached."""
+
+
 class EndpointError(QuireError):
     """The endpoint of an embedder, a judge or a writer failed after its retries."""
+
+
+class PluginError(QuireError):
+    """A plug-in raised, was too late, or gave an answer that nobody can use; it is named."""
 
 
 class EmbedError(QuireError):

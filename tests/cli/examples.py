@@ -5,6 +5,9 @@ project. A line that begins with `$ ` is a command; the lines below it are what 
 output first, then standard error. `…` stands for anything within a line, and on a line of its own for
 any number of lines. A command must succeed, unless it ends with `# exits N`.
 
+`# runs on itsdangerous` marks what was recorded on a real project: it is run where a clone of it is
+at hand.
+
 A block of the kind `python` that begins so is run as a whole: it must succeed, whatever it prints.
 """
 
@@ -40,12 +43,12 @@ class Example:
     steps: tuple[Step, ...]
 
 
-def examples(text: str) -> list[Example]:
-    """Return the blocks of a document that are marked to be run."""
+def examples(text: str, wanted: str = MARK) -> list[Example]:
+    """Return the blocks of a document that are marked to be run, by the mark in their first line."""
     blocks = []
     for match in _FENCE.finditer(text):
         mark, *lines = match[2].splitlines()
-        if mark.strip() == MARK:
+        if mark.strip() == wanted:
             line = text.count("\n", 0, match.start()) + 1
             steps = _steps(lines) if match[1] == "console" else [_program(lines)]
             blocks.append(Example(line, tuple(steps)))

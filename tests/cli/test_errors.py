@@ -193,7 +193,7 @@ def test_any_number_of_results_may_be_asked_for(indexed: Tree, k: str) -> None:
 
 def test_an_unknown_provider(indexed: Tree) -> None:
     indexed.write("quire.toml", "[embed]\nprovider = 'cloud'\n")
-    expected = ("embed.provider: unknown provider 'cloud'", "choose from local, http, none")
+    expected = ("embed.provider: unknown provider 'cloud'", "choose from local, http, plugin, none")
     check_refused(indexed, "index", code=2, expected=expected)
 
 

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,11 +28,24 @@ GIT = {
     "GIT_COMMITTER_EMAIL": "ada@example.org",
 }
 BIN = str(Path(sys.executable).parent)
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FRAMEWORKS = ROOT / "docs" / "frameworks.md"  # run where they are installed: tests/adapters
+PAGES = {
+    page
+    for folder in ("", "how-to", "guide", "reference", "explanation")
+    for page in (ROOT / "docs" / folder).glob("*.md")
+}
+DOCUMENTS = [ROOT / "README.md", *sorted(PAGES - {FRAMEWORKS})]
+RECORDED = (ROOT / "README.md", ROOT / "docs" / "tutorial.md")
+RECORDED_MARK = f"{MARK} on itsdangerous"
 FOUND = [
     pytest.param(example, id=f"{document.relative_to(ROOT)}:{example.line}")
     for document in DOCUMENTS
     for example in examples(document.read_text("utf-8"))
+]
+TASKS = [
+    str(page.relative_to(ROOT))
+    for folder in ("how-to", "guide")
+    for page in (ROOT / "docs" / folder).glob("*.md")
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [
@@ -76,18 +91,36 @@ def test_examples_of_data_can_be_read(tmp_path: Path, kind: str, text: str) -> N
         return
     file = tmp_path / config.FILE
     file.write_text(text, "utf-8")
-    if text.startswith("extends"):
+    if text.startswith("[project"):  # of another package's pyproject.toml
+        tomllib.loads(text)
+    elif text.startswith("extends"):
         recipe.load(str(file))
     else:
         config.load(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+@pytest.mark.skipif("QUIRE_ITSDANGEROUS" not in os.environ, reason="needs a clone (2.2.0)")
+@pytest.mark.model
+@pytest.mark.parametrize("document", RECORDED, ids=lambda page: page.name)
+def test_what_was_recorded_on_a_real_project_still_happens(document: Path, tmp_path: Path) -> None:
+    """QUIRE_ITSDANGEROUS names a clone of pallets/itsdangerous; blocks of a page follow another."""
+    clone = tmp_path / "itsdangerous"
+    source = os.environ["QUIRE_ITSDANGEROUS"]
+    git = ["git", "clone", "-q", "-b", "2.2.0", source, str(clone)]
+    subprocess.run(git, check=True, capture_output=True)
+    found = examples(document.read_text("utf-8"), RECORDED_MARK)
+    assert found
+    for example in found:
+        wrong = run(example, clone, BIN, GIT)
+        assert wrong is None, wrong
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md", *sorted(TASKS)])
 def test_options_in_the_text_exist(name: str) -> None:
     option = re.compile(r"(?<![\w-])--[a-z][\w-]*")
     written = option.findall((ROOT / name).read_text("utf-8"))
     known = option.findall((ROOT / "docs" / "cli.md").read_text("utf-8"))
-    foreign = {"--quiet", "--amend"}  # git's
+    foreign = {"--amend", "--branch"}  # git's
     assert sorted({*written} - {*known} - foreign) == []
 
 

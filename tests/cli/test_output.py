@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from quire.cli import output
+
 if TYPE_CHECKING:
     from tests.conftest import Forest, Tree
 
@@ -47,6 +49,7 @@ def test_index(tree: Tree) -> None:
         "state_root",
         "notes",
         "commits",
+        "redacted",
     ]
     assert (data["indexed"], data["unchanged"], data["removed"]) == (2, 0, 0)
     assert data["skipped"] == [{"path": "photo.png", "reason": "binary, by its extension"}]
@@ -59,7 +62,10 @@ def test_search(indexed: Tree) -> None:
     data = answer(indexed, "search", "anchor", "--k", "1")
     assert list(data) == ["results", "state_root", "failed", "notes", "exact"]
     (result,) = data["results"]
-    assert list(result) == ["id", "path", "lines", "score", "signals", "title", "author", "text"]
+    assert list(result) == [
+        "id", "record_id", "kind", "path", "document", "lines", "score", "likely", "signals",
+        "title", "author", "metadata", "text",
+    ]  # fmt: skip
     assert re.fullmatch("[0-9a-f]{32}", result["id"])
     first, last = result["lines"]
     assert 1 <= first <= last
@@ -83,8 +89,12 @@ def test_status(indexed: Tree) -> None:
         "missing_vectors",
         "model",
         "bytes",
+        "disk",
+        "caches",
         "indexed_at",
+        "background",
     ]
+    assert data["background"].endswith("nobody makes the others (`quire index` does)")
     assert (data["records"], data["vectors"], data["model"]) == (2, 0, None)
     assert data["bytes"] >= indexed.store.stat().st_size
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", data["indexed_at"])
@@ -95,6 +105,8 @@ def test_status(indexed: Tree) -> None:
 
     for_others = answer(indexed, "status", "--viewer", "eve")
     assert "indexed_at" not in for_others
+    assert "background" not in for_others
+    assert not {"caches", "disk"} & for_others.keys()
     assert "stale" not in for_others
 
 
@@ -145,7 +157,8 @@ def test_init(tree: Tree) -> None:
     refused = tree.call("init", "--json")
     assert refused.returncode == 2
     tree.write("a.md", "with all settings at their defaults")
-    assert tree.index().indexed == 2
+    assert tree.index().indexed == 1
+    assert tree.paths() == ["a.md"]
 
 
 # --- for people --------------------------------------------------------------------------------
@@ -179,6 +192,36 @@ def test_people_see_results_on_standard_output_and_notes_beside_them(tree: Tree)
     done = tree.call("purge", "nothing.md")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "nothing in the store matches these paths\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "written"),
+    [
+        (0, "piece", "0 pieces"),
+        (1, "new commit", "1 new commit"),
+        (2, "new commit", "2 new commits"),
+        (1, "memory", "1 memory"),
+        (2, "memory", "2 memories"),
+    ],
+)
+def test_a_count_has_its_noun_in_the_right_number(count: int, noun: str, written: str) -> None:
+    assert output.number(count, noun) == written
+
+
+def test_one_of_a_kind_is_told_in_the_singular(tree: Tree) -> None:
+    tree.write("a.md", "Anchor.\n")
+    counted, missing, _ = tree.call("index", "--no-embed").stdout.splitlines()
+    assert counted == "1 indexed, 0 unchanged, 0 removed, 0 skipped; 1 chunk, 0 new vectors"
+    assert missing == "1 chunk has no vector yet"
+    tree.write("lines.jsonl", '{"path": "b", "content": "Buoy."}')
+    added = tree.call("add", "--jsonl", "lines.jsonl").stdout
+    assert added.startswith("1 document added, 0 changed, 0 unchanged, 0 skipped; ")
+    tree.write("memories.jsonl", json.dumps({"content": "Cable."}))
+    assert tree.call("memory", "import", "memories.jsonl").stdout.startswith("1 memory added, ")
+    tree.write("memories.jsonl", "")
+    assert tree.call("memory", "import", "memories.jsonl").stdout.startswith("0 memories added, ")
+    saved = tree.call("backup", "saved.quire").stdout
+    assert ": 3 records, 3 chunks, " in saved
 
 
 def test_many_skipped_files_are_counted_not_listed_to_people(tree: Tree) -> None:

@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from tests.conftest import Tree
 
 STORELESS = {
+    "quire pack",
     "quire init",
     "quire diff",
+    "quire copy",  # which names two
     "quire trust",
+    "quire plugins",
+    "quire model check",
+    "quire model use",
     *(f"quire rules {n}" for n in ("check", "list", "test")),
     *(f"quire key {n}" for n in ("show", "export", "rotate")),
 }
-PROTOCOL = {"quire mcp", "quire mcp-proxy", "quire hook"}
+PROTOCOL = {"quire mcp", "quire mcp-proxy", "quire hook", "quire serve"}
 """Commands that speak a protocol, for programs alone."""
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quire.ingest.formats import FORMAT_TABLE
+
 from .terminal import on_a_terminal
 
 if TYPE_CHECKING:
@@ -26,13 +28,11 @@ def indexed(tree: Tree) -> Tree:
     return tree
 
 
-def test_a_bar_is_shown_on_a_terminal(tree: Tree) -> None:
+def test_progress_is_shown_on_a_terminal(tree: Tree) -> None:
     tree.fill(NOTES)
     code, shown = on_a_terminal(tree, "index", "--no-embed")
     assert code == 0
-    assert "reading files" in shown
-    assert "━" in shown
-    assert "40" in shown
+    assert "reading files  40  40 chunks, " in shown
 
 
 @pytest.mark.model
@@ -40,8 +40,8 @@ def test_a_bar_with_an_estimate_is_shown_while_vectors_are_made(tree: Tree) -> N
     tree.fill({name: NOTES[name] for name in sorted(NOTES)[:5]})
     code, shown = on_a_terminal(tree, "index")
     assert code == 0
-    assert "computing vectors" in shown
-    assert "5/5" in shown
+    assert "computing vectors  [............]  0/5" in shown
+    assert "computing vectors  [############]  5/5" in shown
 
 
 def test_no_bar_is_shown_in_a_pipe(tree: Tree) -> None:
@@ -60,6 +60,14 @@ def test_results_alone_go_to_standard_output(indexed: Tree) -> None:
     assert done.stdout.startswith("1. note000.md")
     assert "note:" not in done.stdout
     assert done.stderr.startswith("note: semantic search is off")
+
+
+def test_notes_in_the_same_pipe_begin_on_a_line_of_their_own(indexed: Tree) -> None:
+    arguments = "assemble buoy --recipe agent --budget 300"
+    alone = indexed.run("-c", f"{indexed.command} {arguments}", command=["bash"])
+    assert not alone.stdout.endswith("\n")
+    both = indexed.run("-c", f"{indexed.command} {arguments} 2>&1", command=["bash"])
+    assert f"{alone.stdout}\n" in both.stdout
 
 
 @pytest.mark.parametrize("lines", [0, 1])
@@ -121,6 +129,33 @@ def test_what_is_not_needed_is_not_loaded(script: str) -> None:
     loaded = set(eval(done.stdout.splitlines()[-1]))
     assert "quire" in loaded
     assert not loaded & HEAVY
+
+
+INTERFACES = "cryptography httpx onnxruntime starlette rich mcp"
+READERS = " ".join(f"quire.ingest.{format_.module}" for format_, _, _ in FORMAT_TABLE)
+STAGES = "quire.store quire.ingest quire.rules quire.pipeline quire.core.types.context"
+LATE = f"""{READERS} quire.ingest.grammar.reader quire.ingest.secrets quire.workspace.importers
+    quire.memory.postmortems quire.pipeline.picture tree_sitter yaml importlib.metadata"""
+
+
+@pytest.mark.parametrize(
+    ("script", "needless"),
+    [
+        ("import quire", f"{INTERFACES} {LATE} numpy quire.engine quire.core"),
+        (
+            "from quire.cli.start import main; sys.argv = ['quire', '--help']; main()",
+            f"{INTERFACES} {LATE} {STAGES} numpy quire.engine quire.core.plain",
+        ),
+        ("import quire; quire.open('.').close()", f"{INTERFACES} {LATE}"),
+    ],
+)
+def test_a_module_is_imported_when_it_is_needed(tree: Tree, script: str, needless: str) -> None:
+    whole = f"import atexit, sys; atexit.register(lambda: print(*sorted(sys.modules))); {script}"
+    done = tree.run("-c", whole, command=[sys.executable])
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "quire" in loaded
+    assert not loaded & {*needless.split()}
 
 
 def test_a_command_that_embeds_nothing_loads_no_model(indexed: Tree) -> None:

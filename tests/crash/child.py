@@ -60,9 +60,10 @@ class Telling:
         chunks: Sequence[Chunk],
         links: Sequence[Link] = (),
         outline: Outline | None = None,
-    ) -> None:
-        self._inner.put(record, chunks, links, outline)
+    ) -> bool:
+        changed: bool = self._inner.put(record, chunks, links, outline)
         tell("put", record.path)
+        return changed
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -92,19 +93,19 @@ def told(progress: Progress) -> None:
 def run_command(job: dict[str, Any]) -> None:
     """Run a command as it was typed; standard output stays with those who tell."""
     from quire.cli.main import main as command
-    from quire.store.sqlite.store import SqliteStore
+    from quire.store.sql.store import SqlStore
 
-    real = SqliteStore.write
+    real = SqlStore.write
 
     @contextmanager
-    def write(self: SqliteStore, space: str = "main") -> Iterator[Any]:
+    def write(self: SqlStore, space: str = "main") -> Iterator[Any]:
         with real(self, space) as writer:
             tell("enter")
             yield writer
             tell("commit")
         tell("leave")
 
-    SqliteStore.write = write  # type: ignore[method-assign]  # for this one process only
+    SqlStore.write = write  # type: ignore[method-assign]  # for this one process only
     os.chdir(job["root"])
     os.environ.update(job.get("environment", {}))
     sys.stdout = sys.stderr = io.StringIO()
@@ -126,6 +127,7 @@ def work(job: dict[str, Any]) -> None:
         return
     files.BATCH_FILES = job.get("batch", 2)
     files.VECTORS_PER_COMMIT = job.get("batch", 2)
+    files.COMMIT_SECONDS = 0.0
     with quire.open(job["root"]) as opened:
         opened._project._embedder = Cheap()
         tell_transactions(opened.store)

@@ -15,6 +15,7 @@ import click
 import pytest
 
 from quire.cli.main import main
+from quire.config.access_tokens import TokenFile
 
 from .commands import COMMANDS, ELSEWHERE, READ_ONLY, Command, damage, prepare, state
 from .conftest import kills
@@ -44,7 +45,9 @@ class Project:
         shutil.copytree(self.copy, self.tree.root)
         shutil.rmtree(self.home)
         self.home.mkdir(mode=0o700)
-        command.before(self.tree)
+        made = command.before(self.tree)
+        if isinstance(made, dict):
+            self.ids |= made
 
     def job(self, command: Command) -> dict[str, Any]:
         return {
@@ -63,7 +66,14 @@ class Project:
         held = state(self.tree, files)
         held["trusted"] = len([path for path in self.home.rglob("*.json") if "trust" in str(path)])
         held["keys"] = self._count_keys()
+        held["tokens"] = self._tokens()
         return held
+
+    def _tokens(self) -> list[tuple[str | None, str, bool]]:
+        """Return who may read with which scope, and whether the token has a former secret."""
+        files = [*(self.home / "quire" / "tokens").glob("*.json")]
+        tokens = [token for file in files for token in TokenFile(file).list()]
+        return [(token.viewer, token.scope, bool(token.former)) for token in tokens]
 
     def _count_keys(self) -> tuple[int, int]:
         """Count the keys that sign and that signed before; a part of a file is no JSON."""
@@ -160,5 +170,7 @@ def test_every_command_is_here() -> None:
         else:
             yield " ".join(path)
 
-    known = {name.removesuffix(" supersedes") for name in COMMANDS} | READ_ONLY | ELSEWHERE.keys()
+    variants = (" supersedes", " again", " prune", " drop")
+    plain = {name.removesuffix(next(filter(name.endswith, variants), "")) for name in COMMANDS}
+    known = plain | READ_ONLY | ELSEWHERE.keys()
     assert set(names(main)) == known

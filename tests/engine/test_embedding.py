@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire.core.types import Progress
-from quire.errors import EmbedError, EndpointError, StoreError
+import quire
+from quire.core.types import Progress, Reembedding
+from quire.embed.model_files import FORMERLY_SHIPPED
+from quire.errors import EmbedError, EndpointError, QuireError, StoreError
 from quire.indexing import files
 from quire.indexing.project import Project
 
@@ -72,6 +74,7 @@ def test_embedding_goes_on_after_an_interrupt(
     tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "VECTORS_PER_COMMIT", 3)
+    monkeypatch.setattr(files, "COMMIT_SECONDS", 0.0)
     tree.fill(TEN)
     missing = []
     for interrupted in (3, 3):
@@ -104,6 +107,7 @@ def test_an_interrupted_run_ends_with_the_same_state(
     tree.fill(TEN)
     whole = tree.index(embed=True)
     monkeypatch.setattr(files, "VECTORS_PER_COMMIT", 2)
+    monkeypatch.setattr(files, "COMMIT_SECONDS", 0.0)
     model.texts.clear()
     model.interrupt_after = 4
     with pytest.raises(KeyboardInterrupt):
@@ -123,7 +127,7 @@ def test_progress_counts_up_to_what_is_missing(tree: Tree, model: Watched) -> No
     embed = [one for one in told if one.stage == "embed"]
     assert {path for one in read for path in one.paths} == set(TEN)
     assert read[-1].done == 10
-    assert [(one.done, one.total) for one in embed] == [(10, 10)]
+    assert [(one.done, one.total) for one in embed] == [(0, 10), (10, 10)]
 
 
 def test_nothing_to_embed_does_not_load_the_model(
@@ -155,6 +159,7 @@ def test_another_model_is_seen_at_index_search_and_doctor(
     before = tree.index(embed=True)
     held = model.model
     use(Renamed(model), monkeypatch)
+    monkeypatch.setattr("quire.indexing.project.open_by_name", lambda *_: None)
     tree.write("note10.md", "# Note 10\n\nThe watch number 10 ends at dawn.\n")
 
     with tree.open() as opened:
@@ -182,6 +187,113 @@ def test_another_model_is_seen_at_index_search_and_doctor(
         assert opened.search("watch number 3").failed == ()
         assert opened.doctor() == []
         assert result.state_root != before.state_root
+
+
+def test_a_model_that_can_still_be_opened_goes_on_answering(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill(TEN)
+    tree.index(embed=True)
+    with tree.open() as opened:
+        before = opened.search("when does the guard go to bed?")
+    use(Renamed(model), monkeypatch)
+    with tree.open() as opened:
+        after = opened.search("when does the guard go to bed?")
+        assert (after.results, after.failed) == (before.results, ())
+
+
+class Embeds:
+    """Re-embedding with another model, interrupted after so many texts."""
+
+    def __init__(self, tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(files, "VECTORS_PER_COMMIT", 2)
+        monkeypatch.setattr(files, "COMMIT_SECONDS", 0.0)
+        self.tree, self.model, self.monkeypatch = tree, model, monkeypatch
+        tree.fill(TEN)
+        tree.index(embed=True)
+        self.held = model.model
+        use(Renamed(model), monkeypatch)
+
+    def interrupt(self, after: int, *, reembed: bool) -> None:
+        self.model.texts.clear()
+        self.model.interrupt_after = after
+        with pytest.raises(KeyboardInterrupt):
+            self.tree.index(embed=True, reembed=reembed)
+        self.model.interrupt_after = None
+        self.model.texts.clear()
+
+
+def test_old_vectors_answer_until_the_new_ones_are_complete(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embeds = Embeds(tree, model, monkeypatch)
+    with tree.open() as opened:
+        before, root = opened.search("when does the guard go to bed?"), opened.roots().state
+    embeds.interrupt(4, reembed=True)
+    with tree.open() as opened:
+        status = opened.status()
+        assert (status.model, status.vectors, status.missing_vectors) == (embeds.held, 10, 0)
+        assert status.reembedding == Reembedding(OTHER_MODEL, 4, 10)
+        assert status.roots.state == root
+        answer = opened.search("when does the guard go to bed?")
+        assert (answer.results, answer.failed, answer.notes) == (before.results, (), ())
+
+
+def test_an_interrupted_reembedding_goes_on_without_being_asked_again(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embeds = Embeds(tree, model, monkeypatch)
+    embeds.interrupt(4, reembed=True)
+    embeds.interrupt(2, reembed=False)
+    tree.write("note10.md", "# Note 10\n\nThe watch number 10 ends at dawn.\n")
+    with tree.open() as opened:
+        result = opened.index()
+        assert len(model.texts) == result.vectors == 5
+        status = opened.status()
+        assert (status.model, status.vectors) == (OTHER_MODEL, 11)
+        assert status.reembedding is None
+        assert opened.store.reembedding() is None
+        assert opened.doctor() == []
+        assert opened.index().vectors == 0
+
+
+def test_words_answer_where_the_old_model_is_gone(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.fill(TEN)
+    tree.index(embed=True)
+    with tree.open() as opened:
+        with opened.store.write() as writer:
+            writer.drop_vectors()
+        keys = [key for batch in opened.store.missing_vectors() for key, _ in batch]
+        with opened.store.write() as writer:
+            writer.put_vectors(FORMERLY_SHIPPED[0], dict.fromkeys(keys, bytes(384)))
+    model.queries.clear()
+    with tree.open() as opened:
+        answer = opened.search("watch number 3")
+        assert answer.results[0].chunk.path == "note3.md"
+        assert answer.failed == ()
+        (note,) = answer.notes
+        assert note.startswith("words alone answer: ")
+        assert "`quire index` makes them again" in note
+        assert model.queries == []
+        again = opened.status().reembedding
+        assert again is not None
+        assert (again.vectors, again.chunks, again.old_answer) == (0, 10, False)
+        opened.index()
+        assert opened.search("watch number 3").notes == ()
+
+
+def test_settings_that_are_set_back_leave_nothing_behind(
+    tree: Tree, model: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embeds = Embeds(tree, model, monkeypatch)
+    embeds.interrupt(4, reembed=True)
+    use(model, monkeypatch)
+    with tree.open() as opened:
+        opened.index(reembed=True)
+        assert opened.store.reembedding() is None
+        assert opened.status().model == embeds.held
 
 
 def test_the_model_is_part_of_the_state(
@@ -327,3 +439,16 @@ def test_the_real_model_end_to_end_by_command(tree: Tree) -> None:
     assert answer["state_root"] == indexed["state_root"]
     done = tree.run("doctor")
     assert (done.returncode, done.stdout) == (0, "no problems found\n")
+
+
+def test_a_model_that_cannot_be_opened_replaces_nothing(tree: Tree, tmp_path: Path) -> None:
+    """Else search by meaning would be off until the setting is put right and all is embedded."""
+    tree.fill(TEN)
+    tree.index(embed=True)
+    absent = {"embed": {"folder": str(tmp_path / "absent")}}
+    with quire.open(tree.root, settings=absent) as q:
+        with pytest.raises(QuireError, match="absent"):
+            q.index(reembed=True)
+        assert q.status().reembedding is None
+    with tree.open() as opened:
+        assert any("semantic" in one.signals for one in opened.search("watch number 7").results)

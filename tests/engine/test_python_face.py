@@ -69,7 +69,7 @@ def test_a_context_is_iterable_over_its_sources_and_a_page_over_its_items(projec
         assert len(context) == len(context.sources)
         page = q.agent.assemble_context("token")
         assert list(page) == list(page.items) != []
-        assert {item.source for item in page} <= {"memory", "code"}
+        assert {item.source for item in page} <= {"memory", "code", "document"}
 
 
 def test_explain_says_what_became_of_each_candidate_even_if_nothing_fits(project: Tree) -> None:

@@ -28,10 +28,10 @@ class Model:
         self.closed += 1
 
 
-def slow_opener(opened: list[Model]) -> Callable[[object], Model]:
+def slow_opener(opened: list[Model]) -> Callable[..., Model]:
     """Give what loads a model, slowly enough that every thread asks before the first is done."""
 
-    def load(_: object) -> Model:
+    def load(*_: object) -> Model:
         time.sleep(0.1)
         opened.append(Model())
         return opened[-1]

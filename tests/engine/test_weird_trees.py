@@ -239,16 +239,16 @@ def test_a_file_that_vanishes_for_a_moment_stays(
     tree.fill({"a.md": "first", "b.md": "second"})
     tree.index()
     tree.write("b.md", "second, edited")
-    real = ingest.read
+    real = ingest.load
 
-    def read(file: FileEntry, settings: IngestSettings) -> object:
+    def load(file: FileEntry, settings: IngestSettings) -> object:
         tree.remove("b.md")
         found = real(file, settings)
         if again:
             tree.write("b.md", "second, written anew")
         return found
 
-    monkeypatch.setattr(files, "read", read)
+    monkeypatch.setattr(files, "load", load)
     result = tree.index()
 
     assert skipped(result) == {"b.md": "vanished before it could be read"}
@@ -260,14 +260,14 @@ def test_a_file_that_vanishes_during_the_run_does_not_abort_it(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree.fill({"a.md": "first", "b.md": "second", "c.md": "third"})
-    real = ingest.read
+    real = ingest.load
 
-    def read(file: FileEntry, settings: IngestSettings) -> object:
+    def load(file: FileEntry, settings: IngestSettings) -> object:
         if file.path == "b.md":
             Path(file.location).unlink()
         return real(file, settings)
 
-    monkeypatch.setattr(files, "read", read)
+    monkeypatch.setattr(files, "load", load)
     result = tree.index()
 
     assert skipped(result) == {"b.md": "vanished before it could be read"}

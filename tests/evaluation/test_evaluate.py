@@ -15,6 +15,7 @@ from quire.engine import Quire
 from quire.errors import InputError
 from quire.evaluation.evaluate import Evaluation, Miss, evaluate, measure_recall
 from quire.evaluation.questions import Expected, read_questions
+from tests.conftest import Tree
 
 LONG = "\n\n".join(
     f"Paragraph {n} tells of rivers, of bridges and of the boats that pass below them each day."
@@ -195,3 +196,28 @@ def test_on_the_command_line(folder: Path, shelf: Quire) -> None:
     for wrong in (["--budgets", "x"], ["--recipe", "documents", "--compare", "a", "b"]):
         assert run(folder, "-", *wrong, stdin=lines).returncode == 2
     assert run(folder, "nowhere.jsonl").returncode == 2
+
+
+def test_a_miss_says_what_was_skipped_or_redacted(tree: Tree) -> None:
+    value = "Kq8v" + "HjHkm1x7"
+    tree.fill(
+        {
+            "deploy.md": f"# Deploy\n\nThe database of the shop:\n\npassword: {value}\n",
+            ".env": "SHOP=1\n",
+            "plain.md": "# Plain\n\nThe shop opens at nine.\n",
+        }
+    )
+    tree.index()
+    cases = {
+        "deploy.md": ({"path": "deploy.md", "excerpt": f"password: {value}"}, "redacted"),
+        "value": ({"path": "deploy.md", "excerpt": value}, "redacted"),
+        "anywhere": ({"excerpt": f"password: {value}"}, "redacted"),
+        ".env": (".env", "not indexed"),
+        "plain.md": ({"path": "plain.md", "excerpt": "closes at ten"}, "not in the file"),
+    }
+    with tree.open() as opened:
+        for expected, cause in cases.values():
+            asked: dict[str, object] = {"query": "the database of the shop", "expect": [expected]}
+            miss = only_miss(run_evaluation(opened, asked, budgets=[2000]))
+            assert miss.cause == cause, miss
+            assert value not in miss.detail

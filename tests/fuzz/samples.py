@@ -91,6 +91,20 @@ CLAUDE_CODE = (
     + "\n"
 )  # fmt: skip
 
+NOTEBOOK = {
+    "metadata": {"kernelspec": {"language": "python"}},
+    "cells": [
+        {"cell_type": "markdown", "source": ["# Tides\n", "Low at five."]},
+        {"cell_type": "code", "source": "tide()", "outputs": [{"data": {"text/plain": ["5"]}}]},
+    ],
+}
+MAIL = (
+    "From: Ann <ann@example.org>\nSubject: =?utf-8?q?Gezeiten_=C3=BC?=\nMIME-Version: 1.0\n"
+    'Content-Type: multipart/alternative; boundary="b"\n\n--b\nContent-Type: text/plain; '
+    "charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\nLow tide=\n is at 5.\n--b\n"
+    "Content-Type: text/html\n\n<p>Low</p>\n--b--\n"
+)
+
 FILES: tuple[tuple[str, str], ...] = (
     ("notes/harbour.md", MARKDOWN),
     ("notes/harbour.rst", RST),
@@ -101,6 +115,9 @@ FILES: tuple[tuple[str, str], ...] = (
     ("conversations.json", json.dumps(CHATGPT)),
     ("slack.json", json.dumps(SLACK)),
     ("session.jsonl", CLAUDE_CODE),
+    ("tides.ipynb", json.dumps(NOTEBOOK)),
+    ("tides.eml", MAIL),
+    ("tides.mbox", f"From a@b Mon\n{MAIL}\nFrom a@b Tue\n{MAIL}"),
     ("data.csv", "a,b\n1,2\n"),
     ("settings.yaml", "a: [1, 2]\nb: {c: d}\n"),
     ("a.diff", "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n"),

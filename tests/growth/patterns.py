@@ -22,6 +22,7 @@ from re import _parser as sre_parse  # type: ignore[attr-defined]
 from typing import Any
 
 import quire
+from quire.adapters.extras import MissingFrameworkError
 
 SOURCE = Path(quire.__file__).parent
 METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
@@ -71,7 +72,10 @@ def collect_values() -> dict[str, re.Pattern[Any]]:
     for name, _ in iter_modules():
         if name.endswith("__main__"):
             continue
-        module = importlib.import_module(name)
+        try:
+            module = importlib.import_module(name)
+        except MissingFrameworkError:  # an adapter whose framework is not installed
+            continue
         for key, value in vars(module).items():
             for path, pattern in _find_patterns(value, f"{name}.{key}", 0):
                 patterns.setdefault(path, pattern)

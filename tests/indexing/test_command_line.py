@@ -34,7 +34,7 @@ def test_the_option_and_what_is_told(three: Repository) -> None:
     assert told["commits"] == 2
     assert told["notes"][0].startswith("the newest 2 commits are kept; ")
     more = tree.call("index", "--no-embed", "--history", "all").stdout
-    assert "4 chunks, 0 new vectors, 1 new commits\n" in more
+    assert "4 chunks, 0 new vectors, 1 new commit\n" in more
     assert "commits" not in tree.call("index", "--no-embed").stdout
     tree.call("index", "--no-embed", "--history", "none")
     assert three.commits() == {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quire.core.types import OWNER, IngestSettings, Skipped
+from quire.core.types import OWNER, IngestSettings
 from quire.ingest import commits, compute_record_id, git
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def test_it_is_found_by_its_words_and_kind(repository: Repository) -> None:
     assert "Mend the capstan" in told.stdout
     page = tree.call("assemble", "mend capstan").stdout
     assert re.search(
-        rf"^\[DOC: commit {sha[:7]}, [^,\]]+, \d{{4}}-\d\d-\d\d\]$", page, re.MULTILINE
+        rf"^\[DOC: commit {sha[:7]}, [^,\]]+, \d{{4}}-\d\d-\d\d \d\d:\d\d\]$", page, re.MULTILINE
     )
 
 
@@ -192,16 +192,18 @@ def test_long_messages_are_cut_and_many_files_counted(repository: Repository) ->
 def test_secrets_in_messages_are_left_out_and_told(repository: Repository) -> None:
     sha = repository.commit(f"Oops\n\n{KEY}", {"a.md": "A\n"})
     result = repository.index()
-    assert result.commits == 0
-    assert [(one.path, "private key" in one.reason) for one in result.skipped] == [
-        (f".git/commit/{sha}", True)
+    assert result.commits == 1
+    assert [(one.path, one.line, one.kind) for one in result.redacted] == [
+        (f".git/commit/{sha}", 3, "a private key")
     ]
+    assert repository.text(sha).startswith("Oops\n\n[redacted: a private key]\n")
     repository.tree.write("quire.toml", "[ingest]\nsecrets = true\n")
     repository.tree.trust()
-    assert repository.index().commits == 1
+    repository.index()
+    assert KEY.strip() in repository.text(sha)
     repository.tree.write("quire.toml", "[ingest]\nsecrets = false\n")
     repository.index()
-    assert repository.commits() == {}
+    assert "redacted" in repository.text(sha)
 
 
 def test_times_that_no_clock_shows(repository: Repository) -> None:
@@ -243,11 +245,10 @@ def test_a_part_of_a_repository(nested: Repository) -> None:
     assert nested.times() == {"a.md": nested.time_of(both), "top.md": nested.time_of(into)}
 
 
-def test_text_is_skipped_or_made_of_a_commit_alone() -> None:
+def test_text_is_made_of_a_commit_alone() -> None:
     commit = git.Commit("0" * 40, 0, " ", 7, "\r\nTitle\r\nrest\r\n", ())
     record = commits.build_record(commit)
     document = commits.build_document(record, commit, IngestSettings())
-    assert not isinstance(document, Skipped)
     assert (record.title, record.author) == ("Title", None)
     assert document.chunks[0].text == "Title\nrest\n"
 

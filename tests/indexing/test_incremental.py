@@ -12,7 +12,7 @@ from quire import Quire
 from quire.core.types import ALL, Progress
 from quire.indexing import git_history
 from quire.ingest import git
-from quire.store.sqlite.writer import SqliteWriter
+from quire.store.sql.writer import SqlWriter
 
 if TYPE_CHECKING:
     from .conftest import Repository
@@ -216,10 +216,10 @@ def test_each_transaction_may_be_the_last(
 
     ended = 0
     real = Quire.index
-    ends = SqliteWriter.close
+    ends = SqlWriter.close
     writes, limit = 0, 1
 
-    def counted(writer: SqliteWriter) -> None:
+    def counted(writer: SqlWriter) -> None:
         nonlocal writes
         ends(writer)
         writes += 1
@@ -229,7 +229,7 @@ def test_each_transaction_may_be_the_last(
     for limit in range(1, 40):  # noqa: B007 - it is read by `counted`
         writes = 0
         with monkeypatch.context() as patch:
-            patch.setattr(SqliteWriter, "close", counted)
+            patch.setattr(SqlWriter, "close", counted)
             try:
                 with quire.open(repository.tree.root) as opened:
                     real(opened, embed=False)

@@ -36,7 +36,7 @@ def test_a_new_commit_changes_times_and_nothing_is_read_for_that(
     assert repository.times() == {"a.md": None, "b.md": None, "dated.md": FEBRUARY}
 
     sha = repository.commit("All of them", {})
-    monkeypatch.setattr(files, "read", None)
+    monkeypatch.setattr(files, "load", None)
     result = repository.index()
     assert (result.indexed, result.unchanged) == (0, 3)
     time = repository.time_of(sha)

@@ -385,7 +385,6 @@ def _code(random: Random) -> Iterator[tuple[str, str]]:
         "test_the_password_of_user_number_12_is_refused = True",
         "A" * 80,
         "0123456789abcdef" * 4,
-        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dBjftJeZ4CVPmB92K27uhbUJU1p1r_wW1gFWFOEjXk",
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
         "1234567890:AAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
         "SK" + "0" * 32,

@@ -447,7 +447,7 @@ def test_a_script_without_ending_is_read_by_its_first_line() -> None:
 
     text = "#!/usr/bin/env python3\n" + "def f():\n" + body(30)
     document = read_text("bin/run", text)
-    assert document.record.kind == "document"  # the path decides, the first line only how it is cut
+    assert document.record.kind == "code"
     assert document.record.attrs["language"] == "python"
     assert document.chunks[-1].title == "def f()"
     assert read_text("run.txt", text).record.attrs["language"] == "text"

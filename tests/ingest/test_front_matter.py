@@ -34,7 +34,12 @@ def test_front_matter_describes_the_record_and_stays_in_the_text() -> None:
     assert record.title == "Why we moved: a report"
     assert record.modified == 1714979289
     assert record.author == "Ada Lovelace, Charles Babbage"
-    assert record.attrs == {"language": "markdown", "tags": "engines, history", "status": "draft"}
+    assert record.attrs == {
+        "language": "markdown",
+        "role": "documentation",
+        "tags": "engines, history",
+        "status": "draft",
+    }
     assert "".join(chunk.text for chunk in document.chunks) == PAGE
     assert record.acl is None
 

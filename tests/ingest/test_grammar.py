@@ -13,7 +13,7 @@ from quire.ingest.grammar.languages import GRAMMARS
 from quire.ingest.grammar.parse import load_grammar
 
 from .defined import DEFINED
-from .reading import get_outline, read_text
+from .reading import get_outline, read_entities, read_text
 
 SOURCES = Path(__file__).parent / "sources"
 ENTITIES = IngestSettings(code_max=300)
@@ -165,6 +165,23 @@ def test_free_attributes_and_decorators_before_a_member() -> None:
 )
 def test_the_components_of_a_name(name: str, path: tuple[str, ...]) -> None:
     assert extract.split_name(name) == path
+
+
+def test_a_function_of_one_line_with_an_arrow_is_its_own_declaration() -> None:
+    text = (
+        "const next = (x) => x + 1\nconst long = (x) => {\n  return x\n}\n"
+        "const fields = { get: () => undefined, set: () => {} }\n"
+    )
+    signatures = {
+        name: entity.signature for name, entity in by_name(read_text("a.js", text)).items()
+    }
+    assert signatures["next"] == "const next = (x) => x + 1"
+    assert signatures["long"] == "const long = (x)"
+    assert signatures["get"] == "get: () => undefined"
+    assert signatures["set"] == "set: () => {}"
+    document = read_text("a.cs", "class A {\n  int Five => 5;\n  int Six() { return 6; }\n}\n")
+    assert by_name(document)["A.Five"].signature == "int Five => 5"
+    assert by_name(document)["A.Six"].signature == "int Six()"
 
 
 def test_a_function_inside_a_decorator_is_no_definition() -> None:
@@ -370,3 +387,19 @@ def test_without_the_extra_lines_and_indentation_tell() -> None:
             "function pay",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    ("docstring", "summary"),
+    [
+        (
+            "\nrequests.utils\n~~~~~~~~~~~~~~\n\nUtility functions\nof all kinds.\n",
+            "Utility functions\nof all kinds.",
+        ),
+        ("\n======\nUtils\n======\n\nOf all kinds.\n", "Of all kinds."),
+        ("Utils\n=====\n", "Utils\n====="),
+        ("Utils.\n\nOf all kinds.", "Utils."),
+    ],
+)
+def test_a_title_is_no_summary_of_a_module(docstring: str, summary: str) -> None:
+    assert read_entities("utils.py", f'"""{docstring}"""\n\nx = 1\n')[0].summary == summary

@@ -56,7 +56,7 @@ def test_visible_text() -> None:
     document = read_text("docs/page.html", PAGE, WHOLE)
     assert document.chunks[0].text == TEXT
     assert document.record.title == "The & title"
-    assert document.record.attrs == {"language": "html"}
+    assert document.record.attrs == {"language": "html", "role": "documentation"}
 
 
 def test_heading_paths_and_source_lines() -> None:

@@ -11,14 +11,23 @@ HEAVY = ["tree_sitter", "selectolax", "pypdfium2", "markdown_it", "numpy"]
 
 def test_the_public_names() -> None:
     assert quire.ingest.__all__ == [
+        "ROLE",
+        "SOURCE",
+        "TEST",
         "VERSION",
+        "asked_roles",
         "close_readers",
         "compute_digest",
         "compute_record_id",
         "format_names",
+        "is_walked",
+        "load",
         "missing_grammars",
+        "parse",
         "read",
         "read_text",
+        "roles",
+        "settings_prefix",
         "walk",
     ]
     assert all(hasattr(quire.ingest, name) for name in quire.ingest.__all__)
@@ -39,9 +48,13 @@ def test_the_readers_have_names() -> None:
         "html",
         "json",
         "lines",
+        "lock",
         "markdown",
+        "notebook",
+        "office",
         "pdf",
         "rst",
+        "svg",
         "text",
     )
 

@@ -154,7 +154,7 @@ def test_what_a_record_says(tmp_path: Path) -> None:
     assert record.id == hashing.record_id("document", "page.md")
     assert (record.kind, record.path, record.title) == ("document", "page.md", "The title")
     assert (record.modified, record.author, record.acl, record.parent) == (None, None, None, None)
-    assert record.attrs == {"language": "markdown"}
+    assert record.attrs == {"language": "markdown", "role": "documentation"}
     assert (
         digest
         == hashing.digest_bytes(text.encode()).hex()

@@ -178,3 +178,35 @@ def test_a_page_is_cut_between_paragraphs() -> None:
     page_start = short.removesuffix(CUT_NOTE)
     assert page.startswith(f"{page_start}\n\n")
     assert len(short) > MAX_LENGTH - 600
+
+
+PATCH = """*** Begin Patch
+*** Update File: src/a.py
+@@ def f():
+-*** Add File: not/this.py
++*** Delete File: nor/that.py
+*** Add File: docs/b: c.md
+*** Delete File: old.txt
+*** End Patch
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "tool_input", "edited"),
+    [
+        ("Edit", {"file_path": "/p/a.py", "old_string": "x", "new_string": "y"}, ("/p/a.py",)),
+        ("Write", {"file_path": "/p/a.py", "content": "x"}, ("/p/a.py",)),
+        ("NotebookEdit", {"notebook_path": "/p/n.ipynb", "new_source": "1"}, ("/p/n.ipynb",)),
+        ("apply_patch", {"command": PATCH}, ("src/a.py", "docs/b: c.md", "old.txt")),
+        ("editFiles", {"files": ["src/main.ts", "b.ts", 3]}, ("src/main.ts", "b.ts")),
+        ("create_file", {"filePath": "c.ts"}, ("c.ts",)),
+        ("Read", {"file_path": "/p/a.py"}, ()),
+        ("Bash", {"command": "touch a.py"}, ()),
+        ("Edit", {"file_path": ["a"]}, ()),
+        ("Edit", "a text", ()),
+    ],
+)
+def test_the_files_that_a_tool_wrote(tool: str, tool_input: Any, edited: tuple[str, ...]) -> None:
+    payload = {"hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": tool_input}
+    assert parse(payload).edited == edited
+    assert parse({**payload, "tool_input": json.dumps(tool_input)}).edited == edited

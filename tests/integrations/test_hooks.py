@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     tree.index()
     with tree.open() as quire:
         quire.access.set_rules([_rule("secret/**", "owner"), _rule("**/memory/**", "public")])
-        quire.memories.add("The staging host is named heron.", at=1, importance=0.9)
+        quire.memories.add(
+            "The staging host is named heron.", at=1, importance=0.9, share=["public"]
+        )
         quire.memories.add("Lunch is at noon.", at=2, importance=0.1)
         quire.memories.add(
             "The vault's code is in the safe.", at=3, importance=1.0, share=["owner"]
@@ -109,10 +112,13 @@ def page(answer: dict[str, Any]) -> str:
     return text
 
 
+_SESSIONS = count()
+
+
 def claude_payload(tree: Tree, event: str, **more: Any) -> dict[str, Any]:
     """What Claude Code says."""
     return {
-        "session_id": "00893aaf-19fa-41d2-8238-13269b9b3ca0",
+        "session_id": f"00893aaf-19fa-41d2-8238-{next(_SESSIONS):012}",
         "transcript_path": "/home/ann/.claude/projects/p/00893aaf.jsonl",
         "cwd": str(tree.root),
         "permission_mode": "default",
@@ -176,6 +182,43 @@ def test_prompt_that_nothing_is_known_of(filled: Tree) -> None:
     )
     assert parse_answer(done) == {}
     assert done.stderr == ""
+
+
+def test_prompt_that_asks_for_nothing(filled: Tree) -> None:
+    """The store has a note that says `run make check`, which is not what is meant."""
+    for prompt in ("ok do it and run the check again", "thanks, looks good. commit it"):
+        payload = claude_payload(filled, "UserPromptSubmit", prompt=prompt)
+        assert run_hook(filled, "prompt", payload, *PATIENT) == {}
+
+
+def test_prompt_of_hardly_a_word_names_something(filled: Tree) -> None:
+    told = {
+        "ignore the journal": False,  # a word of the page alone
+        "rename the ledger": True,  # a file
+        "change the staging host": True,  # what is remembered
+    }
+    for prompt, is_told in told.items():
+        payload = claude_payload(filled, "UserPromptSubmit", prompt=prompt)
+        assert bool(run_hook(filled, "prompt", payload, *PATIENT)) is is_told, prompt
+
+
+def test_a_session_is_told_the_same_once(plant: Forest) -> None:
+    tree = plant("told", FILES)
+    tree.index()
+    ask = claude_payload(tree, "UserPromptSubmit", prompt="when is the journal replayed?")
+    first = run_hook(tree, "prompt", ask, *PATIENT)
+    assert "journal" in page(first)
+    assert run_hook(tree, "prompt", ask, *PATIENT) == {}
+    other = claude_payload(tree, "UserPromptSubmit", prompt="when is the journal replayed?")
+    assert run_hook(tree, "prompt", other, *PATIENT) == first, "another session was not told"
+    start = {**ask, "hook_event_name": "SessionStart", "source": "compact"}
+    run_hook(tree, "session-start", start, *PATIENT)
+    assert run_hook(tree, "prompt", ask, *PATIENT) == first, "the assistant has forgotten it"
+    name, text = next((name, text) for name, text in FILES.items() if "journal" in str(text))
+    tree.write(name, f"{text}\n\nThe journal is replayed twice.\n")
+    assert "replayed twice" in page(run_hook(tree, "prompt", ask, *PATIENT)), "it says more now"
+    folder = tree.root / sessions.FOLDER
+    assert all(set(file.read_bytes()) <= set(b"0123456789abcdef\n") for file in folder.iterdir())
 
 
 def test_huge_prompt(filled: Tree) -> None:
@@ -301,6 +344,44 @@ def test_other_clients(filled: Tree, client: str, payload: dict[str, Any]) -> No
     assert "# Premortem: debugging" in text
 
 
+# --- files that the assistant wrote --------------------------------------------------------------
+
+
+def edit(tree: Tree, *names: str, **more: Any) -> dict[str, Any]:
+    payload = {"tool_name": "editFiles", "tool_input": {"files": [*names]}, **more}
+    return claude_payload(tree, "PostToolUse", **payload)
+
+
+def test_a_file_that_the_assistant_wrote_is_read_again(plant: Forest) -> None:
+    tree = plant()
+    tree.fill(FILES)
+    tree.index()
+    tree.write("docs/new.md", "# New\n\nThe heron nests here.\n")
+    tree.write("docs/crash.md", "# Crashes\n\nAfter a crash nothing is replayed.\n")
+    tree.remove("AGENTS.md")
+    (tree.root.parent / "outside.md").write_text("# Outside\n\nNot of this project.\n")
+    names = ["docs/new.md", str(tree.root / "docs/crash.md"), "AGENTS.md", "../outside.md"]
+    done = run(tree, "post-tool", edit(tree, *names), *PATIENT)
+    assert (parse_answer(done), done.stderr) == ({}, "")
+    texts = tree.texts()
+    assert "heron nests" in texts["docs/new.md"]
+    assert "nothing is replayed" in texts["docs/crash.md"]
+    assert "AGENTS.md" not in texts
+    assert not any("Not of this project" in text for text in texts.values())
+
+
+def test_edits_are_not_read_for_a_viewer_nor_without_a_store(plant: Forest) -> None:
+    tree = plant()
+    tree.fill(FILES)
+    done = run(tree, "post-tool", edit(tree, "docs/crash.md"), *PATIENT)
+    assert (parse_answer(done), done.stderr) == ({}, "")
+    assert not tree.store.exists()
+    tree.index()
+    tree.write("docs/crash.md", "# Crashes\n\nAfter a crash nothing is replayed.\n")
+    run_hook(tree, "post-tool", edit(tree, "docs/crash.md"), "--viewer", "bob", *PATIENT)
+    assert "the journal is replayed" in tree.texts()["docs/crash.md"]
+
+
 # --- what never happens --------------------------------------------------------------------------
 
 
@@ -338,7 +419,8 @@ def test_bad_input(filled: Tree, payload: bytes, reason: str) -> None:
 def test_no_store(plant: Forest) -> None:
     tree = plant("empty")
     check_silent(
-        run(tree, "prompt", claude_payload(tree, "UserPromptSubmit", prompt="hello")), "no store at"
+        run(tree, "prompt", claude_payload(tree, "UserPromptSubmit", prompt="the journal")),
+        "no store at",
     )
     check_silent(run(tree, "post-tool", failed_command(tree)), "no store at")
     assert list((tree.root / ".quire").iterdir()) == [], "nothing is left where nothing is used"
@@ -354,7 +436,11 @@ def test_no_such_folder(tree: Tree) -> None:
 def test_a_broken_store(tree: Tree) -> None:
     tree.store.write_bytes(b"no database at all" * 100)
     done = run(
-        tree, "prompt", claude_payload(tree, "UserPromptSubmit", prompt="hello"), "--timeout", "9"
+        tree,
+        "prompt",
+        claude_payload(tree, "UserPromptSubmit", prompt="the journal"),
+        "--timeout",
+        "9",
     )
     check_silent(done, "not a Quire store")
 
@@ -450,20 +536,29 @@ def test_a_failure_without_a_session(filled: Tree) -> None:
 
 def test_broken_settings(plant: Forest) -> None:
     tree = plant("settings", {"quire.toml": "[embed\n"})
-    done = run(tree, "prompt", claude_payload(tree, "UserPromptSubmit", prompt="hello"), *PATIENT)
+    done = run(
+        tree, "prompt", claude_payload(tree, "UserPromptSubmit", prompt="the journal"), *PATIENT
+    )
     check_silent(done, r".*quire\.toml")
 
 
-def test_other_commands_are_passed_over_without_the_engine(filled: Tree) -> None:
-    """After most tools nothing is looked up: that must cost next to nothing."""
+@pytest.mark.parametrize(
+    ("event", "more"),
+    [
+        ("post-tool", {"tool_input": {"command": "ls"}, "tool_response": {"stdout": ""}}),
+        ("prompt", {"prompt": "yes, go ahead and run the tests"}),
+    ],
+)
+def test_most_events_are_passed_over_without_the_engine(
+    filled: Tree, event: str, more: dict[str, Any]
+) -> None:
+    """After most tools, and for talk, nothing is looked up: that must cost next to nothing."""
     code = (
-        "import sys; sys.argv = ['quire', 'hook', 'post-tool']\n"
+        f"import sys; sys.argv = ['quire', 'hook', '{event}']\n"
         "import os; os._exit = lambda code: (print(sorted(sys.modules), file=sys.stderr), sys.exit(code))\n"
         "from quire.cli.start import main; main()"
     )
-    payload = claude_payload(
-        filled, "PostToolUse", tool_input={"command": "ls"}, tool_response={"stdout": ""}
-    )
+    payload = claude_payload(filled, "PostToolUse", **more)
     done = filled.run("-c", code, command=(sys.executable,), stdin=json.dumps(payload))
     assert done.stdout == "{}\n"
     for heavy in ("numpy", "apsw", "quire.engine", "quire.core.types", "rich", "asyncio"):

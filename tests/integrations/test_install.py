@@ -52,7 +52,7 @@ GOLDEN: dict[str, dict[str, tuple[str | None, str]]] = {
         "PostToolUse": [
             {"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "make format"}]},
             {
-                "matcher": "Bash",
+                "matcher": "Bash|Edit|MultiEdit|Write|NotebookEdit",
                 "hooks": [
                     {
                         "type": "command",
@@ -87,7 +87,7 @@ GOLDEN: dict[str, dict[str, tuple[str | None, str]]] = {
         ],
         "PostToolUseFailure": [
             {
-                "matcher": "Bash",
+                "matcher": "Bash|Edit|MultiEdit|Write|NotebookEdit",
                 "hooks": [
                     {
                         "type": "command",
@@ -148,7 +148,7 @@ GOLDEN: dict[str, dict[str, tuple[str | None, str]]] = {
       {
         "command": "quire hook post-tool --client cursor --viewer ann",
         "timeout": 10,
-        "matcher": "Shell"
+        "matcher": "Shell|Write"
       }
     ]
   }
@@ -182,7 +182,7 @@ GOLDEN: dict[str, dict[str, tuple[str | None, str]]] = {
     ],
     "PostToolUse": [
       {{
-        "matcher": "Bash",
+        "matcher": "Bash|apply_patch",
         "hooks": [
           {hook("codex", "post-tool", 10)}
         ]
@@ -438,7 +438,7 @@ def test_bytes_that_are_no_text_are_refused(tree: Tree) -> None:
 def test_a_viewer_that_is_none_is_refused(tree: Tree) -> None:
     before = state(tree.root)
     for name in ("@crew", "ann lee", "", "owner"):
-        done = tree.call("install", "claude-code", *OPTIONS, "--viewer", name, "--yes")
+        done = tree.call("install", "claude-code", *OPTIONS[:2], "--viewer", name, "--yes")
         assert (done.returncode, done.stdout) == (2, "")
         assert f"{name!r} is not a user's name" in done.stderr
     assert state(tree.root) == before
@@ -489,7 +489,7 @@ def test_how_quire_is_started(tree: Tree, tmp_path: Path, monkeypatch: pytest.Mo
         return [entry["command"], *entry["args"]]
 
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert started() == [sys.executable, "-m", "quire", "mcp"]
+    assert started() == [sys.executable, "-P", "-m", "quire", "mcp"]
     program = tmp_path / "bin" / "quire"
     program.parent.mkdir()
     program.touch(mode=0o755)

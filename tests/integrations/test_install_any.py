@@ -256,5 +256,6 @@ def test_a_hook_in_a_group_with_others_is_taken_out_alone(tmp_path: Path) -> Non
     place.write(".claude/settings.json", json.dumps(data, indent=4))
     place.uninstall()
     left = json.loads(place.read(".claude/settings.json"))
-    assert left == {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [own]}]}}
+    matcher = "Bash|Edit|MultiEdit|Write|NotebookEdit"
+    assert left == {"hooks": {"PostToolUse": [{"matcher": matcher, "hooks": [own]}]}}
     assert not (tmp_path / ".quire").exists()

@@ -11,9 +11,10 @@ import pytest
 
 from quire.indexing.project import Project
 from tests.conftest import Tree
+from tests.word_model import WordModel
 
 from .faces import look
-from .worlds import SECRET, TOKEN, VERA, Deed, WordModel, World, act, do, fill
+from .worlds import SECRET, TOKEN, VERA, Deed, World, act, do, fill
 
 FORBIDDEN = (SECRET, TOKEN, "zoe", "link:")
 MOST = 20
@@ -25,7 +26,7 @@ def worlds(folder: Path, *, pending: bool = False) -> Iterator[tuple[World, Worl
     """Open two worlds that hold the same; their projects have the same name."""
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
-        patch.setattr(Project, "embedder", lambda _: WordModel())
+        patch.setattr(Project, "embedder", lambda _: WordModel(16))
         pair = []
         for name in ("bare", "busy"):
             tree = Tree(folder / name / "project")

@@ -49,6 +49,12 @@ def by_program(opened: Quire, viewer: Viewer, ids: Sequence[str]) -> Iterator[Fa
     """Ask all that can be asked of an open store; `ids` are of what exists, or does not."""
     yield "status", lambda: opened.status(viewer)
     yield "records", lambda: opened.documents.list(viewer=viewer)
+    yield "facets", lambda: opened.documents.facets(viewer=viewer)
+    for path in ("put/0", "put/1", "put/2", "put/3", "@alice/put/1"):
+        yield f"document {path}", partial(opened.documents.get, path, viewer=viewer)
+    for where in ('team = "north"', "has(secret_key) or n > 0", 'not team = "west"'):
+        yield f"where {where}", partial(opened.search, QUERIES[0], where=where, viewer=viewer)
+        yield f"listed {where}", partial(opened.documents.list, where, viewer=viewer)
     yield "chunks", lambda: opened.documents.chunks(viewer=viewer)
     yield "memories", lambda: opened.memories.list(history=True, viewer=viewer)
     yield (
@@ -94,6 +100,8 @@ def by_command(tree: Tree, viewer: str) -> Iterator[Face]:
     commands = (
         ("status",),
         ("status", "--fresh"),
+        ("status", "--facets"),
+        ("document", "list"),
         ("search", QUERIES[0]),
         ("memory", "list"),
         ("experience", "list"),

@@ -22,16 +22,18 @@ from quire.mcp.session import Session
 from quire.memory import authoring, experience_service, feedback_service
 from quire.memory import service as memory_service
 from quire.store import access
+from quire.store.index import search_cache
 from quire.store.index.access_mask import compute_mask
 from quire.store.index.columns import ACCESS
-from quire.store.sqlite import vector_blocks
-from quire.store.sqlite.snapshot import Snapshot
-from quire.store.sqlite.view import SqliteView
+from quire.store.sql import vector_blocks
+from quire.store.sql.snapshot import Snapshot
+from quire.store.sql.view import SqlView
 from quire.workspace import service as block_service
 from quire.workspace.importers import build_tree, readers
 from quire.workspace.tree import Tree
+from tests.store.conftest import lower_cache_limits
 
-STORE, WORLDS, CIRCLE, KEPT = "store", "worlds", "circle", "kept"
+STORE, WORLDS, CIRCLE, KEPT, SEARCHES = "store", "worlds", "circle", "kept", "searches"
 """Which check must notice that a filter is gone."""
 Remove = Callable[[pytest.MonkeyPatch], None]
 
@@ -97,13 +99,14 @@ def _open_method(owner: type, name: str, opened: Callable[[Any], Any]) -> Remove
 
 BY_CLASS = (
     "_read_chunks", "single_chunks", "listing", "children", "chunks_of", "vectors", "links", "_by_record",
-    "_mentions", "latest_activity", "events", "status", "prove", "_readable_bytes",
+    "_mentions", "latest_activity", "events", "status", "prove", "_readable_bytes", "metadata_keys",
+    "metadata_kinds", "facets", "last_expiry", "expired",
 )  # fmt: skip
 """The methods of the view that name the readable classes in their query."""
-BY_ROW = ("lexical", "match_all", "rarities", "semantic", "coverage", "roots")
+BY_ROW = ("lexical", "match_all", "rarities", "languages", "semantic", "coverage", "roots", "count")
 """Those that go by the rows, or the trees, of the readable classes."""
 THROUGH_OTHERS = {
-    **dict.fromkeys(("records", "outlines", "unshared"), "_by_record"),
+    **dict.fromkeys(("records", "outlines", "unshared", "prove_record"), "_by_record"),
     **dict.fromkeys(("definitions", "references"), "_mentions"),
     **dict.fromkeys(("chunks", "damaged"), "_read_chunks"),
 }
@@ -111,16 +114,16 @@ THROUGH_OTHERS = {
 
 
 def _own_events(patch: pytest.MonkeyPatch) -> None:
-    original = SqliteView.events
+    original = SqlView.events
 
-    def events(self: SqliteView, **options: Any) -> Any:
+    def events(self: SqlView, **options: Any) -> Any:
         viewer, self.viewer = self.viewer, OWNER
         try:
             return original(self, **options)
         finally:
             self.viewer = viewer
 
-    patch.setattr(SqliteView, "events", events)
+    patch.setattr(SqlView, "events", events)
 
 
 def _event_classes(patch: pytest.MonkeyPatch) -> None:
@@ -134,6 +137,32 @@ def _all_holders(patch: pytest.MonkeyPatch) -> None:
         "put",
         lambda transaction, model, by_key, _=None: original(transaction, model, by_key),
     )
+
+
+def _shared_searches(patch: pytest.MonkeyPatch) -> None:
+    """Give everybody the results of semantic searches that are kept of all classes."""
+    lower_cache_limits(patch)
+    original = search_cache.split_classes
+    patch.setattr(
+        search_cache, "split_classes", lambda _, sizes: original(range(sizes.size), sizes)
+    )
+
+
+def _forgotten_classes(patch: pytest.MonkeyPatch) -> None:
+    """Keep the results of semantic searches without the classes that they are of."""
+    lower_cache_limits(patch)
+    original = search_cache._Search.key
+
+    def key(self: search_cache._Search, _: search_cache.Cell) -> search_cache.Key:
+        return original(self, frozenset())
+
+    patch.setattr(search_cache._Search, "key", key)
+
+
+def _unnoticed_changes(patch: pytest.MonkeyPatch) -> None:
+    """Keep the results of semantic searches, whatever changes."""
+    lower_cache_limits(patch)
+    patch.setattr(search_cache._Search, "update", lambda _, entry, __: entry)
 
 
 def _replaced(*places: tuple[Any, str], by: Any) -> Remove:
@@ -158,13 +187,16 @@ def _second(_: object, value: Any) -> Any:
 FILTERS = (
     Filter("store.access.may_read", STORE, _replaced((access, "may_read"), by=lambda *_: True)),
     Filter("store.access.canonical_event", STORE, _event_classes),
-    Filter("store.sqlite.vector_blocks.put", STORE, _all_holders),
-    Filter("store.sqlite.view.events of others", STORE, _own_events),
+    Filter("store.sql.vector_blocks.put", STORE, _all_holders),
+    Filter("store.sql.view.events of others", STORE, _own_events),
     *(
-        Filter(f"view.{name}", STORE, _open_method(SqliteView, name, _all_classes))
+        Filter(f"view.{name}", STORE, _open_method(SqlView, name, _all_classes))
         for name in BY_CLASS
     ),
-    *(Filter(f"view.{name}", STORE, _open_method(SqliteView, name, _all_rows)) for name in BY_ROW),
+    *(Filter(f"view.{name}", STORE, _open_method(SqlView, name, _all_rows)) for name in BY_ROW),
+    Filter("store.index.search_cache.split_classes", STORE, _shared_searches),
+    Filter("store.index.search_cache: the classes in a key", STORE, _forgotten_classes),
+    Filter("store.index.search_cache: changes of access", SEARCHES, _unnoticed_changes),
     Filter(
         "Viewer.shown",
         WORLDS,

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from quire import Block
+from quire.core.types import OWNER
 from quire.errors import QuireError
 from quire.mcp import resources
 from quire.mcp.context_tools import assemble
 from quire.mcp.session import Session
+from quire.store import open_store
 from tests.conftest import Tree
+from tests.store.conftest import lower_cache_limits
+from tests.store.samples import ALICE, document, fill, vector_for
 
 WORDS_ONLY = '[embed]\nprovider = "none"\n'
 
@@ -60,6 +66,24 @@ def kept_contexts(folder: Path) -> list[str]:
         told += [uri for uri in uris if _can_read(session, uri)]
     finally:
         session.close()
+    return told
+
+
+def kept_searches(folder: Path) -> list[str]:
+    """Search again by vector after the access to what was found has changed."""
+    store = open_store(folder / "store.db")
+    told: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        lower_cache_limits(patch)
+        names = [f"d{number}" for number in range(6)]
+        fill(store, *(document(name, f"text {name}") for name in names), embed=True)
+        for name, reader in ((names[0], ("public",)), (names[1], ("bob",)), (names[2], ("@ops",))):
+            fill(store, document(name, f"text {name}", acl=reader))
+            for viewer in (OWNER, ALICE):
+                with store.view(viewer) as view:
+                    hits = view.semantic(vector_for("question"), 6).hits
+                    told += [hit.path for hit in hits if not view.chunks([hit.id])]
+    store.close()
     return told
 
 

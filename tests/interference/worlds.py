@@ -14,7 +14,6 @@ from random import Random
 from typing import Any
 
 from quire import Block, Quire, Viewer
-from quire.core import hashing
 from quire.errors import QuireError
 from quire.memory.authoring import MAX_EMBEDDED
 from tests.conftest import Tree
@@ -55,25 +54,6 @@ VAULT_SECRETS = {
     "closed/Budget.md": f"---\naliases: [Map]\nsupersedes: home\n---\n# Budget\n\n{SECRET} budget.\n",
     "closed/deep/map.md": f"# Map\n\n{SECRET} map. superseded by nothing\n",
 }
-
-
-class WordModel:
-    """An embedder without a model: the hash of each word adds to the vector."""
-
-    model, dims = "words/16", 16
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        return [self.embed_query(text) for text in texts]
-
-    def embed_query(self, text: str) -> bytes:
-        sums = [0] * self.dims
-        for word in text.lower().split():
-            for place, byte in enumerate(hashing.digest("word", word)[: self.dims]):
-                sums[place] += byte % 7 - 3
-        return bytes(max(-100, min(100, each)) % 256 for each in sums)
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 @dataclass
@@ -142,6 +122,8 @@ def fill(world: World, *, pending: bool) -> None:
         ],
         at=NOW,
     )
+    opened.documents.put("The public put plan.", path="put/0", metadata={"team": "north", "n": 1})
+    opened.documents.put("Vera's put plan.", path="put/1", metadata={"team": "west"}, viewer=VERA)
     context = opened.assemble(QUERIES[0], budget=2000)
     opened.feedback.add(
         context.receipt,
@@ -239,6 +221,25 @@ def grow_the_vault(world: World) -> None:
         place.write_text(text)
 
 
+def put_documents(world: World) -> None:
+    """Documents and metadata of others: at the viewer's paths, under the same keys and new ones."""
+    documents = world.opened.documents
+    documents.put(
+        f"{SECRET} {SHARED_TEXT}", path="put/1", metadata={"team": SECRET}, viewer="alice"
+    )
+    documents.put(
+        f"{SECRET} of the owner.",
+        path="put/2",
+        metadata={"team": "north", "secret_key": 1, "n": 9},
+        share=["owner"],
+        expires=NOW,
+    )
+    documents.put(SHARED_TEXT, path="put/3", metadata={"team": "north"}, share=["alice"])
+    documents.update("put/3", metadata={"team": "south", "n": 3})
+    documents.put("Gone.", path="put/4", metadata={"team": "north"}, share=["alice"])
+    documents.delete("put/4")
+
+
 def move_and_remove(world: World) -> None:
     blocks = world.opened.blocks
     blocks.put([Block("m1", "page", f"{SECRET} moves", access=("alice",))], at=NOW)
@@ -259,6 +260,7 @@ DEEDS: dict[str, Deed] = {
         act_on_what_is_public,
         write_files,
         grow_the_vault,
+        put_documents,
         move_and_remove,
     )
 }
@@ -278,6 +280,10 @@ def act(world: World) -> list[str]:
 
     return [
         tell(lambda: opened.memories.add(LATER, at=50, viewer=vera)),
+        tell(lambda: opened.documents.put(LATER, path="put/2", metadata={"n": 2}, viewer=vera)),
+        tell(lambda: opened.documents.update("put/1", metadata={"n": 5}, viewer=vera)),
+        tell(lambda: opened.documents.delete("put/3", viewer=vera)),
+        tell(lambda: opened.documents.put("x", path="hidden/plan.md", viewer=vera)),
         tell(lambda: opened.blocks.put([Block("v1", "todo", LATER, "page")], viewer=vera, at=NOW)),
         tell(lambda: opened.blocks.move("deep", "open", viewer=vera, at=NOW)),
         tell(lambda: opened.blocks.edit("page", text="Vera's plans", viewer=vera, at=NOW)),

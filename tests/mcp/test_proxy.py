@@ -258,8 +258,7 @@ def test_the_place_the_intent_and_the_viewer(harbour: Tree, tmp_path: Path) -> N
     content, _, _ = served_once(
         harbour,
         tmp_path,
-        *PATIENT,
-        *("--viewer", "carol", "--intent", "heavy", "--place", "start"),
+        *("--timeout", "60000", "--viewer", "carol", "--intent", "heavy", "--place", "start"),
     )
     assert [item["text"][:6] for item in content] == ["# What", "own"]
     assert "Lift the heavy load" in content[0]["text"]

@@ -39,6 +39,9 @@ NAMES = [
     "remember",
     "experience",
     "verify",
+    "index",
+    "put_document",
+    "delete_document",
 ]
 
 
@@ -129,7 +132,13 @@ def test_what_is_listed_says_what_it_does(harbour: Tree, server: list[str]) -> N
         Draft202012Validator.check_schema(tool["outputSchema"])
         assert tool["annotations"]["openWorldHint"] is False
     reading = {tool["name"] for tool in tools["tools"] if tool["annotations"]["readOnlyHint"]}
-    assert reading == set(NAMES) - {"remember", "experience"}
+    assert reading == set(NAMES) - {
+        "remember",
+        "experience",
+        "index",
+        "put_document",
+        "delete_document",
+    }
     assert [item["name"] for item in prompts["prompts"]] == [
         "context_for_task",
         "premortem_before_debugging",
@@ -139,6 +148,15 @@ def test_what_is_listed_says_what_it_does(harbour: Tree, server: list[str]) -> N
         "quire://receipt/{hash}",
         "quire://source/{id}",
     ]
+
+
+def test_sources_say_how_relevant_they_are(harbour: Tree, server: list[str]) -> None:
+    with wired(server, harbour.root) as wire:
+        wire.initialize()
+        asked = {"query": "when is low tide", "recipe": "agent"}
+        page = wire.call("assemble_context", 1, **asked)["structuredContent"]
+        assert {0 <= (item["relevance"] or 0) <= 1 for item in page["sources"]} == {True}
+        assert all({"relevance", "similarity"} <= item.keys() for item in page["sources"])
 
 
 def test_every_tool_answers_as_its_schema_says(plant: Forest, server: list[str]) -> None:
@@ -221,6 +239,34 @@ def test_every_tool_answers_as_its_schema_says(plant: Forest, server: list[str])
         assert call_tool("verify", receipt=altered)["problems"]
 
 
+def test_files_are_read_again_by_name_and_when_they_are_quoted(
+    plant: Forest, server: list[str]
+) -> None:
+    tree = fill(plant())
+    (schema,) = (tool.output_schema for tool in TOOLS if tool.name == "index")
+    with wired(server, tree.root) as wire:
+        wire.initialize()
+        tree.write("docs/lamps.md", "# Lamps\n\nThe harbour has nine lamps.\n")
+        tree.remove("docs/tides.md")
+        read = wire.call("index", 1, paths=["docs"])["structuredContent"]
+        Draft202012Validator(schema).validate(read)
+        assert (read["indexed"], read["removed"]) == (1, 1)
+        found = wire.call("search", 2, query="how many lamps", k=1)["structuredContent"]
+        assert [item["path"] for item in found["results"]] == ["docs/lamps.md"]
+        tree.write("docs/lamps.md", "# Lamps\n\nThe harbour has twelve lamps.\n")
+        page = wire.call("assemble_context", 3, query="how many lamps")["structuredContent"]
+        assert "twelve lamps" in page["text"]
+    with wired([*server, "--viewer", "bob"], tree.root) as wire:
+        wire.initialize()
+        tree.write("docs/lamps.md", "# Lamps\n\nThe harbour has forty lamps.\n")
+        refused = wire.call("index", 1, paths=["docs"])
+        assert refused["isError"]
+        assert "only the owner may index" in refused["content"][0]["text"]
+        page = wire.call("assemble_context", 2, query="how many lamps")["structuredContent"]
+        assert "twelve lamps" in page["text"]
+        assert "docs/lamps.md, which has changed on disk" in page["text"]
+
+
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {}, "'query' is a required property"),
     ("search", {"query": 3}, "query: 3 is not of type 'string'"),
@@ -247,6 +293,10 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("remember", {"text": "key: AKIAIOSFODNN7QWERTYU"}, "secret"),
     ("verify", {"receipt": "0123"}, "unknown receipt '0123'"),
     ("explain", {"query": "a", "path": "../../etc/passwd"}, "etc/passwd"),
+    ("index", {"paths": []}, "[] should be non-empty"),
+    ("index", {"paths": ["../../etc/passwd"]}, "is outside of"),
+    ("index", {"paths": ["/etc"]}, "is outside of"),
+    ("index", {"paths": ["a\0b"]}, "a path cannot contain NUL"),
 ]
 
 

@@ -149,7 +149,11 @@ def test_arguments_by_position_have_a_place(ruled: quire.Quire) -> None:
 def test_a_call_through_the_proxy_gets_the_contexts_that_hold(ruled: quire.Quire) -> None:
     context = context_for(ruled, {"tool": "edit", "params": {"path": "./db/users.sql"}})
     names = [line for line in context.text.splitlines() if line.startswith("### ")]
-    assert names == ["### Database", "### root", "### Storage"]
+    assert names == [
+        "### Database (db/db.context.yaml)",
+        "### root (root.context.yaml)",
+        "### Storage (docs/storage.context.yaml)",
+    ]
     assert "- Adaptations: brought in by storage" in context.text
     assert "Write migrations that can be undone." in context.text
     assert ruled.verify(context.receipt, context.text).problems == ()

@@ -115,7 +115,7 @@ def test_nobody_changes_what_they_may_not_read(plant: Forest) -> None:
 def test_who_reads_may_not_change_it_either_but_the_owner_may(plant: Forest) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
         shared = quire.memories.add("For all.", at=1, viewer="bob", share=["public"]).value.id
-        owners = quire.memories.add("The owner's.", at=1).value.id
+        owners = quire.memories.add("The owner's.", at=1, share=["public"]).value.id
         for name, author in ((shared, "bob"), (owners, "the owner")):
             assert quire.memories.get(name, viewer="alice").id == name
             with pytest.raises(InputError, match=f"was written by {author}; only its author"):
@@ -133,7 +133,7 @@ def test_who_reads_may_not_change_it_either_but_the_owner_may(plant: Forest) -> 
 @pytest.mark.parametrize(
     ("viewer", "share", "acl", "readers"),
     [
-        (None, [], None, ["alice", "bob", "carol"]),
+        (None, ["public"], ("public",), ["alice", "bob", "carol"]),
         (None, ["owner"], (), []),
         (None, ["alice", "@crew"], ("group:crew", "user:alice"), ["alice", "carol"]),
         ("alice", [], ("user:alice",), ["alice"]),
@@ -160,9 +160,29 @@ def test_who_may_read_what_is_written(
         assert len(quire.memories.list()) == 1, "the owner reads all"
 
 
-def test_rules_decide_over_what_the_owner_writes(plant: Forest) -> None:
+def test_a_memory_is_its_authors_alone_also_the_owners(plant: Forest) -> None:
     with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
-        quire.memories.add("By the rules.", at=1)
+        made = quire.memories.add("Mine.", at=1)
+        assert (made.value.acl, made.notes) == ((), ())
+        quire.memories.import_lines('{"content": "Mine, too."}', at=1)
+        assert len(quire.memories.list()) == 2
+        assert len(quire.memories.list(shared_only=True)) == 2, "assistants of the owner read them"
+        assert quire.memories.list(viewer="alice") == []
+
+
+def test_the_owner_is_told_once_that_older_memories_are_open(plant: Forest) -> None:
+    with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
+        quire.memories.import_lines('{"content": "Of an older version.", "share": null}', at=1)
+        assert len(quire.memories.list(viewer="alice")) == 1
+        (told,) = quire.memories.add("Mine.", at=2).notes
+        assert told.startswith("only you can read this memory, unless you name others with `share`")
+        assert "1 older ones can be read by whoever the access rules allow" in told
+        assert quire.memories.add("Mine as well.", at=3).notes == ()
+
+
+def test_rules_decide_over_what_the_owner_leaves_to_them(plant: Forest) -> None:
+    with plant("p", {"quire.toml": WORDS_ONLY}).open() as quire:
+        quire.memories.import_lines('{"content": "By the rules.", "share": null}', at=1)
         tried(quire, 2)
         quire.access.set_rules([AccessRule(".quire/memory/**", ("alice",))])
         assert (

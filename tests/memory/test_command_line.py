@@ -23,6 +23,8 @@ MEMORY = [
     "share",
     "supersedes",
     "superseded_by",
+    "count",
+    "repeated",
 ]
 EXPERIENCE = [
     "id",
@@ -118,7 +120,7 @@ def test_values_and_post_mortems_on_the_command_line(plain: Tree) -> None:
     plain.write("pm/a.md", "# Outage\n\nThe site was down because of rain.\n")
     plain.write("pm/b.txt", "rain")
     told = plain.call("import", "postmortems", "pm")
-    assert told.stdout == "1 experiences added, 0 changed, 0 unchanged, 1 skipped\n"
+    assert told.stdout == "1 experience added, 0 changed, 0 unchanged, 1 skipped\n"
     assert told.stderr == "skipped b.txt: not Markdown, so not a post-mortem\n"
     again = answer(plain, "import", "postmortems", "pm")
     assert (again["unchanged"], again["skipped"][0]["path"]) == (1, "b.txt")
@@ -214,3 +216,11 @@ def test_if_much_lacks_vectors_the_next_index_makes_them(with_model: Tree) -> No
     assert answer(with_model, "status")["vectors"] == 0
     assert answer(with_model, "index")["vectors"] == 41
     assert answer(with_model, "remember", "And one.")["notes"] == []
+
+
+def test_a_memory_is_added_by_either_name(plain: Tree) -> None:
+    made = answer(plain, "memory", "add", "Coffee.", "--category", "preference")
+    assert (made["content"], made["category"]) == ("Coffee.", "preference")
+    wrong = plain.call("memory", "add", "Coffee.", "--importance", "7")
+    assert wrong.returncode == 2
+    assert "--importance" in wrong.stderr

@@ -32,7 +32,9 @@ def line(name: str | None = None, content: str = "Something.", **more: Any) -> s
 
 @pytest.fixture
 def filled(opened: Quire) -> Quire:
-    first = opened.memories.add("Ports are even.", at=1, category="decision").value
+    first = opened.memories.add(
+        "Ports are even.", at=1, category="decision", share=["public"]
+    ).value
     second = opened.memories.add("Ports are odd.", at=2, supersedes=first.id, importance=0.9).value
     opened.memories.edit(second.id, at=3, content="Ports are prime.")
     opened.memories.add("Eve likes tea.", at=4, viewer="eve", category="preference")

@@ -20,7 +20,7 @@ import quire as package
 from quire import AccessRule, Filter, Quire
 from quire.core.serialize import to_plain
 from quire.core.types import OWNER
-from quire.errors import InputError, MissingExtraError
+from quire.errors import InputError
 from quire.memory import principles
 from tests.serving import VARIABLE, Endpoint, Reply, said, served
 
@@ -161,12 +161,6 @@ def test_no_vectors_is_said_and_no_error(opened: Quire) -> None:
     made = opened.principles.refresh()
     assert made.value == ()
     assert made.notes[0].startswith("4 of 4 resolved experiences lack vectors")
-
-
-def test_without_the_extra_it_is_named(taught: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
-    with taught.open() as quire, pytest.raises(MissingExtraError, match=r"quire-context\[learn\]"):
-        quire.principles.refresh()
 
 
 # --- the same values always ----------------------------------------------------------------------

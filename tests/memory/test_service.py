@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quire import Filter, Quire
+from quire.core.serialize import json_line
 from quire.core.types import OWNER, Memory
 from quire.errors import ConfigError, InputError
 from quire.memory import memories
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
 
 CURRENT = Filter(kinds=("memory",))
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def exported(quire: Quire) -> str:
+    return "\n".join(json_line(one) for one in quire.memories.export())
 
 
 def current(quire: Quire, query: str) -> list[str]:
@@ -33,7 +40,7 @@ def test_a_memory_is_a_record_with_one_chunk(opened: Quire) -> None:
         (chunk,) = view.chunks_of(record.id)
     assert (record.id, record.kind, record.path) == (made.id, "memory", f".quire/memory/{made.id}")
     assert record.attrs == {"category": "decision", "importance": 800}
-    assert (record.modified, record.author, record.acl) == (1_700_000_000, None, None)
+    assert (record.modified, record.author, record.acl) == (1_700_000_000, None, ())
     assert (chunk.kind, chunk.text, chunk.title) == ("memory", made.content, "")
     assert opened.memories.get(made.id) == made
     assert current(opened, "staging host") == [made.content]
@@ -54,11 +61,66 @@ def test_a_long_memory_is_cut_like_prose_and_given_back_whole(opened: Quire) -> 
 def test_the_same_at_the_same_moment_is_one_memory(opened: Quire) -> None:
     first = opened.memories.add("Tabs, not spaces.", at=5, category="preference")
     again = opened.memories.add("Tabs, not spaces.", at=5, category="preference")
-    later = opened.memories.add("Tabs, not spaces.", at=6, category="preference")
     assert again.value == first.value
     assert again.notes == ("this is remembered already",)
-    assert later.value.id != first.value.id
+    assert opened.memories.list() == [first.value]
+
+
+def test_the_same_again_strengthens_the_one_that_is_there(opened: Quire) -> None:
+    first = opened.memories.add("Tabs, not spaces.", at=5, category="preference").value
+    with opened.store.view(OWNER) as view:
+        chunks = view.chunks_of(first.id)
+    later = opened.memories.add("Tabs,  not\nspaces.", at=60, category="preference")
+    assert later.notes == ("this was remembered before: 2 times now",)
+    assert later.value == replace(first, count=2, repeated=60, importance=550)
+    assert opened.memories.list() == [later.value] == [opened.memories.get(first.id)]
+    with opened.store.view(OWNER) as view:
+        assert view.chunks_of(first.id) == chunks, "the text stays as it was"
+    again = opened.memories.add("Tabs,  not\nspaces.", at=60, category="preference")
+    assert (again.value, again.notes) == (later.value, ("this is remembered already",))
+    given = opened.memories.add("Tabs, not spaces.", at=70, category="preference", importance=0.9)
+    assert (given.value.importance, given.value.count, given.value.repeated) == (910, 3, 70)
+    for at in range(100, 160):
+        last = opened.memories.add("Tabs, not spaces.", at=at, category="preference").value
+    assert 990 < last.importance < 1000, "it never reaches 1 by itself"
+    context = opened.assemble("tabs or spaces", recipe="agent")
+    assert ", 63 times, last 1970-01-01*" in context.text
+    assert opened.verify(dict(context.receipt), context.text).binds
+    assert opened.memories.import_lines(exported(opened), at=999).unchanged == 1
+    assert opened.memories.edit(first.id, content="Spaces.", at=1000).value.count == 63
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"content": "Tabs, not space."},
+        {"category": "decision"},
+        {"share": ["bob"]},
+        {"viewer": "bob"},
+    ],
+)
+def test_what_differs_is_another_memory(opened: Quire, other: dict[str, Any]) -> None:
+    first = opened.memories.add("Tabs, not spaces.", at=5).value
+    made = opened.memories.add(other.pop("content", first.content), at=6, **other)
+    assert (made.value.id != first.id, made.value.count, made.notes) == (True, 1, ())
     assert len(opened.memories.list()) == 2
+
+
+def test_a_superseded_memory_is_not_strengthened(opened: Quire) -> None:
+    first = opened.memories.add("Tea.", at=1).value
+    opened.memories.add("Coffee.", at=2, supersedes=first.id)
+    again = opened.memories.add("Tea.", at=3).value
+    assert again.id != first.id
+    assert opened.memories.get(first.id).count == 1
+
+
+def test_a_memory_said_twice_in_older_stores_is_strengthened_once(opened: Quire) -> None:
+    lines = [json.dumps({"content": "Tea.", "created": f"2026-01-0{day}"}) for day in (1, 2)]
+    opened.memories.import_lines("\n".join(lines), at=1)
+    oldest, other = opened.memories.list()
+    again = opened.memories.add("Tea.", at=1_800_000_000).value
+    assert again.id == oldest.id
+    assert opened.memories.list() == [again, other]
 
 
 def test_what_is_superseded_is_history_and_never_current(opened: Quire) -> None:
@@ -223,7 +285,7 @@ def test_two_ids_that_begin_alike_are_not_guessed_at(opened: Quire) -> None:
             importance=500,
             created=number,
             author=None,
-            acl=None,
+            acl=(),
         )
         other = begun.setdefault(made.id[:4], number)
         if other != number:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from quire import packing
 from quire.core.types import Candidate
+from quire.packing.dedup import _WORD, _split_words
 from tests.packing.all_pairs import dedup_all_pairs, overlap
 from tests.pipeline.builders import chunk
 
@@ -174,3 +175,8 @@ def test_a_thousand_candidates_are_no_matter_of_pairs(shared: int) -> None:
     assert time.process_time() - began < 3
     assert len(kept) == 1000
     assert not dropped
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=80) | st.text(max_size=80))
+def test_a_text_is_split_into_the_words_that_the_pattern_finds(text: str) -> None:
+    assert _split_words(text) == _WORD.findall(text)

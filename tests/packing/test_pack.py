@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quire import packing
-from quire.core.types import Piece
+from quire.core.types import Piece, Section
 from quire.errors import InputError
 from quire.packing.pack import STRATEGIES, Packed, group_by_heading
 from tests.pipeline.builders import chunk, ids, piece
@@ -199,3 +201,24 @@ def test_the_order_in_which_pieces_come_changes_nothing(
     shuffle.shuffle(other)
     for strategy in STRATEGIES:
         assert packed(pieces, 100, strategy) == packed(other, 100, strategy)
+
+
+def test_a_share_is_not_filled_with_what_is_far_behind() -> None:
+    def found(name: str, place: int, score: int, cost: int) -> Piece:
+        one = piece(chunk(f"{name} {place}", f"{name}.md", place), score, cost)
+        return replace(one, candidate=replace(one.candidate, section=Section(name)))
+
+    best, stopgap, near = found("a", 0, 100, 60), found("a", 1, 40, 30), found("a", 2, 60, 30)
+    other = found("b", 0, 80, 30)
+    share = partial(
+        packing.pack_shares,
+        available=100,
+        shares={"a": 1, "b": 1},
+        strategy="score_weighted",
+        overflow="skip",
+        heading_cost=lambda _: 0,
+    )
+    result, order = share([best, stopgap, other])
+    assert ids(result.chosen) == ids([other])
+    assert ids(order) == ids([other, best, stopgap]), "the best of the rest is tried first"
+    assert ids(share([best, near, other])[0].chosen) == ids([near, other])

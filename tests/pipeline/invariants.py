@@ -229,16 +229,24 @@ def _nothing_more_fits(
     counter: Counter | None,
     previous: Sequence[str],
 ) -> None:
-    """With any piece that was left out, the budget would be passed."""
+    """With any piece that was left out, in the place of its repeats, the budget would be passed."""
     inside = {source.chunk_id for source in context.sources}
     left = [one for one in context.decisions if one.step == "pack"]
     kept = [one for one in context.decisions if one.chunk_id in inside]
     for decision in left:
-        pieces = [_piece(found[one.chunk_id], one) for one in (*kept, decision)]
+        piece = _piece(found[decision.chunk_id], decision)
+        others = [_piece(found[one.chunk_id], one) for one in kept]
+        pieces = [one for one in others if not _repeats(one, piece, recipe)] + [piece]
         ordered = packing.sort_by_preference(pieces, recipe.fit.pack)
         blocks = packing.arrange(ordered, recipe.fit.order, recipe.fit.pack, previous)
         with_it = count(model, rendering.render(blocks, recipe.render), counter)
         assert with_it > context.available, f"{decision} would still fit"
+
+
+def _repeats(piece: Piece, better: Piece, recipe: Recipe) -> bool:
+    fit = recipe.fit
+    both = [better.candidate, piece.candidate]
+    return better.order < piece.order and bool(packing.dedup(both, fit.dedup, within=fit.within)[1])
 
 
 def _piece(chunk: Chunk, decision: Decision) -> Piece:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from quire import AccessRule, Quire
+from quire import AccessRule, Quire, engine
 from quire.core.types import Event, Filter, Options, Viewer
 from quire.errors import BudgetTooSmallError
 from tests.conftest import Tree
@@ -200,11 +199,13 @@ def test_kept_contexts_are_bounded(project: Quire, monkeypatch: pytest.MonkeyPat
     assert len(kept._items) == 3
 
 
-def test_a_repeat_takes_next_to_no_time(library: Quire) -> None:
-    library.assemble(QUERY)
-    times = []
-    for _ in range(20):
-        began = time.perf_counter()
-        library.assemble(QUERY)
-        times.append(time.perf_counter() - began)
-    assert min(times) < 0.005
+def test_a_repeat_retrieves_nothing(library: Quire, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = library.assemble(QUERY)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("retrieved again")
+
+    monkeypatch.setattr(engine, "retrieve", refuse)
+    assert library.assemble(QUERY) is first
+    with pytest.raises(AssertionError, match="retrieved again"):
+        library.assemble(QUERY, budget=3000)

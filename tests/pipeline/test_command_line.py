@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from quire import Quire
+from quire.core.hashing import text_hash
+from quire.indexing.audit import compact_receipt
 from tests.conftest import Tree
 from tests.pipeline.conftest import shelves
 from tests.pipeline.invariants import count
@@ -30,6 +32,10 @@ KEYS = {
     "omitted",
     "notes",
     "items",
+    "chunks",
+    "created",
+    "query_hash",
+    "state_root",
 }
 RECEIPT = {
     "version",
@@ -50,7 +56,7 @@ RECEIPT = {
     "writer",
     "summaries",
     "sources",
-    "proofs",
+    "parts",
     "decisions",
     "failed",
     "tokens",
@@ -90,18 +96,19 @@ def test_the_context_alone_goes_to_standard_output(shelf: Tree, words: Quire) ->
     done = shelf.run("assemble", QUERY, "--budget", "1500")
     assert done.returncode == 0
     assert done.stdout == context.text
-    assert f"{context.tokens} of 700 tokens, {len(context.sources)} pieces" in done.stderr
+    assert f"{context.tokens} of 700 tokens (1500 less system 200" in done.stderr
+    assert f", {len(context.sources)} pieces, " in done.stderr
     assert "semantic search is off: nothing is embedded yet" in done.stderr
 
 
 def test_json_has_these_keys_and_says_the_same(shelf: Tree, words: Quire) -> None:
     found = told(shelf, "assemble", QUERY, "--budget", "1500")
-    assert set(found) == KEYS
+    assert set(found) == KEYS - {"chunks"}, "each text stands there once; `--parts` repeats it"
     assert set(found["receipt"]) == RECEIPT
     context = words.assemble(QUERY, budget=1500)
     assert found["text"] == context.text
     assert found["tokens"] == context.tokens == count("o200k", found["text"])
-    assert found["receipt"] == json.loads(json.dumps(context.receipt))
+    assert found["receipt"] == json.loads(json.dumps(compact_receipt(context.receipt)))
     assert set(found["sources"][0]) == {
         "chunk_id",
         "record_id",
@@ -116,7 +123,22 @@ def test_json_has_these_keys_and_says_the_same(shelf: Tree, words: Quire) -> Non
         "level",
         "room",
         "line",
+        "metadata",
+        "document",
+        "relevance",
+        "similarity",
+        "entity_id",
+        "summary",
     }
+    chunks = told(shelf, "assemble", QUERY, "--budget", "1500", "--parts")["chunks"]
+    assert [chunk["chunk_id"] for chunk in chunks] == [
+        source["chunk_id"] for source in found["sources"]
+    ]
+    assert all(chunk["text"] and chunk["sequence"] >= 0 for chunk in chunks)
+    assert found["query_hash"] == context.query_hash == text_hash(QUERY).hex()
+    assert found["state_root"] == context.state_root == words.status().roots.state
+    assert found["created"] == context.created
+    assert datetime.fromisoformat(found["created"])
     assert set(found["decisions"][0]) == {
         "chunk_id",
         "path",
@@ -164,7 +186,7 @@ def test_every_option_of_a_context(
 ) -> None:
     found = told(shelf, "assemble", QUERY, "--budget", "1400", *arguments)
     context = words.assemble(QUERY, budget=1400, **options)
-    assert found["receipt"] == json.loads(json.dumps(context.receipt))
+    assert found["receipt"] == json.loads(json.dumps(compact_receipt(context.receipt)))
     assert found["notes"] == list(context.notes)
 
 
@@ -259,6 +281,31 @@ def test_a_receipt_that_cannot_be_written(shelf: Tree, place: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be written" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_parts_are_written_on_request(shelf: Tree, tmp_path: Path) -> None:
+    receipt, parts = tmp_path / "r.json", tmp_path / "r.json.parts"
+    text = shelf.call("assemble", QUERY, "--budget", "2000", "--receipt", str(receipt)).stdout
+    assert not parts.exists()
+    small = receipt.read_bytes()
+    assert len(small) < 4 * len(text) + 2000, "a receipt needs little room"
+    found = told(shelf, "verify", str(receipt))
+    assert any("named by hash, and not at hand" in line for line in found["not_checked"])
+    shelf.call("assemble", QUERY, "--budget", "2000", "--receipt", str(receipt), "--parts")
+    assert json.loads(receipt.read_bytes())["hash"] == json.loads(small)["hash"]
+    found = told(shelf, "verify", str(receipt))
+    assert not any("not at hand" in line for line in found["not_checked"])
+    assert any("proofs up to the root" in line for line in found["checked"])
+    data = json.loads(parts.read_bytes())
+    data["excluded"][0]["reason"] = "for fun"
+    parts.write_text(json.dumps(data), "utf-8")
+    found = told(shelf, "verify", str(receipt), code=1)
+    assert found["problems"] == ["the part excluded was altered: its hash does not match"]
+    shelf.call("assemble", QUERY, "--budget", "1500", "--receipt", str(receipt))
+    assert not parts.exists(), "those of another receipt are removed"
+    done = shelf.call("assemble", QUERY, "--parts")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "add --receipt" in done.stderr
 
 
 def test_stable_order_by_an_earlier_receipt(shelf: Tree, tmp_path: Path) -> None:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.pages.intents import questions
+from quire import Block
 from quire.core.dates import parse_date
+from quire.core.types import EmbedSettings
+from quire.embed import open_embedder
 from quire.pipeline import recipe
+from quire.pipeline.intent_examples import Examples, guess_intent, load_examples
 from quire.pipeline.intents import ParsedQuery, parse_query
 from quire.retrieval import TaskQuery
+from tests.conftest import Tree
 
 INTENTS = recipe.load("workspace").intents
 NOW = parse_date("now", "2026-11-16", end=True)
@@ -84,7 +91,7 @@ def test_periods_are_those_of_the_calendar(period: str, first: str, last: str) -
 
 def test_what_refers_to_the_focus_is_asked_with_its_title() -> None:
     found = parsed("Summarize this page", focus="Search Ranking")
-    assert (found.text, found.refers_to_focus) == ("summarize Search Ranking", True)
+    assert (found.text, found.refers_to_focus) == ("Search Ranking", True)
     found = parsed("Break this task into subtasks", focus="Split the login handler")
     assert found.tasks is None, "it is about one task, not a list of them"
     assert found.text == "break into subtasks Split the login handler"
@@ -97,6 +104,67 @@ def test_a_question_without_an_intent_is_searched_as_it_is() -> None:
     query = "What is the refund policy of Acme, Inc.?"
     assert parsed(query, focus="Plan") == ParsedQuery(query)
     assert parse_query("overdue tasks", {}, focus=None, as_of=None) == ParsedQuery("overdue tasks")
+
+
+def test_an_intent_may_be_guessed_where_the_words_reveal_none() -> None:
+    def guessed(query: str, name: str) -> ParsedQuery:
+        return parse_query(query, INTENTS, focus=None, as_of=NOW, guess=lambda: name)
+
+    query = "What do I still have to get done this week?"
+    found = guessed(query, "tasks")
+    due = (parse_date("", "2026-11-16"), parse_date("", "2026-11-22", end=True) + 1)
+    assert found == ParsedQuery(query, ("tasks",), TaskQuery(mine=True, due=due, guessed=True))
+    assert guessed("Boil it down", "summary") == ParsedQuery("Boil it down", ("summary",))
+    assert guessed("Boil it down", "") == ParsedQuery("Boil it down")
+    assert guessed("Which tasks are overdue?", "summary").intents == ("tasks",), "words come first"
+
+
+def test_only_what_is_clearly_nearer_than_no_intent_is_guessed() -> None:
+    one, other = bytes([100, *[0] * 7]), bytes([0, 100, *[0] * 6])
+    examples: Examples = {
+        label: np.array([[*vector]] * 7, dtype=np.int64)
+        for label, vector in (("-", one), ("tasks", other))
+    }
+    assert guess_intent(other, examples) == "tasks"
+    assert guess_intent(one, examples) == ""
+    assert guess_intent(bytes([71, 71, *[0] * 6]), examples) == ""
+    assert guess_intent(other, {}) == ""
+    assert load_examples("another model") == {}
+
+
+@pytest.mark.model
+def test_guesses_on_questions_that_were_kept_back() -> None:
+    embedder = open_embedder(EmbedSettings())
+    assert embedder is not None
+    examples = load_examples(embedder.model)
+    right = wrong = with_one = 0
+    for label, question in questions(kept_back=True):
+        name = guess_intent(embedder.embed_query(question), examples) or "-"
+        with_one += label != "-"
+        right += label == name != "-"
+        wrong += name not in {label, "-"}
+    assert right >= 0.38 * with_one
+    assert wrong <= 0.1 * with_one
+
+
+@pytest.mark.model
+def test_a_guess_is_replayed_without_the_model(tree: Tree) -> None:
+    tasks = [Block("plan", "page", "Fair", access=("public",))]
+    tasks.append(Block("order", "todo", "Order the badges", "plan", 0, {"due": "2026-11-18"}))
+    with tree.open() as opened:
+        opened.blocks.put(tasks, at=NOW)
+        opened.index(embed=True)
+        query = "What must be ready by Monday?"
+        context = opened.assemble(query, recipe="workspace", as_of=NOW)
+        assert context.receipt["query_vector"]
+        (kept,) = [each for each in context.decisions if each.path.endswith("/order")]
+        assert "tasks" in kept.signals
+        assert opened.verify(context.receipt, context.text).problems == ()
+    tree.write("quire.toml", "[embed]\nprovider = 'none'\n")
+    with tree.open() as opened:
+        assert opened.replay(context.receipt)[1] == []
+        plain = opened.assemble(query, recipe="workspace", as_of=NOW, allow_empty=True)
+        assert "tasks" not in str([each.signals for each in plain.decisions])
 
 
 @given(st.text(max_size=200), st.one_of(st.none(), st.text(max_size=20)))

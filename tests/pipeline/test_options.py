@@ -37,14 +37,16 @@ def test_every_option_is_in_the_table() -> None:
 
 
 def test_what_receipts_record_is_a_field_of_the_request() -> None:
-    assert {item.name for item in fields(Request)} == RECORDED | {"query", "model"}
+    assert {item.name for item in fields(Request)} == RECORDED | {
+        "query", "model", "stale", "alive_at",
+    }  # fmt: skip
     for option in OPTIONS.values():
         assert not (option.recorded and option.setting), "a setting is recorded with its recipe"
         assert option.used_by is None or option.recorded
 
 
 def test_every_filter_is_a_field_of_the_filter() -> None:
-    assert {item.name for item in fields(Filter)} == set(FILTERS)
+    assert {item.name for item in fields(Filter)} == {*FILTERS, "alive_at"}
     assert {name for name in FILTERS if OPTIONS[name].recorded} == set(FILTERS)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quire.core.types import Context, Recipe
 from quire.errors import BudgetTooSmallError
 from quire.pipeline.steps import assemble
-from tests.pipeline.builders import chunk, draft, recipe
+from tests.pipeline.builders import chunk, document, draft, recipe
 from tests.pipeline.invariants import holds
 from tests.pipeline.strategies import CASES, recipes
 
@@ -77,6 +77,17 @@ def test_of_several_copies_one_is_shown() -> None:
     steps = {one.path: one.step for one in context.decisions if one.verdict == "dropped"}
     assert steps["c.md"] == "dedup"
     assert_repeats_are_shown(context)
+
+
+def test_a_piece_whose_text_a_cheaper_copy_shows_is_a_repeat() -> None:
+    """Behind a gap the better copy costs a mark more; beside its neighbour the other one fits."""
+    first, near, far = document("a.md", "0", "validator.\n\n", "validator.\n\n")
+    context = assemble(draft({"lexical": [first, far, near]}, recipe(11)), (), ())
+    assert context.text == "[DOC: a.md]\n0validator.\n"
+    (lost,) = [one for one in context.decisions if one.verdict == "dropped"]
+    assert (lost.lines, lost.step) == (far.lines, "dedup")
+    assert lost.reason == f"100% of it stands in a.md:1-1 ({near.id})"
+    assert context.omitted == 0
 
 
 @settings(max_examples=CASES, deadline=None, suppress_health_check=[HealthCheck.too_slow])

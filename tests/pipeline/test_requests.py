@@ -62,16 +62,20 @@ def test_what_cannot_be_is_refused_by_name(
         ({"pack": None}, "pack: expected a text, not None"),
         ({"dedup": "all"}, "dedup: expected a number, not 'all'"),
         ({"per_document": True}, "per_document: expected a whole number, not True"),
-        ({"recipe": 5}, "recipe: expected a name, a file or a Recipe, not 5"),
+        ({"recipe": 5}, "recipe: expected a name, a file, a mapping or a Recipe, not 5"),
         ({"model": 5}, "model: expected a name, not 5"),
         ({"viewer": 5}, "viewer: expected a name or a Viewer, not 5"),
-        ({"where": "*.md"}, "where: expected a Filter, not '*.md'"),
+        ({"where": "*.md"}, "where: at character 1: '*.md' is not understood"),
+        ({"where": 3}, "where: expected a condition on metadata, or a Filter, not 3"),
         ({"previous": "abc"}, "previous: expected a list of chunk ids, not 'abc'"),
         ({"as_of": "now"}, "as_of: expected a date such as 2026-01-31"),
         ({"as_of": 1.5}, "as_of: expected a date, or seconds since 1970, not 1.5"),
         ({"since": "yesterday"}, "since: expected a date such as 2026-01-31"),
         ({"paths": "docs/**"}, "paths: expected a list of globs, not 'docs/**'"),
-        ({"paths": ["*"], "where": Filter(since=5)}, "paths: cannot be combined with `where`"),
+        (
+            {"paths": ["*"], "where": Filter(since=5)},
+            "paths: cannot be combined with a Filter as `where`",
+        ),
         ({"exact": 1}, "exact: expected true or false, not 1"),
         ({"allow_empty": None}, "allow_empty: expected true or false, not None"),
     ],
@@ -263,6 +267,29 @@ def test_a_recipe_comes_back_from_its_receipt(library: Quire) -> None:
     receipt: Any = library.assemble("quorum", recipe=made).receipt
     assert recipes.from_data(receipt["recipe"]) == made
     assert recipes.recipe_hash(made) != recipes.recipe_hash(DOCUMENTS)
+
+
+def test_sections_may_come_first(tree: Tree) -> None:
+    tree.write(
+        "mine.toml",
+        'extends = "agent"\nfirst = ["commits", "notes"]\n[sections.notes]\nkinds = ["document"]\n',
+    )
+    names = [section.name for section in recipes.load(str(tree.root / "mine.toml")).sections]
+    assert names[:3] == ["commits", "notes", "memories"]
+    assert sorted(names) == sorted({*names})
+    for wrong, why in (('["nots"]', "does not have: 'nots'"), ("3", "expected a list of texts")):
+        tree.write("wrong.toml", f'extends = "agent"\nfirst = {wrong}\n')
+        with pytest.raises(ConfigError, match=why):
+            recipes.load(str(tree.root / "wrong.toml"))
+
+
+def test_calls_of_tools_wait_for_few_items() -> None:
+    """A section of `agent` that `tools` does not name would search the rules as well."""
+    contexts, *others = recipes.load("tools").sections
+    assert (contexts.name, contexts.sources) == ("contexts", ("rules",))
+    for section in others:
+        assert section.k <= 5
+        assert set(section.sources) == {"defined", "lexical", "semantic"}
 
 
 def test_shipped_recipes_are_listed() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from quire import AccessRule, Filter, Quire
 from quire.core.types import OWNER, Context, Options
 from quire.errors import InputError
-from quire.pipeline.why_not import Relaxation, WhyNot
+from quire.pipeline.why_not import MAX_PIECES, Relaxation, WhyNot
 from quire.retrieval import COLLECTORS
 from tests.conftest import Tree
 from tests.pipeline.builders import Broken
@@ -87,6 +87,10 @@ def test_what_is_named_lets_any_piece_in(
                 assert not told.relaxed
                 continue
             steps[told.step] += 1
+            if not told.tried:
+                assert not told.checked
+                assert not told.relaxed
+                continue
             assert [one.step for one in told.relaxed][:1] == [told.step] or not told.checked
             if told.checked:
                 assert lets_in(library, QUERY, recipe, told)
@@ -286,6 +290,26 @@ def test_a_line_chooses_the_piece(library: Quire, library_tree: Tree) -> None:
         assert all(one.lines[0] <= chunk.lines[0] <= one.lines[1] for one in told)
     with pytest.raises(InputError, match=f"nothing at {path}:99999"):
         library.why_not(QUERY, path, 99_999)
+
+
+def test_settings_are_tried_for_the_best_pieces_of_a_long_file(
+    tree: Tree,
+) -> None:
+    text = "It is held. " * 40
+    paragraphs = [f"## Part {n}\n\nThe quorum takes vote {n}. {text}" for n in range(40)]
+    tree.fill({"long.md": "\n\n".join(paragraphs), "other.md": "The quorum is a number.\n"})
+    with opened(tree) as found:
+        found.index(embed=False)
+        told = found.why_not("which vote does the quorum take", "long.md", budget=400, reserve={})
+        explained = found.assemble("which vote does the quorum take", budget=400, reserve={})
+    scores = {one.chunk_id: one.score for one in explained.decisions}
+    out = [one for one in told if not one.inside]
+    tried = [one for one in out if one.tried]
+    assert len(out) > 30
+    assert len(tried) == MAX_PIECES
+    assert all(one.checked for one in tried)
+    best = min(scores[one.chunk_id] for one in tried)
+    assert all(scores.get(one.chunk_id, 0) <= best for one in out if not one.tried)
 
 
 def test_a_source_that_fails_fails_for_every_try(tree: Tree) -> None:

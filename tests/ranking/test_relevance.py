@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from quire import ranking
 from quire.ranking import CERTAIN, Match, relevance
 
-MODEL = "bge-small-en-v1.5/int8"
+MODEL = "quire-en-2@750c7f59feacc01a/384"
 thousandths = st.integers(0, CERTAIN)
 
 

@@ -34,6 +34,16 @@ def test_meaning_weighs_more_for_a_whole_record_and_words_less() -> None:
     assert pieces["part"] == scores["part"]
 
 
+def test_words_of_a_whole_record_weigh_less_only_as_far_as_vectors_count() -> None:
+    found = {"lexical": listed(word=100), "semantic": listed(sense=900)}
+    whole = frozenset({"word"})
+    for covered, percent in ((100, 100), (500, 100), (750, 85), (1000, 70)):
+        stats = FusionStats(single_chunks=whole, covered=covered)
+        scores = {fused.hit.id: fused.hit.score for fused in fuse(found, SOURCES, SUM, stats)}
+        least = 5 * SUM_SCALE * percent // 100
+        assert least * 999 // 1000 <= scores["word"] <= least
+
+
 def test_a_question_of_twice_as_many_words_weighs_meaning_half() -> None:
     found = {"lexical": listed(word=100), "semantic": listed(sense=900)}
     for words, share in ((0, 1.0), (30, 1.0), (60, 0.5), (120, 0.25)):
@@ -79,3 +89,45 @@ def test_the_longer_the_question_the_less_meaning_weighs(
     assert all(
         late <= early for early, late in zip(scores(words), scores(words + more), strict=True)
     )
+
+
+def test_similarity_counts_as_far_as_vectors_are_made() -> None:
+    """The best of a few vectors must not outrank what the words find."""
+    found = {"lexical": listed(word=900, other=450), "semantic": listed(sense=9_100, word=9_000)}
+    sources = {"lexical": SourceSpec(), "semantic": SourceSpec(weight=3)}
+    orders = {
+        covered: [
+            one.hit.id for one in fuse(found, sources, RankSpec(), FusionStats(covered=covered))
+        ]
+        for covered in (1, 100, 500, 900, 1000)
+    }
+    assert orders[1] == orders[100] == orders[500] == ["word", "other", "sense"]
+    assert orders[900] == orders[1000] == ["sense", "word", "other"]
+
+
+def test_similarity_counts_half_in_a_script_that_the_model_does_not_know() -> None:
+    found = {"lexical": listed(word=900, other=450), "semantic": listed(sense=9_100, word=9_000)}
+    sources = {"lexical": SourceSpec(weight=2), "semantic": SourceSpec(weight=3)}
+
+    def signals(language: str, *, english: bool) -> tuple[int, int | None]:
+        stats = FusionStats(
+            languages=dict.fromkeys(("word", "sense"), language), english_model=english
+        )
+        fused = {one.hit.id: one for one in fuse(found, sources, RankSpec(), stats)}
+        best = next(iter(fused))
+        return fused["sense"].hit.score, fused[best].signals.get(f"language_{language}")
+
+    full, _ = signals("", english=True)
+    assert signals("de", english=True) == (full, 100)
+    assert signals("ja", english=True) == (full // 2, 50)
+    assert signals("ja", english=False) == (full, 100)
+    assert signals("ru", english=True) == (full // 2, 50)
+
+
+def test_what_only_vectors_find_stays_in_their_order() -> None:
+    found = {"semantic": listed(b=9_100, a=9_050, c=9_000)}
+    fused = fuse(found, {"semantic": SourceSpec()}, RankSpec(), FusionStats(covered=20))
+    assert [one.hit.id for one in fused] == ["b", "a", "c"]
+    assert fused[0].signals["covered"] == 20
+    whole = fuse(found, {"semantic": SourceSpec()}, RankSpec(), FusionStats())
+    assert "covered" not in whole[0].signals

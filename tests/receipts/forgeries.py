@@ -17,7 +17,9 @@ import quire
 from quire import Block, Quire
 from quire.core import hashing
 from quire.core.types import Context
-from quire.receipts.receipt import data_hash, receipt_hash
+from quire.receipts.canonical import data_hash
+from quire.receipts.parts import named_by
+from quire.receipts.receipt import receipt_hash
 from tests.conftest import trust
 from tests.pipeline.builders import Meaning
 from tests.receipts.mutations import Path as Place
@@ -96,7 +98,10 @@ NOT_COVERED: dict[tuple[str, ...], str] = {
     "notices, unless that request gives this very context",
     ("recipe.*",): "a setting that changes no byte of this page, such as a weight. `replay` "
     "notices, unless that recipe gives this very context",
-    ("decisions.*",): "the signals behind a score, and what is said of candidates that were left "
+    (
+        "decisions.*",
+        "excluded*",
+    ): "the signals behind a score, and the record of candidates that were left "
     "out. `replay` notices",
     ("embedder", "query_vector"): "the query's vector and its model. `replay` makes it again",
     ("failed.*",): "which sources failed, and why. `replay` asks again",
@@ -109,7 +114,7 @@ NOT_COVERED: dict[tuple[str, ...], str] = {
 REQUESTS: dict[str, dict[str, Any]] = {
     "documents, cut": {"budget": 300, "reserve": {"answer": 5}, "overflow": "cut"},
     "entities, levels": {
-        "recipe": "entities", "budget": 115, "format": "xml", "paths": ["*.py", "two.md"],
+        "recipe": "entities", "budget": 96, "format": "xml", "paths": ["*.py", "two.md"],
         "levels": ["full", "signature", "outline"],
     },
     "plain, sources": {"recipe": "entities", "budget": 400, "format": "plain", "overflow": "cut"},
@@ -143,7 +148,9 @@ def forged(receipt: Mapping[str, Any]) -> dict[str, Any]:
         for part in ("request", "recipe"):
             other[f"{part}_hash"] = data_hash(other[part])
         other["hash"] = receipt_hash(other)
-    except (KeyError, TypeError):
+        other["parts"] = named_by(other["excluded"], other["proofs"])
+        other["hash"] = receipt_hash(other)
+    except (KeyError, TypeError, AttributeError):
         pass
     return other
 

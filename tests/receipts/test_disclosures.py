@@ -32,8 +32,11 @@ WAYS: dict[str, tuple[str, Ask]] = {
     "assemble": ("context", lambda q, _: q.assemble("mast", viewer=VERA)),
     "explain": ("context", lambda q, _: q.explain("mast", viewer=VERA)),
     "search": ("search", lambda q, _: q.search("mast", viewer=VERA)),
+    "inspection.sweep": ("sweep", lambda q, _: q.inspection.sweep("mast", [2000], viewer=VERA)),
     "map": ("map", lambda q, _: q.map(viewer=VERA)),
     "documents.list": ("records", lambda q, _: q.documents.list(viewer=VERA)),
+    "documents.get": ("documents", lambda q, ids: q.documents.get(ids["put"], viewer=VERA)),
+    "documents.facets": ("facets", lambda q, _: q.documents.facets(viewer=VERA)),
     "documents.chunks": ("chunks", lambda q, _: q.documents.chunks(viewer=VERA)),
     "documents.text": ("source", lambda q, ids: q.documents.text(ids["memory"], viewer=VERA)),
     "memories.list": ("memories", lambda q, _: q.memories.list(viewer=VERA)),
@@ -48,18 +51,21 @@ WAYS: dict[str, tuple[str, Ask]] = {
 }
 OTHERS = {
     "documents": {
-        "prove", "path_of", "still_there", "stale", "indexed_at", "history", "readable",
-        "records_of",
+        "prove", "path_of", "still_there", "stale", "indexed_at", "history", "why_not_indexed", "readable",
+        "records_of", "read_again", "put", "put_many", "update", "delete", "sync", "drop_source",
+        "remove_expired", "prove_record", "put_async", "put_many_async", "get_async", "update_async",
+        "delete_async",
     },
     "memories": {"add", "edit", "forget", "import_lines"},
     "experiences": {"start", "update", "resolve", "import_postmortems"},
     "principles": {"refresh", "list"},
     "blocks": {"put", "edit", "move", "share", "delete", "import_lines", "import_pages"},
     "feedback": {"add", "forget", "list"},
+    "inspection": {"times"},
     "": {
-        "close", "config", "store", "notes", "root", "embedder", "index", "watch",
+        "close", "config", "store", "notes", "root", "embedder", "index", "watch", "embed_missing",
         "status", "doctor", "purge", "search_async", "assemble_async", "verify", "replay", "diff",
-        "verify_determinism", "why_not", "sign",
+        "verify_determinism", "why_not", "sign", "viewer", "for_viewer", "roots", "session",
     },
 }  # fmt: skip
 """What gives out no text of others, or does so by one of those above; values have a test below."""
@@ -73,10 +79,13 @@ def watched(plant: Forest) -> Tree:
 
 
 def fill(quire: Quire) -> dict[str, str]:
-    memory = quire.memories.add("The mast is new.", at=1).value.id
+    memory = quire.memories.add("The mast is new.", at=1, share=["public"]).value.id
     tried = quire.experiences.start("Raise the mast", domain="debugging", at=2).value.id
     quire.blocks.put([Block("page", "page", "The mast of the page")], at=3)
-    return {"memory": memory, "try": tried}
+    put = quire.documents.put(
+        "The mast is put.", path="put", metadata={"of": "mast"}, share=["public"]
+    ).path
+    return {"memory": memory, "try": tried, "put": put}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -130,6 +139,13 @@ def test_what_servers_hand_out_is_recorded(watched: Tree) -> None:
         session.close()
 
 
+def test_what_the_owner_proves_is_recorded(watched: Tree) -> None:
+    with watched.open() as quire:
+        proof = quire.documents.prove_record(fill(quire)["put"])
+        (entry,) = quire.audit.entries()
+        assert (entry["what"], entry["records"]) == ("records", [proof.record.id])
+
+
 def test_the_log_of_an_earlier_version_is_read(watched: Tree) -> None:
     line = {"at": 1, "viewer": VERA, "recipe": "documents", "receipt": "ab", "pieces": ["cd"]}
     watched.write(LOG, json.dumps(line, separators=(",", ":")) + "\n")
@@ -139,8 +155,8 @@ def test_the_log_of_an_earlier_version_is_read(watched: Tree) -> None:
         assert (first["what"], second["what"]) == ("context", "search")
         assert quire.audit.contexts() == [first]
     shown = watched.call("access", "log").stdout.splitlines()
-    assert shown[0].endswith("vera  documents  1 pieces  ab")
-    assert shown[1].endswith("vera  search  1 pieces") or "search" in shown[1]
+    assert shown[0].endswith("vera  documents  1 piece  ab")
+    assert shown[1].endswith("vera  search  1 piece") or "search" in shown[1]
 
 
 def test_nothing_found_is_nothing_to_record(watched: Tree) -> None:

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from quire import Quire, receipts, tokens
 from quire import open as open_quire
 from quire.errors import InputError
 from quire.indexing import audit
+from quire.receipts.canonical import data_hash
+from quire.receipts.parts import PARTS_SINCE
 from quire.receipts.receipt import PIPELINE
-from quire.receipts.schema import UPGRADES, VERSION
+from quire.receipts.schema import UPGRADES, VERSION, json_schema
 from tests.conftest import Tree
 from tests.receipts.golden import make
 
@@ -25,8 +28,11 @@ COUNTER = tokens.open_counter("o200k")
 
 
 def load(file: Path) -> tuple[dict[str, Any], str]:
-    """Parse a golden receipt, and read its context."""
-    return audit.parse_receipt(file.read_text("utf-8")), file.with_suffix(".txt").read_text("utf-8")
+    """Parse a golden receipt with its parts, and read its context."""
+    parts = file.with_suffix(".json.parts")
+    written = parts.read_text("utf-8") if parts.exists() else None
+    receipt = audit.parse_with_parts(file.read_text("utf-8"), written)
+    return receipt, file.with_suffix(".txt").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +67,19 @@ def test_a_golden_receipt_holds(file: Path) -> None:
     assert today["version"] == VERSION
     assert today["pipeline"] >= 1
     assert audit.chunk_ids(receipt) == [source["chunk_id"] for source in today["sources"]]
+
+
+@golden
+def test_a_golden_receipt_holds_without_its_parts(project: Quire, file: Path) -> None:
+    receipt, text = load(file)
+    viewer = make.REQUESTS[file.stem][-1] if "--viewer" in make.REQUESTS[file.stem] else None
+    compact = audit.compact_receipt(receipt)
+    assert receipts.receipt.receipt_hash(compact) == receipt["hash"]
+    assert project.verify(compact, text, viewer).problems == ()
+    assert audit.diff_receipts(compact, receipt) == audit.diff_receipts(receipt, compact) == []
+    if receipt["version"] >= PARTS_SINCE:
+        assert audit.parse_receipt(file.read_text("utf-8")) == compact
+        assert "proofs" not in compact
 
 
 @golden
@@ -134,7 +153,7 @@ def test_fields_with_a_default_may_be_missing_and_no_others() -> None:
     older = json.loads(json.dumps(receipt))
     del older["request"]["base"], older["recipe"]["fit"]["fuzzy"], older["sources"][0]["section"]
     for part in ("request", "recipe"):
-        older[f"{part}_hash"] = receipts.receipt.data_hash(older[part])
+        older[f"{part}_hash"] = data_hash(older[part])
     older["hash"] = receipts.receipt.receipt_hash(older)
     assert audit.verify_receipt(older, text).problems == ()
     assert audit.diff_receipts(older, receipt) == []
@@ -158,3 +177,22 @@ def test_another_pipeline_is_a_difference_between_receipts_but_not_in_a_replay(
     refused, difference = project.replay(newer)[1]
     assert refused.startswith("a newer Quire made it: ")
     assert difference == f"pipeline: {PIPELINE + 1} -> {PIPELINE}"
+
+
+@pytest.mark.parametrize(
+    "file", sorted(GOLDEN.glob(f"v{VERSION}/*.json")), ids=lambda each: each.name
+)
+def test_the_json_schema_describes_a_receipt(file: Path) -> None:
+    checker = jsonschema.Draft202012Validator(json_schema())
+    written = json.loads(file.read_text("utf-8"))
+    checker.validate(written | {"created": "2026-01-31T12:00:00+00:00"})
+    checker.validate(load(file)[0])  # with its parts
+    wrongs: list[dict[str, Any]] = [
+        {"tokens": "12"},
+        {"version": VERSION - 1},
+        {"more": 1},
+        {"sources": [{}]},
+    ]
+    for wrong in wrongs:
+        assert not checker.is_valid(written | wrong), wrong
+    assert not checker.is_valid({name: each for name, each in written.items() if name != "hash"})

@@ -330,7 +330,8 @@ def test_parts_of_the_wrong_kind_are_named(kept: Quire, part: str, value: object
         ("recipe.rank", {"q": 1}, "recipe.rank.q is unknown"),
         ("recipe.name", "", "expected a text"),
         ("request.paths", [""], "is not a glob"),
-        ("request.query", "", ""),
+        ("request.query", "", "the query is empty"),
+        ("request.query", "x" * 100_001, "at most 100000 are allowed"),
     ],
 )
 def test_a_receipt_that_asks_for_what_cannot_be(
@@ -343,9 +344,6 @@ def test_a_receipt_that_asks_for_what_cannot_be(
         inner = inner[name]
     inner[last] = value
     assert kept.verify(receipt)
-    if not said:
-        assert kept.replay(receipt)[1]
-        return
     with pytest.raises(Exception, match=said) as refused:
         kept.replay(receipt)
     assert type(refused.value).__module__ == "quire.errors"
@@ -353,7 +351,7 @@ def test_a_receipt_that_asks_for_what_cannot_be(
 
 
 def test_a_receipt_is_written_in_one_form(kept: Quire) -> None:
-    from quire.receipts.receipt import canonical
+    from quire.receipts.canonical import canonical
 
     receipt = kept.assemble(QUERY).receipt
     text = canonical(receipt)

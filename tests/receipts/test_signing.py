@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from quire import Quire
 from quire.config import signing_keys
 from quire.core.types import Context
-from quire.errors import ConfigError, InputError
+from quire.errors import ConfigError, InputError, MissingExtraError
 from quire.indexing import audit, keyring
 from quire.receipts import signing
 from tests.conftest import Tree
@@ -206,3 +207,38 @@ def test_without_a_place_for_a_key_a_receipt_is_unsigned(
     assert not (tmp_path / "r.json.sig").exists()
     done = kept_tree.call("key", "rotate")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.fixture
+def without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installation without the extra `signing`."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+
+
+@pytest.mark.usefixtures("without_the_package")
+def test_without_the_extra_a_receipt_is_unsigned(
+    keys: Path, kept_tree: Tree, tmp_path: Path
+) -> None:
+    file = tmp_path / "r.json"
+    done = kept_tree.call("assemble", QUERY, "--receipt", str(file))
+    assert done.returncode == 0
+    assert "note: the receipt is not signed: signatures need a package" in done.stderr
+    assert "quire-context[signing]" in done.stderr
+    assert not keys.exists()
+    assert not (tmp_path / "r.json.sig").exists()
+    assert kept_tree.call("verify", str(file)).stdout.startswith("the receipt holds")
+    done = kept_tree.call("key", "rotate")
+    assert done.returncode == 2
+    assert "pip install 'quire-context[signing]'" in done.stderr
+
+
+def test_without_the_extra_no_signature_is_believed(
+    receipt: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    envelope = signing.sign(receipt, PRIVATE_KEY)
+    request.getfixturevalue("without_the_package")
+    with pytest.raises(MissingExtraError):
+        signing.check_signature(receipt, envelope, own=[PUBLIC_KEY])
+    assert signing.check_signature(receipt, None).status == "unsigned"

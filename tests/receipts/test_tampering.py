@@ -12,10 +12,13 @@ import apsw
 import pytest
 
 from quire import Quire, receipts, tokens
-from quire.core.types import Context
-from quire.errors import QuireError
+from quire.core import hashing
+from quire.core.types import RECEIPT_PARTS, Context
+from quire.errors import InputError, QuireError
 from quire.receipts import Receipt
-from quire.receipts.receipt import data_hash, receipt_hash
+from quire.receipts.canonical import data_hash
+from quire.receipts.parts import named_by
+from quire.receipts.receipt import receipt_hash
 from quire.store.sqlite.page_checksums import CHECKED
 from tests.conftest import Tree
 from tests.pipeline.conftest import opened
@@ -67,8 +70,10 @@ def forged(receipt: Receipt) -> Receipt:
     try:
         for part in ("request", "recipe"):
             other[f"{part}_hash"] = data_hash(other[part])
+        if "excluded" in other:
+            other["parts"] = named_by(other["excluded"], other["proofs"])
         other["hash"] = receipt_hash(other)
-    except KeyError:
+    except (KeyError, TypeError, AttributeError):
         pass
     return other
 
@@ -89,7 +94,7 @@ def noticed(kept: Quire, false: Receipt, text: str) -> str:
 def content(receipt: Any) -> dict[str, Any]:
     """Give what a receipt says, with the defaults of what it does not name; hashes follow from it."""
     read = receipts.read(as_read(receipt))
-    derived = ("hash", "request_hash", "recipe_hash")
+    derived = ("hash", "request_hash", "recipe_hash", "parts")
     return {name: value for name, value in read.items() if name not in derived}
 
 
@@ -172,6 +177,41 @@ def test_a_proof_against_another_root_fails(receipt: Receipt, project: Quire, tr
     wrong = receipts.verify(forged({**receipt, "content_root": elsewhere}), COUNTER)
     assert sum("not proved to be under the root" in text for text in wrong) == len(
         receipt["sources"]
+    )
+
+
+def test_a_part_that_is_not_the_named_one_is_caught(kept: Quire, receipt: Receipt) -> None:
+    for name in RECEIPT_PARTS:
+        other = copy.deepcopy(receipt)
+        other["parts"][name]["hash"] = "0" * 64
+        other["hash"] = receipt_hash(other)
+        assert f"the part {name} was altered: its hash does not match" in [
+            *receipts.verify(other, COUNTER)
+        ]
+        small = receipts.compact(other)
+        assert receipts.verify(small, COUNTER).problems == (), "nobody has the part at hand"
+        if name == "excluded":
+            assert kept.replay(small)[1] == ["the decisions on what was left out differ"]
+
+
+def test_what_was_left_out_is_checked_where_it_is_at_hand(kept: Quire, context: Context) -> None:
+    receipt = as_read(context.receipt)
+    small = receipts.compact(receipt)
+    file = receipts.parts_file(receipt)
+    assert receipts.with_parts(small, file) == receipt
+    for text in (kept.verify(small).not_checked, receipts.verify(small, COUNTER).not_checked):
+        assert any(line.startswith("the decisions on what was left out (") for line in text)
+        assert any(line.startswith("the proofs of the sources (3)") for line in text)
+    whole = kept.verify(receipts.with_parts(small, file)).not_checked
+    assert not any("not at hand" in line for line in whole)
+    refused: list[Any] = [{}, [], {**file, "more": 1}, {**file, "receipt": "0" * 64}]
+    for wrong in refused:
+        with pytest.raises(InputError, match="parts"):
+            receipts.with_parts(small, wrong)
+    other = {**file, "proofs": {**file["proofs"], "classes": []}}
+    assert any(
+        "proofs was altered" in text
+        for text in receipts.verify(receipts.with_parts(small, other), COUNTER)
     )
 
 
@@ -287,6 +327,23 @@ def test_a_receipt_of_pieces_that_are_gone_holds_only_if_it_is_signed(
     verified = project.verify(context.receipt, context.text, signature=signature)
     assert (verified.problems, verified.binds, verified.signature) == ((), True, "yours")
     assert wrong in verified.not_checked
+
+
+def test_a_signed_page_that_does_not_follow_is_a_problem_in_a_later_state_too(
+    project: Quire, tree: Tree
+) -> None:
+    context = project.assemble(QUERY)
+    page = context.text + "And a line of nobody's.\n"
+    other = as_read(context.receipt)
+    other["text_hash"] = hashing.text_hash(page).hex()
+    other["tokens"] = COUNTER.count(page)
+    other = forged(other)
+    signature = project.sign(other)
+    tree.write("d.md", "Nothing of it.\n")
+    project.index()
+    verified = project.verify(other, page, signature=signature)
+    assert not verified.holds
+    assert any("does not follow from its sources" in text for text in verified.problems)
 
 
 def test_another_counter_is_noticed(context: Context, receipt: Receipt) -> None:

@@ -96,8 +96,8 @@ class _View:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)
 
-    def lexical(self, query: str, k: int, where: Filter, *, reach: int = 0) -> Any:
-        hits = self._view.lexical(query, k, where, reach=reach)
+    def lexical(self, query: str, k: int, where: Filter, **options: Any) -> Any:
+        hits = self._view.lexical(query, k, where, **options)
         for kind in where.kinds:
             if kind in self._answers:
                 return self._answers[kind](self._view, hits)

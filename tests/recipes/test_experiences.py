@@ -98,7 +98,8 @@ def test_a_premortem_tells_an_experience_in_its_order(walrus: Quire) -> None:
     failure = page.partition("## Common Failures")[2].partition("## ")[0]
     labels = [line.split("**")[1] for line in failure.splitlines() if line.startswith("- **")]
     assert labels == [
-        *("Goal", "Hypothesis", "Action", "Prediction", "Outcome", "Surprise", "Lesson"),
+        *("Goal", "Hypothesis", "Action", "Prediction", "Outcome", "Surprise"),
+        *("Root cause", "Lesson"),
     ]
     assert page.endswith("*Based on 1 past experience*")
 
@@ -123,3 +124,14 @@ def test_the_footer_counts_the_experiences_behind_values() -> None:
     assert footer(private) == "*Based on 4 past experiences*"
     assert footer(*experiences) == "*Based on 3 past experiences*"
     assert footer(*experiences, value) == "*Based on 6 past experiences*"
+
+
+@pytest.mark.parametrize("form", ["markdown", "xml", "plain"])
+def test_the_lesson_of_a_long_experience_is_shown_in_entities(walrus: Quire, form: str) -> None:
+    long = " ".join(f"The seal number {n} was counted." for n in range(30))
+    started = walrus.experiences.start(
+        "Seal import fails", domain="data", hypothesis=long, at=400
+    ).value
+    walrus.experiences.resolve(started.id, "falsified", at=500, result="No", lesson="Count twice")
+    text = walrus.assemble("seal import", recipe="entities", format=form).text
+    assert "Lesson: Count twice" in text

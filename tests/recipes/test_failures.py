@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_one_raises_one_hangs_and_one_talks_nonsense(shop: Quire, hang: Hang) ->
     lines = page.text.splitlines()
     assert lines[0] == "# Context"
     assert lines[2].startswith("> **Missing**: code"), "before anything else"
-    assert set(told.sections) <= {"Memories", "Experiences", "Values", "Commits"}
+    assert set(told.sections) <= {"Memories", "Documents", "Experiences", "Values", "Commits"}
     assert told.sections["Experiences"]
     assert page.tokens == count("o200k", page.text) <= 2000
     # What did answer is what it was.
@@ -121,7 +122,7 @@ def test_whatever_an_engine_answers_only_its_section_is_missing(
 
 
 def test_what_fails_everywhere_is_told_once(shop: Quire) -> None:
-    kinds = ("memory", "code", "experience__full", "value", "commit")
+    kinds = ("memory", "code", "document", "experience__full", "value", "commit")
     misbehave(shop, **dict.fromkeys(kinds, refuses))
     page = shop.assemble(QUERY, recipe="agent")
     assert page.failed == (Failure("lexical", "the disk is on fire"),)
@@ -146,7 +147,7 @@ def test_a_premortem_with_failures_is_replayed(shop: Quire, hang: Hang) -> None:
     misbehave(shop, experience__surprise=hang, experience__root_cause=raises)
     page = shop.assemble("performance with check-assumptions", recipe=recipe)
     assert [failure.source for failure in page.failed] == ["root_causes.lexical", "surprises"]
-    assert list(seen(page.text).sections)[:2] == ["Common Failures", "Strategy Performance"]
+    assert list(seen(page.text).sections)[:1] == ["Common Failures"]
     hang.free.set()
     wait_until_nobody_asks()
     assert shop.verify(page.receipt, page.text).problems == ()
@@ -154,7 +155,7 @@ def test_a_premortem_with_failures_is_replayed(shop: Quire, hang: Hang) -> None:
 
 
 def test_an_error_that_is_not_ours_stops_one_source_only(shop: Quire) -> None:
-    kinds = ("memory", "code", "experience__full", "value", "commit")
+    kinds = ("memory", "code", "document", "experience__full", "value", "commit")
     misbehave(shop, **dict.fromkeys(kinds, raises))
     page = shop.assemble(QUERY, recipe="agent", allow_empty=True)
     assert page.failed == (Failure("lexical", "ZeroDivisionError: a mistake of the engine"),)
@@ -242,18 +243,23 @@ def test_late_answers_harm_nobody_who_asks_afterwards(own_shop: Tree) -> None:
 
 def test_a_connection_that_is_still_read_is_not_lent_to_others(own_shop: Tree) -> None:
     """The hang is inside the search itself, where it holds on to the snapshot."""
+    from quire.indexing.freshness import Freshness
+    from quire.indexing.project import Project
     from quire.store.index import search
 
     whole = search.lexical
     hang = Hang()
     with pytest.MonkeyPatch.context() as patch, own_shop.open() as quire:
 
-        def slow(snapshot: object, query: str, k: int, where: object, reach: int = 0) -> object:
+        def slow(snapshot: object, query: str, k: int, where: object, **options: Any) -> object:
             if "commit" in where.kinds:  # type: ignore[attr-defined]
                 assert hang.free.wait(60)
-            return whole(snapshot, query, k, where, reach)  # type: ignore[arg-type]
+            return whole(snapshot, query, k, where, **options)  # type: ignore[arg-type]
 
         patch.setattr(search, "lexical", slow)
+        # Which would open connections of their own.
+        patch.setattr(Freshness, "answer", lambda _, make, *__, **___: make(()))
+        patch.setattr(Project, "why_words_alone", lambda *_: None)
         page = quire.assemble(QUERY, recipe=impatient())
         assert [failure.source for failure in page.failed] == ["commits"]
         connections = quire.store._connections  # type: ignore[attr-defined]
@@ -275,7 +281,9 @@ def test_a_section_may_be_named_like_a_source(shop: Quire) -> None:
         ({"memory": refuses}, {"lexical.lexical"}),
         ({"code": refuses}, {"code.lexical"}),
         (
-            dict.fromkeys(("memory", "code", "experience__full", "value", "commit"), refuses),
+            dict.fromkeys(
+                ("memory", "code", "document", "experience__full", "value", "commit"), refuses
+            ),
             {f"{section.name}.lexical" for section in named.sections},
         ),
     ):

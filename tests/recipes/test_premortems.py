@@ -67,6 +67,31 @@ def reads_well(page: Context, domain: str) -> None:
     for section in {item.section for item in page.items}:
         texts = [item.text for item in page.items if item.section == section]
         assert len(set(texts)) == len(texts)
+    told_fields = [
+        (item.record_id, line)
+        for item in page.items
+        for line in item.text.splitlines()
+        if line.startswith("- ") and not line.startswith(("- **Goal**", "- **Incident**"))
+    ]
+    assert len(set(told_fields)) == len(told_fields), "a field of an experience is said once"
+
+
+@pytest.mark.parametrize("budget", [250, 400, 700, 1500])
+def test_what_a_cut_experience_leaves_out_stands_in_another_section(
+    taught: Quire, budget: int
+) -> None:
+    page = taught.agent.premortem("security", budget=budget)
+    fields = [
+        (item.record_id, line.partition("**: ")[0])
+        for item in page.items
+        for line in item.text.splitlines()
+        if line.startswith("- ")
+    ]
+    whole = {item.record_id for item in page.items if "(truncated" not in item.text}
+    assert page.items
+    assert all(fields.count(one) == 1 for one in fields if one[0] in whole and "Inc" not in one[1])
+    assert taught.verify(page.receipt, page.text).binds
+    assert taught.replay(page.receipt)[1] == []
 
 
 @pytest.mark.bench_data
@@ -87,3 +112,38 @@ def test_premortems_of_real_postmortems(tmp_path: Path) -> None:
             assert len(page.items) >= 8
             assert page.tokens > 1350, "the budget is used"
             assert quire.replay(page.receipt)[1] == []
+
+
+PLACES = (
+    *("an old prototype server", "a build agent", "the download site", "a laptop of support"),
+    *("the backup host", "the staging gateway", "a mail relay", "the package mirror"),
+)
+WITHOUT_TITLE = (
+    "On the {0}th of March, at half past eleven at night, an attacker exploited a security "
+    "vulnerability of {1} that nobody had patched for months. The attacker read the credentials "
+    "that lay on {1} and used them to gain access to {0} databases. The root cause was that {1} "
+    "was never taken out of service. As a remediation, all credentials on {1} were replaced, and "
+    "{0} further machines were audited by an external company.\n"
+)
+"""What happened has no title: an incident is named by the beginning of its first sentence."""
+
+
+def test_a_root_cause_is_not_said_again_below_the_experience_that_tells_it(tmp_path: Path) -> None:
+    tree = Tree(tmp_path / "untitled")
+    for number, place in enumerate(PLACES, 4):
+        tree.write(f"pages/{number}.md", WITHOUT_TITLE.format(number, place))
+    with opened(tree) as quire:
+        assert quire.experiences.import_postmortems(tree.root / "pages").added == len(PLACES)
+        quire.index([tree.root / "pages" / "4.md"])
+        for budget in (700, 800, 850, 900, 950, 1000):
+            page = quire.agent.premortem("security", budget=budget)
+            causes = [
+                (item.record_id, line.partition("**: ")[2])
+                for item in page.items
+                if item.section == "root_causes"
+                for line in item.text.splitlines()
+                if line.startswith("- **Root cause**")
+            ]
+            for record_id, cause in causes:
+                told = [item for item in page.items if item.record_id == record_id]
+                assert [cause in item.text for item in told].count(True) == 1

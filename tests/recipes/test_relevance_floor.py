@@ -8,7 +8,9 @@ import pytest
 
 from quire import Quire
 from quire.embed.local import LocalEmbedder
-from tests.conftest import Tree
+from quire.integrations.tool_context import context_for
+from quire.pipeline.recipe import by_words, load
+from tests.conftest import Forest, Tree
 
 pytestmark = pytest.mark.model
 
@@ -92,3 +94,38 @@ def test_without_vectors_nothing_is_left_out(tree: Tree) -> None:
             quire.memories.add(text, at=NOW)
         (item,) = quire.assemble("the kafka of my dreams", recipe="agent").items
         assert (item.relevance, item.similarity) == (None, None)
+
+
+def test_a_second_sentence_does_not_hide_what_the_first_asks_for(plant: Forest) -> None:
+    """By words alone, as in hooks: the words of other requests do not count against a memory."""
+    tree = plant("words", {"quire.toml": '[embed]\nprovider = "none"\n'})
+    tree.index()
+    with tree.open() as quire:
+        for text in MEMORIES:
+            quire.memories.add(text, at=NOW)
+        asked = (
+            "Which weekday are releases made? Then write a short cheerful announcement for customers, "
+            "translate it into German, and attach two pictures of the office garden."
+        )
+        page = quire.assemble(asked, recipe=by_words(load("agent")))
+    assert "Releases are tagged from main" in page.text
+    assert "Go files" not in page.text
+
+
+def test_a_definition_that_is_named_with_its_file_stays(tree: Tree, model: LocalEmbedder) -> None:
+    tree.write("src/report.py", "def main():\n    print(1)\n")
+    tree.write("src/other.py", "def main():\n    print(2)\n")
+    query = "why are bug reports of plugins printed without colours by main in src/report.py"
+    with tree.open() as opened:
+        opened.index()
+        page = opened.assemble(query, recipe="agent", floor=900)
+        assert [source.path for source in page.sources] == ["src/report.py"]
+        assert "print(1)" in page.text
+
+
+def test_a_tool_call_that_nothing_is_known_about_gets_nothing(notes: Quire) -> None:
+    """As the proxy asks for each call: ports and tabs in Go say nothing about the time."""
+    call = {"tool": "get_current_time", "params": {"timezone": "Pacific/Kiritimati"}}
+    assert context_for(notes, call).items == ()
+    known = {"tool": "connect", "params": {}, "intent": ASKED}
+    assert "port 5433" in context_for(notes, known).text

@@ -32,7 +32,10 @@ ENTITIES = (
     *("## Relevant Code", "### name", "*a.py:3*", "---", "**Sources:**", "- name (a.py:3)", "```"),
     *(
         "````python",
-        "// ... (truncated)",
+        "... (truncated)",
+        "# … 3 lines left out",
+        "\\// … 1 line left out",
+        "# … continues at line 3",
         "...",
         "... (line 3)",
         "\\...",

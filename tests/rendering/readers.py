@@ -126,7 +126,13 @@ class MarkedRun(NamedTuple):
     text: str
 
 
-GAP_LINE = re.compile(r"\.\.\.(?: \(line \d+\))?")
+OPENS = r"(?:(?:#|//|--|;;?|%|!|/\*|\(\*|\"|::|<!--) )?"
+CLOSES = r"(?: (?:\*/|\*\)|-->))?"
+LEFT_OUT = rf"{OPENS}… (?:(?:\d+ )?lines? left out|continues at line \d+){CLOSES}"
+"""A comment that stands for lines of code."""
+GAP_LINE = re.compile(
+    rf"\.\.\.(?: \(line \d+\))?|{OPENS}… (?:continues at line \d+|lines left out){CLOSES}"
+)
 """Stands alone between two runs of a document, or behind one that is cut off."""
 
 
@@ -189,7 +195,7 @@ class ReadEntity:
     truncated: bool = False
 
 
-GAP_FRAME = rf"(?:\.\.\.(?: \(line \d+\))?|// \.\.\. \(truncated\)){B}\Z"
+GAP_FRAME = rf"(?:\.\.\.(?: \(line \d+\))?|\.\.\. \(truncated\)|{LEFT_OUT}){B}\Z"
 
 
 def read_runs(text: str) -> list[str]:
@@ -257,6 +263,9 @@ def read_markdown(page: str) -> tuple[list[ReadEntity], list[tuple[str, str]]]:
     return entities, sources
 
 
+CUT_MARK = re.compile(rf"\.\.\. \(truncated\)|{OPENS}… \d+ lines? left out{CLOSES}")
+
+
 def _read_fence(entity: ReadEntity, lines: Iterator[Line], ticks: str) -> None:
     inside = []
     for line in lines:
@@ -265,7 +274,7 @@ def _read_fence(entity: ReadEntity, lines: Iterator[Line], ticks: str) -> None:
         inside.append(line)
     else:
         raise AssertionError("a fence that nothing ends")
-    if inside and inside[-1].text == "// ... (truncated)":
+    if inside and CUT_MARK.fullmatch(inside[-1].text):
         entity.truncated = True
         inside.pop()
     entity.runs = read_runs(without(joined(inside), "\n"))
@@ -347,7 +356,7 @@ def _plain_runs(text: str) -> list[str]:
         if line.text.startswith("\\") and (
             re.fullmatch(frame, slashed)
             or (after_blank and re.fullmatch(rf"---{B}", slashed))
-            or re.fullmatch(rf"\\+\.\.\.(?: \(line \d+\))?{B}", line.text)
+            or re.fullmatch(rf"\\+(?:\.\.\.(?: \(line \d+\))?|{LEFT_OUT}){B}", line.text)
         ):
             lines.append(Line(line.text[1:], line.end))
         elif after_blank and " [" in line.text and _place_end(line.text):
@@ -598,14 +607,23 @@ def _read_blocks(section: str, text: str) -> list[ReadBlocks]:
         body = "".join(content)
         if at < len(groups) - 1:
             body = without(body, "\n\n" if body.strip("\n") else "\n")
-        names, author = title, ""
-        if re.search(r" \[by [^\]]*\]\Z", title):
-            names, author = last_bracket(title, "[", "]")
-            names = names.removesuffix(" ")
-        titles = [read_name(name) for name in names.split(" > ")]
-        author = author.removeprefix("by ")
-        result.append(ReadBlocks(section, titles, read_name(author), body))
+        if title == "(only titles)":
+            assert at == len(groups) - 1
+            for row in body.split("\n"):
+                assert row.startswith("- ")
+                result.append(ReadBlocks(section, *_read_title(row[2:]), ""))
+        else:
+            result.append(ReadBlocks(section, *_read_title(title), body))
     return result
+
+
+def _read_title(title: str) -> tuple[list[str], str]:
+    names, author = title, ""
+    if re.search(r" \[by [^\]]*\]\Z", title):
+        names, author = last_bracket(title, "[", "]")
+        names = names.removesuffix(" ")
+    titles = [read_name(name) for name in names.split(" > ")]
+    return titles, read_name(author.removeprefix("by "))
 
 
 def _read_messages(text: str, speakers: Iterable[str]) -> list[tuple[str, str]]:
@@ -695,6 +713,11 @@ def read_situation(page: str) -> ReadSituation:
     return result
 
 
+def _without_end(text: str) -> str:
+    """Take off what stands between two contexts; of one without a text, only its heading ends."""
+    return without(text, "\n\n" if text.strip("\n") else "\n")
+
+
 def _read_contexts(text: str) -> list[ReadContext]:
     raw: list[tuple[str, list[Line]]] = []
     for line in lines_of(text):
@@ -703,7 +726,7 @@ def _read_contexts(text: str) -> list[ReadContext]:
         else:
             raw[-1][1].append(line)
     return [
-        _read_context(name, joined(lines) if at == len(raw) - 1 else without(joined(lines), "\n\n"))
+        _read_context(name, joined(lines) if at == len(raw) - 1 else _without_end(joined(lines)))
         for at, (name, lines) in enumerate(raw)
     ]
 

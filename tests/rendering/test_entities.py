@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -16,6 +17,7 @@ from quire import packing
 from quire.core.types import FULL, OUTLINE, SIGNATURE, Candidate, Entity, Piece, RenderSpec
 from quire.rendering import heading_text, item_text, render
 from quire.rendering.escape import escape_summary
+from tests.conftest import Tree
 from tests.pipeline.builders import chunk
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -164,7 +166,7 @@ def test_a_text_up_to_the_cap_is_whole_and_a_longer_one_is_marked() -> None:
     assert "x" * 500 in exact
     assert "truncated" not in exact
     longer = rendered([piece(PARSE, "x" * 501, "a.go", 1, spec)], spec)
-    assert "x" * 500 + "\n// ... (truncated)\n```" in longer
+    assert "x" * 500 + "\n... (truncated)\n```" in longer
     assert "x" * 501 not in longer
 
 
@@ -173,7 +175,7 @@ def test_a_cap_splits_no_character_that_is_seen_as_one() -> None:
     text = rendered(
         [piece(PARSE, "abc\N{WOMAN}\N{ZERO WIDTH JOINER}\N{WOMAN} rest", "a.go", 1, spec)], spec
     )
-    assert "\nabc\n// ... (truncated)\n" in text
+    assert "\nabc\n... (truncated)\n" in text
 
 
 def test_levels_say_less_and_less() -> None:
@@ -220,7 +222,7 @@ def test_two_stretches_of_one_entity_stand_together_with_a_gap() -> None:
         Piece(Candidate(one, 1, {}, TOTAL, "python"), 1, one.text, group="total")
         for one in (first, second)
     ]
-    assert "```python\none\n... (line 8)\ntwo\n```" in rendered(pieces, spec)
+    assert "```python\none\n# … continues at line 8\ntwo\n```" in rendered(pieces, spec)
 
 
 def test_the_heading_is_what_an_entity_costs_beside_its_text() -> None:
@@ -340,6 +342,17 @@ def test_markdown_rendered_has_the_same_code_blocks(pieces: list[Piece]) -> None
     }
 
 
+def test_what_stands_between_a_summary_and_the_text_is_marked() -> None:
+    spec = spec_of("markdown")
+    entity = replace(GUIDE, end=9000)
+    for start, gap in ((30, ""), (400, "\n...")):
+        one = piece(entity, "By card.\n", "docs/shop.md", 30, spec)
+        moved = replace(one.candidate.chunk, start=start, end=start + 9)
+        one = replace(one, candidate=replace(one.candidate, chunk=moved))
+        page = render(packing.arrange([one], "grouped", "greedy", by_category=True), spec)
+        assert f"\nHow to pay.{gap}\n\nBy card." in page
+
+
 def test_no_line_of_a_summary_is_code() -> None:
     assert escape_summary("one\n\r\ttwo\r\n    three") == "one\n\ntwo\n    three"
 
@@ -359,3 +372,24 @@ def test_a_body_on_a_page_that_is_capped_says_so(kind: str) -> None:
         assert "import\n..." in told or "one\n..." in told
         short = replace(chunk(text[:95], "a.py"), kind=kind)
         assert "..." not in item_text(Candidate(short, 1, {}), spec)
+
+
+@pytest.mark.parametrize("form", ["markdown", "xml", "plain", "json", "markers"])
+@pytest.mark.parametrize("recipe", ["documents", "workspace"])
+def test_what_is_cut_to_fit_fits_in_every_format(tree: Tree, recipe: str, form: str) -> None:
+    """The summary of a section must not take the room that its text was cut to."""
+    sentences = " ".join(f"Sentence number {n} speaks of the walrus import." for n in range(80))
+    tree.write("a.md", f"# Walrus\n\n{sentences}\n")
+    tree.index()
+    with tree.open() as opened:
+        for budget in (80, 120, 150, 200, 400):
+            reserve = {"system": 0, "query": 0, "response": 0}
+            more: dict[str, Any] = {"reserve": reserve} if recipe == "documents" else {}
+            page = opened.assemble(
+                "walrus import", recipe=recipe, format=form, budget=budget, overflow="cut", **more
+            )
+            assert page.truncated
+            assert budget * 3 // 4 < page.tokens <= budget
+            is_cut = any(source.level == "cut" for source in page.sources)
+            is_marked = any(mark in page.text for mark in ("...", "…", '"truncated":true'))
+            assert is_marked or not is_cut

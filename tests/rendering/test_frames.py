@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from quire.core.types import (
     ActiveContext,
@@ -192,7 +193,9 @@ def test_entities_as_markdown(table: list[Row], grouped: bool, summaries: bool) 
         kind = "commit" if path.startswith(".git/") else "function"
         assert one.title == (titles[kind] if grouped else "")
         if summaries and one.summary:  # a text that has its words stands for it
-            assert one.summary == normal(summary.strip()).strip("\n")
+            # After an empty line, blanks would make code of the next one: they do not count.
+            paragraphs = re.sub(r"(\n[ \t]*\n)[ \t]+", r"\1", normal(summary.strip()))
+            assert re.sub(r"(\n[ \t]*\n)[ \t]+", r"\1", one.summary) == paragraphs.strip("\n")
         expected = [text.strip("\n") for text in texts]
         if GAP.join(expected):
             # The last line ends of an entity do not count.
@@ -456,6 +459,7 @@ def test_blocks_of_a_workspace(
         (block.section, tuple(block.titles), block.author, block.text) for block in read.blocks
     ]
     expected: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    of_pages: set[tuple[str, tuple[str, ...], str]] = set()
     for kind, text, page_title, heading, author, place in table:
         title = text.partition("\n")[0]
         body = text.strip("\n")
@@ -468,8 +472,15 @@ def test_blocks_of_a_workspace(
         texts = expected.setdefault((SECTIONS[place].title, own, author), [])
         block = f"{fence(body)}\n{body}\n{fence(body)}" if kind == "code" else normal(body)
         texts += [block] if block else []
-    assert [row[:3] for row in found] == [*expected]
-    for row, texts in zip(found, expected.values(), strict=True):
+        if kind == "page":
+            of_pages.add((SECTIONS[place].title, own, author))
+    # Pages of which only the title is shown are listed at the end of their section.
+    rows = sorted(
+        expected.items(),
+        key=lambda row: (row[0][0], not row[1] and row[0] in of_pages),
+    )
+    assert [row[:3] for row in found] == [row for row, _ in rows]
+    for row, (_, texts) in zip(found, rows, strict=True):
         assert row[3].rstrip("\n") == "\n\n".join(texts).rstrip("\n")
 
 
@@ -518,7 +529,7 @@ def test_contexts_of_a_situation(
     assert [item.body for item in read.items] == [normal(memory.strip())]
     assert len(read.contexts) == len(files)
     for one, file in zip(read.contexts, files, strict=True):
-        assert one.name == shown(file.name)
+        assert one.name == f"{shown(file.name)} (CLAUDE.md)"
         assert one.values.get("Business Goal", "") == normal(file.business_goal.strip())
         assert one.values.get("Intent Type", "") == normal(file.intent_type.strip())
         assert ("Adaptations" in one.values) == bool(rule)
@@ -690,3 +701,63 @@ def test_time_grows_with_the_length_alone(part: str) -> None:
     seconds(1_000)
     short, long = min(seconds(20_000) for _ in range(2)), min(seconds(160_000) for _ in range(2))
     assert long < max(0.05, 40 * short), (short, long)
+
+
+# --- prose as Markdown ---------------------------------------------------------------------------
+
+
+def prose_passage(text: str, name: str = "Notes", path: str = "notes.md") -> Passage:
+    one = Candidate(chunk_of(text, path), 1, {}, Entity("section", name, name, 0, 1, (1, 1)))
+    return Passage("r", path, (Run((Piece(one, 1, text),), text, (1, 1)),))
+
+
+@EXAMPLES
+@given(st.lists(entities, min_size=1, max_size=3))
+def test_no_prose_passes_for_a_frame_of_the_page(texts: list[str]) -> None:
+    """A Markdown reader sees the headings and rules of the page, whatever the texts contain."""
+    passages = [prose_passage(text, f"Part {at}") for at, text in enumerate(texts)]
+    page = render(passages, RenderSpec("markdown", groups=True, sources=9))
+    tokens = MarkdownIt("commonmark").parse(page)
+    assert not any(token.type == "html_block" for token in tokens)
+    heads = [
+        (token.tag, tokens[at + 1].content)
+        for at, token in enumerate(tokens)
+        if token.type == "heading_open" and token.level == 0
+    ]
+    parts = [("h3", f"Part {at}") for at in range(len(texts))]
+    assert heads == [("h2", "Related Documentation"), *parts]
+    assert sum(token.type == "hr" and token.level == 0 for token in tokens) == 1
+    assert sum(line == "**Sources:**" for line in page.splitlines()) == 1
+
+
+def test_prose_is_prose_and_code_in_it_stays_code() -> None:
+    text = "# Notes\n\nRun it:\n\n```sh\n# first\nmake\n```\n\n## More\n---\n"
+    page = render([prose_passage(text)], RenderSpec("markdown"))
+    assert page == (
+        "### Notes\n*notes.md:1*\n\nRun it:\n\n```sh\n# first\nmake\n```\n\n\\## More\n\\---"
+    )
+
+
+def test_a_block_of_code_that_is_cut_off_ends_before_what_follows() -> None:
+    cut = prose_passage("Run it:\n\n```sh\nmake all\n")
+    page = render([cut, prose_passage("Then wait.", "After")], RenderSpec("markdown"))
+    assert "```sh\nmake all\n```\n\n### After" in page
+
+
+def test_data_is_fenced_as_code_is() -> None:
+    one = chunk_of("a: 1\nb:\n  - 2\n", "a.yaml")
+    record = Record(one.record_id, "document", one.path, attrs={"language": "yaml"})
+    candidate = Candidate(one, 1, {}, record=record)
+    passage = Passage("r", one.path, (Run((Piece(candidate, 1, one.text),), one.text, (1, 3)),))
+    assert render([passage], RenderSpec("markdown")).endswith("```\na: 1\nb:\n  - 2\n```")
+
+
+@pytest.mark.parametrize(
+    "heading", ["# Notes\n", "Notes\n=====\n", "#  `Notes`\n", ".. _a:\n\nNotes\n=====\n"]
+)
+@pytest.mark.parametrize("form", ["markdown", "xml", "plain"])
+def test_a_heading_that_is_the_name_is_said_once(form: str, heading: str) -> None:
+    page = render([prose_passage(f"{heading}\nThe text.\n")], RenderSpec(form))
+    assert page.lower().count("notes") == 2, "the name and the path"
+    assert "The text." in page
+    assert "=" * 5 not in page

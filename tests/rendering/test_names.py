@@ -31,7 +31,7 @@ def candidate(kind: str, path: str, text: str = "Text.", **record: Any) -> Candi
         (candidate("document", "docs/guide.md"), "docs/guide.md"),
         (
             candidate("commit", f".git/commit/{SHA}", author="David Lord", modified=NOON),
-            "commit 2881d93, David Lord, 2020-05-12",
+            "commit 2881d93, David Lord, 2020-05-12 12:00",
         ),
         (candidate("commit", f".git/commit/{SHA}", title="Mend"), "commit 2881d93"),
         (candidate("commit", f".git/commit/{SHA}"), "commit 2881d93"),

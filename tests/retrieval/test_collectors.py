@@ -12,10 +12,11 @@ import quire
 from quire.core.protocols import View
 from quire.core.types import Hit, Hits, SourceSpec
 from quire.engine import Quire
-from quire.errors import InputError, QuireError, StoreError
+from quire.errors import InputError, QuireError, StoreError, StoreInterruptedError
+from quire.pipeline.effects import needs_time
 from quire.pipeline.recipe import load as load_recipe
-from quire.pipeline.retrieve import needs_time
 from quire.retrieval import COLLECTORS, Collector, Query
+from quire.system import retry
 
 RECIPE = "[sources.shortest]\nk = 5\noptions = { items = 1 }\n"
 
@@ -95,6 +96,27 @@ def test_wrong_input_is_raised_and_other_errors_are_recorded(
     else:
         context = shelf.assemble("x", recipe=recipe, budget=500, reserve={})
         assert [(f.source, f.reason) for f in context.failed] == [("shortest", "gone")]
+
+
+def test_a_server_that_ended_the_view_is_no_failure_of_one_source(
+    shelf: Quire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole request is made again, and is an error if that fails as well."""
+    calls: list[int] = []
+
+    def interrupted(*_: object) -> Hits:
+        calls.append(1)
+        if len(calls) < 3:
+            raise StoreInterruptedError("gone")
+        return Hits(())
+
+    monkeypatch.setattr(retry, "DELAYS", (0.0,))
+    monkeypatch.setitem(COLLECTORS, "shortest", Collector(interrupted, "-", {"items": 1}))
+    recipe = str(tmp_path / "shortest.toml")
+    with pytest.raises(StoreInterruptedError, match="gone"):
+        shelf.assemble("x", recipe=recipe, budget=500, reserve={})
+    assert len(calls) == 2
+    assert not shelf.assemble("x", recipe=recipe, budget=500, reserve={}).failed
 
 
 def test_a_collector_that_compares_times_makes_a_recipe_need_them() -> None:

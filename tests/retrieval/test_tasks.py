@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,3 +116,20 @@ def test_without_a_date_the_request_is_as_of_today(workspace: Quire) -> None:
     again, differences = workspace.replay(payload.receipt, viewer="bo")
     assert differences == []
     assert again.text == payload.serialized
+
+
+def test_what_others_keep_for_themselves_is_not_counted(workspace: Quire) -> None:
+    """For an assistant, not even the owner learns how many tasks somebody keeps private."""
+    question = "Which tasks are overdue?"
+    options: Any = {"recipe": "workspace", "as_of": AS_OF, "budget": 4000}
+    diary = [
+        Block("diary", "page", "Diary"),
+        Block("d1", "todo", "Private duty", "diary", 0, {"due": "2026-01-01"}),
+    ]
+    workspace.blocks.put(diary, viewer="eve", at=1_780_000_000)
+    everything = workspace.assemble(question, **options)
+    assert "Private duty" in everything.text
+    shared = workspace.assemble(question, shared_only=True, **options)
+    assert "Write the migration plan" in shared.text
+    assert "Private" not in shared.text
+    assert "tasks are shown" not in shared.text

@@ -17,8 +17,9 @@ import pytest
 from quire.errors import NoStoreError, QuireError, StoreDamagedError, StoreVersionError
 from quire.indexing.project import Project
 from tests.conftest import Tree
+from tests.word_model import WordModel
 
-from .world import Answer, WordModel, ask, build, damage
+from .world import Answer, ask, build, damage
 
 CASES = int(os.environ.get("QUIRE_ROT", "500"))
 FIRST = int(os.environ.get("QUIRE_ROT_FIRST", "0"))
@@ -32,7 +33,7 @@ def tree() -> Iterator[Tree]:
     memory = Path("/dev/shm")
     base = memory if os.access(memory, os.W_OK) else None
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir=base) as folder:
-        patch.setattr(Project, "embedder", lambda _: WordModel())
+        patch.setattr(Project, "embedder", lambda _: WordModel(32))
         yield build(Path(folder) / "project")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -10,7 +10,6 @@ from typing import Any
 
 import quire
 from quire import Quire
-from quire.core import hashing
 from quire.core.types import Filter
 from quire.core.types.blocks import Block
 from quire.errors import QuireError
@@ -27,25 +26,6 @@ PAGES = (
 SETTINGS = '[ingest]\nhistory = 0\n[groups]\ndev = ["ann"]\n[access]\n"docs/**" = ["@dev", "bob"]\n'
 PAGE = 4096
 SECTOR = 512
-
-
-class WordModel:
-    """An embedder without a model: the hash of each word adds to the vector."""
-
-    model, dims = "words/32", 32
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        return [self.embed_query(text) for text in texts]
-
-    def embed_query(self, text: str) -> bytes:
-        sums = [0] * self.dims
-        for word in text.lower().split():
-            for place, byte in enumerate(hashing.digest("word", word)[: self.dims]):
-                sums[place] += byte % 7 - 3
-        return bytes(max(-100, min(100, each)) % 256 for each in sums)
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def build(root: Path) -> Tree:

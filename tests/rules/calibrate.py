@@ -9,19 +9,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from bench.judge.grids import Pair
 from quire.core.protocols import Embedder
 from quire.rules.semantic_judge import SemanticJudge
 
 FOLDER = Path(__file__).parent
-
-
-@dataclass(frozen=True)
-class Pair:
-    says: str
-    situation: dict[str, Any]
-    applies: bool
 
 
 @dataclass(frozen=True)

@@ -189,6 +189,29 @@ def test_a_context_without_a_name_is_called_after_its_heading_file_or_folder(
 RULES_IN_PROSE = "---\ninjection_rules:\n  - name: evil\n    inject: [/etc]\n---\n# Title\n"
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "name", "prose"),
+    [
+        ("guides/signing.md", "Use HMAC.\n", "signing", "Use HMAC."),
+        ("guides/signing.md", "---\ntags: [a]\n---\nUse HMAC.\n", "signing", "Use HMAC."),
+        ("guides/s.md", "---\ntitle: How we sign\n---\nUse HMAC.\n", "How we sign", "Use HMAC."),
+        ("AGENTS.md", "---\nglobs: '*.py'\n---\n# Rules\n\nx\n", "Rules", "# Rules\n\nx"),
+        (
+            "guides/s.md",
+            "---\nbehavior_rules: []\n---\nx\n",
+            "s",
+            "---\nbehavior_rules: []\n---\nx",
+        ),
+    ],
+)
+def test_the_front_matter_of_prose_is_not_shown(
+    path: str, text: str, name: str, prose: str
+) -> None:
+    parsed = parse_context_file(path, text)
+    assert isinstance(parsed, ContextFile)
+    assert (parsed.name, parsed.text) == (name, prose)
+
+
 def test_prose_never_becomes_a_rule() -> None:
     for path in ("AGENTS.md", "a/CLAUDE.md", "docs/page.md"):
         parsed = parse(path, RULES_IN_PROSE)

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from bench.judge import grids
+from bench.judge.grids import Pair
 from quire.core.types import EmbedSettings, JudgeSettings
 from quire.embed.local import LocalEmbedder
 from quire.errors import ConfigError
 from quire.rules.semantic_judge import ORDINARY_SENTENCES, SemanticJudge, similarity
 from quire.rules.wording import only_looks
-from tests.rules.calibrate import Accuracy, Pair, measure, pairs, scores
+from tests.rules.calibrate import Accuracy, measure, pairs, scores
 
 THRESHOLD = round(JudgeSettings().threshold * 1000)
 
@@ -99,18 +100,18 @@ def test_the_accuracy_is_what_the_guide_says(shipped: LocalEmbedder) -> None:
     assert len(tune) == len(kept) == 680
     assert sum(applies for _, applies in [*tune, *kept]) == 130, "about one rule in ten holds"
     assert grids.best_threshold(tune) == THRESHOLD
-    assert _rounded(grids.measure(tune, THRESHOLD)) == (0.61, 0.58)
-    assert _rounded(grids.measure(kept, THRESHOLD)) == (0.46, 0.57)
+    assert _rounded(grids.measure(tune, THRESHOLD)) == (0.54, 0.6)
+    assert _rounded(grids.measure(kept, THRESHOLD)) == (0.45, 0.51)
 
 
 @pytest.mark.model
 def test_the_accuracy_on_conditions_with_few_situations(shipped: LocalEmbedder) -> None:
     cases, unseen = pairs("judged.json"), pairs("unseen.json")
     assert (sum(map(len, cases)), sum(map(len, unseen))) == (280, 60)
-    assert _rounded(measure(scores(shipped, cases), THRESHOLD)) == (0.81, 0.52)
-    assert _rounded(measure(scores(shipped, unseen), THRESHOLD)) == (0.82, 0.75)
+    assert _rounded(measure(scores(shipped, cases), THRESHOLD)) == (0.8, 0.49)
+    assert _rounded(measure(scores(shipped, unseen), THRESHOLD)) == (0.77, 0.71)
     assert _false_positives(shipped, cases) == (1, 14), "on other topics, and on the same one"
-    assert _false_positives(shipped, unseen) == (0, 4)
+    assert _false_positives(shipped, unseen) == (0, 5)
 
 
 def _rounded(result: Accuracy | grids.Point) -> tuple[float, float]:

@@ -284,12 +284,24 @@ def test_a_verdict_does_not_depend_on_the_time(tmp_path: Path, judge: Endpoint) 
         assert first.text == later.text
 
 
+def test_where_no_judge_is_set_up_the_reader_can_judge(tmp_path: Path) -> None:
+    """Nothing has failed: the page says when the rule holds, and what it would bring in."""
+    with open_shop(tmp_path) as shop:
+        context = shop.rules.situate(REFUND, "pay/refund.py")
+        assert [failure.source for failure in context.failed] == ["judge"]
+        assert "**Missing**" not in context.text
+        (line,) = [line for line in context.text.splitlines() if "Not Judged" in line]
+        assert line == "- Not Judged: complexity, for when task is complex (guides/complexity)"
+        assert shop.verify(context.receipt, context.text).problems == ()
+        assert shop.replay(context.receipt)[1] == []
+
+
 @pytest.mark.parametrize("reply", [Reply({}, 500), Reply(b"no json"), Reply({"choices": []})])
 def test_a_failed_judge_is_told_and_never_kept(tmp_path: Path, reply: Reply) -> None:
     with served(reply) as judge, open_shop(tmp_path, judge=judge) as shop:
         context = shop.rules.situate(REFUND, "pay/refund.py")
         assert "Complexity" not in context.text.replace("Not Judged: complexity", "")
-        assert "- Not Judged: complexity (on_error: skip)" in context.text
+        assert "- Not Judged: complexity, for when " in context.text
         assert [failure.source for failure in context.failed] == ["judge"]
         assert "> **Missing**: judge: " in context.text
         assert context.receipt["verdicts"] == {}
@@ -325,7 +337,7 @@ def test_rules_may_inject_any_document(tmp_path: Path) -> None:
         )
         shop.index()
         text = shop.rules.situate(REFUND, "pay/refund.py").text
-    assert "### Plain words\n" in text
+    assert "### Plain words (guides/plain.md)\n" in text
     assert "No rules in here." in text
 
 
@@ -376,7 +388,7 @@ def test_what_is_not_said_takes_no_room(tmp_path: Path) -> None:
         "params": {"count": 0},
     }
     assert "N/A" not in text
-    assert "### House rules\n\nUse tabs." in text
+    assert "### House rules (AGENTS.md)\n\nUse tabs." in text
     assert text.count("House rules") == 1
 
 

@@ -107,6 +107,7 @@ def test_page_summarization(workspace: Quire) -> None:
         "later",
     ]
     assert ids(payload, "relations") == ["guide", "steps"], "the page, and how it begins"
+    assert "#### Rollback guide\nRestore the snapshot, then replay the log.\n" in payload.serialized
     assert "activity" not in [section.type for section in payload.sections]
     assert payload.metadata.focus_page_id == "plan"
     assert workspace.workspace.validate(payload, "alice").valid
@@ -283,6 +284,14 @@ def test_each_type_has_a_split_of_its_own(workspace: Quire, kind: str) -> None:
     )
     assert workspace.workspace.validate(payload, "alice").valid
     assert (kind == "search") == ("focus" not in [each.type for each in payload.sections])
+
+
+def test_a_request_names_its_user(workspace: Quire) -> None:
+    """Nobody is not the owner, who may read everything."""
+    nobody: Any = None
+    with pytest.raises(InputError, match="a request must name its user") as refused:
+        workspace.workspace.build(ContextRequest("migration", nobody))
+    assert refused.value.field == "user"
 
 
 def test_a_focus_that_is_gone_is_told(workspace: Quire) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quire.core.protocols import Store, View
-from quire.core.types import MAIN, NO_FILTER, OWNER, Filter, Record, Viewer
+from quire.core.types import MAIN, NO_FILTER, OWNER, Filter, Record, Viewer, Wording
 from quire.errors import QuireError
 
 from .samples import VIEWERS
@@ -34,7 +34,7 @@ FIELDS: dict[type, tuple[str, ...]] = {}
 
 def plain(value: Any) -> Any:
     """Convert values to JSON types without losing a field."""
-    if value is None or isinstance(value, (str, int)):
+    if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
@@ -97,11 +97,18 @@ def ask_everything(view: View, questions: Questions) -> dict[str, Any]:
             for k in questions.ks
             for reach in (1, 3)
         ],
+        "wording": [
+            answer_of(view.lexical, query, k, where, reach=1, wording=Wording(40, 60))
+            for query in questions.queries
+            for where in questions.filters
+            for k in questions.ks
+        ],
         "holding": [
             answer_of(view.match_all, questions.queries, most, where)
             for where in questions.filters
             for most in (0, 2, 100)
         ],
+        "languages": answer_of(view.languages),
         "rarities": [answer_of(view.rarities, query) for query in questions.queries],
         "semantic": [
             answer_of(view.semantic, vector, k, where, exact=exact)
@@ -113,6 +120,11 @@ def ask_everything(view: View, questions: Questions) -> dict[str, Any]:
         "chunks": answer_of(view.chunks, pieces),
         "undivided": answer_of(lambda: sorted(view.single_chunks(pieces))),
         "records": answer_of(view.records, names),
+        "counts": [answer_of(view.count, where) for where in questions.filters],
+        "keys": answer_of(view.metadata_keys),
+        "kinds": [answer_of(view.metadata_kinds, key) for key in (*view.metadata_keys(), "none")],
+        "facets": [answer_of(view.facets, limit) for limit in (1, 10)],
+        "expiry": [answer_of(view.last_expiry, 25), answer_of(view.expired, 20)],
         "listing": [answer_of(listed, where) for where in questions.filters],
         "children": answer_of(view.children, names),
         "chunks of": [answer_of(view.chunks_of, name) for name in names],
@@ -125,6 +137,7 @@ def ask_everything(view: View, questions: Questions) -> dict[str, Any]:
         "events": answer_of(view.events),
         "own events": [answer_of(view.events, actor=actor, limit=2) for actor in ("alice", "bob")],
         "proofs": [answer_of(view.prove, name) for name in pieces],
+        "proofs of records": [answer_of(view.prove_record, name) for name in names],
         "errors": [
             answer_of(view.lexical, "alpha", 0),
             answer_of(view.lexical, "alpha", 1, Filter(paths=(" ",))),
@@ -136,6 +149,10 @@ def ask_everything(view: View, questions: Questions) -> dict[str, Any]:
             answer_of(view.semantic, bytes(8), 1, Filter(paths=("",))),
             answer_of(listed, Filter(paths=("ok", "a\0b"))),
             answer_of(view.prove, "no such chunk"),
+        ],
+        "refused conditions": [
+            answer_of(view.lexical, "alpha", 1, Filter(where="team = north")),
+            answer_of(view.count, Filter(where="team")),
         ],
     }
 

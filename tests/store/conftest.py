@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from quire.store.index import access_mask, columns, scoring, segments, vectors
-from quire.store.sqlite import derive, store, vector_blocks
+from quire.store import open_store
+from quire.store.index import access_mask, columns, scoring, search_cache, segments, vectors
+from quire.store.sql import derive, store, vector_blocks
 
+from .postgresql import Server, running
 from .reference import Limits
 
 # The suite is not in test files; its assertions are rewritten all the same.
 for part in (
     "access",
+    "export",
     "lifetime",
     "outlines",
     "proofs",
@@ -42,6 +45,28 @@ def quick_path(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
 
 
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A PostgreSQL server of this session's own."""
+    with running(tmp_path_factory.mktemp("postgresql")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def shared_database(server: Server) -> str:
+    """A database that tests use one after the other."""
+    name = server.create()
+    open_store(server.url(name)).close()
+    return name
+
+
+@pytest.fixture
+def database(server: Server, shared_database: str) -> Iterator[str]:
+    """The URL of a store without content."""
+    yield server.url(shared_database)
+    server.empty(shared_database)
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Limits:
     """Every threshold of the store, so low that few documents reach it."""
@@ -56,4 +81,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Limits:
     monkeypatch.setattr(vectors, "SCAN_LIMIT", SMALL.scan)
     monkeypatch.setattr(vectors, "FIRST_PASS", SMALL.first_pass)
     monkeypatch.setattr(vectors, "FIRST_PASS_PER_HIT", SMALL.per_hit)
+    lower_cache_limits(monkeypatch)
     return SMALL
+
+
+def lower_cache_limits(patch: pytest.MonkeyPatch) -> None:
+    """Let the cache of searches keep results of classes with few vectors."""
+    patch.setattr(search_cache, "MIN_CELL", 2)
+    patch.setattr(search_cache, "MAX_CELLS", 2)
+    patch.setattr(search_cache, "MAX_UNKEPT", 0)
+    patch.setattr(search_cache, "MARGIN", 0)
+    patch.setattr(search_cache, "MAX_ENTRIES", 40)

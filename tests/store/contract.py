@@ -5,6 +5,7 @@ which is that place, open. The reference implementation is an engine like any ot
 """
 
 from .contract_access import TestAccess, TestEvents
+from .contract_export import TestExports
 from .contract_lifetime import (
     TestClosedStores,
     TestClosedViews,
@@ -16,10 +17,10 @@ from .contract_outlines import TestNewest, TestOutlines, TestPaths
 from .contract_proofs import TestProofs
 from .contract_records import TestChildren, TestLinks, TestRecords, TestTransactions
 from .contract_refusals import TestRefusals
-from .contract_search import TestHolding, TestLexical, TestNearby, TestSemantic
+from .contract_search import TestHolding, TestLexical, TestNearby, TestSemantic, TestWording
 from .contract_spaces import TestSpaces, TestStamps, TestStatus
 from .contract_upkeep import TestUpkeep
-from .contract_vectors import TestVectors
+from .contract_vectors import TestOldVectors, TestVectors, TestWaitingVectors
 
 __all__ = [
     "TestAccess",
@@ -27,11 +28,13 @@ __all__ = [
     "TestClosedStores",
     "TestClosedViews",
     "TestEvents",
+    "TestExports",
     "TestHolding",
     "TestLexical",
     "TestLinks",
     "TestNearby",
     "TestNewest",
+    "TestOldVectors",
     "TestOutlines",
     "TestPaths",
     "TestProofs",
@@ -46,5 +49,7 @@ __all__ = [
     "TestTransactions",
     "TestUpkeep",
     "TestVectors",
+    "TestWaitingVectors",
+    "TestWording",
     "TestWriters",
 ]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from quire.core.protocols import Store, View, Writer
-from quire.core.types import OWNER, AccessRule, Event, Stamp
+from quire.core.types import OWNER, AccessRule, Event, Filter, Stamp
 from quire.errors import InputError, StoreBusyError
 
 from .answers import Questions, ask_everything, text
@@ -51,10 +51,17 @@ CHUNK = DOCUMENTS[0].chunks[0].id
 VIEW_CALLS: dict[str, Sequence[Callable[[View], object]]] = {
     "roots": [lambda view: view.roots()],
     "coverage": [lambda view: view.coverage()],
+    "count": [lambda view: view.count(), lambda view: view.count(Filter(where="has(n)"))],
+    "metadata_keys": [lambda view: view.metadata_keys()],
+    "metadata_kinds": [lambda view: view.metadata_kinds("n")],
+    "facets": [lambda view: view.facets(3)],
+    "last_expiry": [lambda view: view.last_expiry(1)],
+    "expired": [lambda view: view.expired(1)],
     "status": [lambda view: view.status()],
     "lexical": [lambda view: view.lexical("alpha", 1), lambda view: view.lexical("", 1)],
     "match_all": [lambda view: view.match_all(["alpha"], 9), lambda view: view.match_all([], 9)],
     "rarities": [lambda view: view.rarities("alpha"), lambda view: view.rarities("")],
+    "languages": [lambda view: view.languages()],
     "semantic": [lambda view: view.semantic(bytes(8), 1)],
     "chunks": [lambda view: view.chunks(QUESTIONS.chunks), lambda view: view.chunks([])],
     "single_chunks": [lambda view: view.single_chunks([CHUNK]), lambda v: v.single_chunks([])],
@@ -71,14 +78,19 @@ VIEW_CALLS: dict[str, Sequence[Callable[[View], object]]] = {
     "latest_activity": [lambda view: view.latest_activity()],
     "events": [lambda view: view.events(), lambda view: view.events(limit=0)],
     "prove": [lambda view: view.prove(CHUNK)],
+    "prove_record": [lambda view: view.prove_record("d0")],
     "damaged": [lambda view: view.damaged()],
 }
 WRITER_CALLS: dict[str, Sequence[Callable[[Writer], object]]] = {
     "put": [lambda writer: writer.put(document("late").record, ())],
+    "update": [lambda writer: writer.update(document("d0").record)],
     "set_modified": [lambda w: w.set_modified({"d0": 1}), lambda w: w.set_modified({})],
     "remove": [lambda writer: writer.remove(["d0"]), lambda writer: writer.remove([])],
     "put_vectors": [lambda w: w.put_vectors(MODEL, {"0" * 32: bytes(8)})],
     "drop_vectors": [lambda writer: writer.drop_vectors()],
+    "put_waiting_vectors": [lambda w: w.put_waiting_vectors(MODEL, {"0" * 32: bytes(8)})],
+    "switch_vectors": [lambda writer: writer.switch_vectors(MODEL)],
+    "drop_waiting_vectors": [lambda writer: writer.drop_waiting_vectors()],
     "put_events": [lambda w: w.put_events([Event("a", "b", "d0", 1)]), lambda w: w.put_events([])],
     "set_rules": [lambda writer: writer.set_rules("config", [AccessRule("*", ("bob",))])],
     "set_groups": [lambda writer: writer.set_groups("config", {"dev": ["bob"]})],
@@ -90,13 +102,19 @@ WRITER_CALLS: dict[str, Sequence[Callable[[Writer], object]]] = {
 STORE_CALLS: dict[str, Callable[[Store], object]] = {
     "view": lambda store: store.view(OWNER).__enter__(),
     "write": lambda store: store.write().__enter__(),
+    "spaces": lambda store: store.spaces(),
+    "export": lambda store: store.export().__enter__(),
     "model": lambda store: store.model(),
+    "reembedding": lambda store: store.reembedding(),
     "missing_vectors": lambda store: list(store.missing_vectors()),
     "stamps": lambda store: store.stamps(),
     "rules": lambda store: store.rules(),
     "groups": lambda store: store.groups(),
     "note": lambda store: store.note("key"),
     "merge": lambda store: store.merge(),
+    "old_vectors": lambda store: store.old_vectors(),
+    "prune_vectors": lambda store: store.prune_vectors(0),
+    "shrink": lambda store: store.shrink(),
     "purge": lambda store: store.purge([]),
     "check": lambda store: store.check(),
 }

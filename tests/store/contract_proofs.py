@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from quire.core import merkle
 from quire.core.protocols import Store
-from quire.core.types import OWNER
+from quire.core.types import OWNER, Entity, Outline
+from quire.errors import InputError
 
 from .samples import ALICE, VIEWERS, document, fill
 
@@ -32,6 +35,42 @@ class TestProofs:
                         assert not merkle.verify(proof, replace(chunk, text="!"), root)
                         proved += 1
         assert proved == 6 + 4 + 4 + 4 + 3
+
+    def test_what_is_known_of_each_record_is_under_the_root(self, store: Store) -> None:
+        stated = document(
+            "e",
+            "four",
+            metadata={"n": 1, "tags": ("x", "y")},
+            expires=2_000_000_000,
+            origin="put",
+            paths=("a.md", "b.md"),
+            acl=("alice", "bob"),
+            outline=Outline((Entity("module", "m", "", 0, 4, (1, 1)),)),
+        )
+        fill(store, *DOCUMENTS, stated, embed=True)
+        with store.view(OWNER) as view:
+            root = view.roots().content
+            for record in view.listing():
+                proof = view.prove_record(record.id)
+                assert proof.record == record
+                assert merkle.verify_record(proof, root)
+                for other in (
+                    replace(record, metadata={"n": 2}),
+                    replace(record, expires=1),
+                    replace(record, title="!"),
+                ):
+                    assert not merkle.verify_record(replace(proof, record=other), root)
+                for part in ({"readers": ("mallory",)}, {"outline": "00"}, {"outline": "x"}):
+                    assert not merkle.verify_record(replace(proof, **part), root)
+                assert not merkle.verify_record(proof, view.roots().state)
+            with pytest.raises(InputError, match="does not exist"):
+                view.prove_record("no such record")
+        with store.view(ALICE) as view:
+            proof = view.prove_record("b")
+            assert merkle.verify_record(proof, view.roots().content)
+            assert not merkle.verify_record(proof, root)
+            with pytest.raises(InputError, match="may not read it"):
+                view.prove_record("c")
 
     def test_a_proof_is_no_proof_for_another_state(self, store: Store) -> None:
         fill(store, *DOCUMENTS)

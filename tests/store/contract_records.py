@@ -212,6 +212,22 @@ class TestRecords:
                 joined.chunks[0].id
             }
 
+    def test_a_search_changes_nothing_of_what_is_read_after_it(self, store: Store) -> None:
+        a, b = document("a", "one"), document("b", "one", "one two")
+        fill(store, a, b)
+        names = [chunk.id for chunk in (*a.chunks, *b.chunks)]
+        with store.view(OWNER) as view:
+            assert {hit.id for hit in view.lexical("one", 9).hits} == {*names}
+            assert view.chunks(names) == [*a.chunks, *b.chunks]
+            assert view.chunks(names) == [*a.chunks, *b.chunks]
+            assert view.single_chunks(names) == {names[0]}
+        cut, joined = document("a", "one", "more"), document("b", "one")
+        fill(store, cut, joined)
+        with store.view(OWNER) as view:
+            found = [hit.id for hit in view.lexical("one", 9).hits]
+            assert {*found} == {cut.chunks[0].id, joined.chunks[0].id}
+            assert view.single_chunks(found) == {joined.chunks[0].id}
+
     def test_only_the_exact_id_finds_a_chunk(self, store: Store) -> None:
         a = document("a", "one")
         fill(store, a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quire.core.protocols import Store
-from quire.core.types import OWNER, Filter, Hits, Viewer
+from quire.core.types import OWNER, Filter, Hits, Viewer, Wording
 from quire.errors import InputError
 
 from .samples import document, fill
@@ -214,6 +214,69 @@ class TestSemantic:
     def test_a_vector_of_zeros_is_near_to_nothing(self, store: Store) -> None:
         with store.view(OWNER) as view:
             assert {hit.score for hit in view.semantic(bytes(3), 9).hits} == {0}
+
+
+class TestWording:
+    """Words that are used for those of a question count as well, and common words count less."""
+
+    RELATED = Wording(related=50)
+
+    def test_a_related_word_is_found(self, store: Store) -> None:
+        fill(store, document("a", "one directory"), document("b", "one folder"), document("c", "x"))
+        with store.view(OWNER) as view:
+            literal = view.lexical("folder", 9).hits
+            both = view.lexical("folder", 9, wording=self.RELATED).hits
+        assert [hit.path for hit in literal] == ["b.md"]
+        assert [hit.path for hit in both] == ["b.md", "a.md"]
+        assert both[0] == literal[0]
+        assert both[1].score == pytest.approx(both[0].score / 2, rel=0.01)
+
+    def test_the_word_itself_counts_and_no_other(self, store: Store) -> None:
+        fill(store, document("a", "folder directory dir"), document("b", "folder other words"))
+        with store.view(OWNER) as view:
+            scores = [hit.score for hit in view.lexical("folder", 9, wording=self.RELATED).hits]
+        assert scores[0] == scores[1]
+
+    def test_of_several_related_words_the_rarest_counts(self, store: Store) -> None:
+        fill(
+            store,
+            document("a", "directory dir"),
+            document("b", "directory one"),
+            document("c", "directory two"),
+        )
+        with store.view(OWNER) as view:
+            found = view.lexical("folder", 9, wording=self.RELATED).hits
+        assert [hit.path for hit in found] == ["a.md", "b.md", "c.md"]
+        assert found[0].score > found[1].score == found[2].score
+
+    def test_common_words_count_less(self, store: Store) -> None:
+        fill(store, document("a", "something"), document("b", "heron"), document("c", "heron"))
+        question = "something about a heron"
+        with store.view(OWNER) as view:
+            literal = view.lexical(question, 9).hits
+            weighed = view.lexical(question, 9, wording=Wording(common=20)).hits
+        assert [hit.path for hit in literal] == ["a.md", "b.md", "c.md"]
+        assert [hit.path for hit in weighed] == ["b.md", "c.md", "a.md"]
+
+    def test_neighbours_count_the_word_once(self, store: Store) -> None:
+        fill(store, document("a", "folder", "directory"), document("b", "x", "y", "z"))
+        with store.view(OWNER) as view:
+            alone = view.lexical("folder", 1).hits[0]
+            near = view.lexical("folder", 9, reach=1, wording=self.RELATED).hits
+        assert near[0] == alone
+        assert near[1].score == alone.score * 3 // 4
+
+    def test_a_long_question_is_taken_at_its_word(self, store: Store) -> None:
+        fill(store, document("a", "directory"))
+        words = " ".join(f"word{number}" for number in range(70))
+        with store.view(OWNER) as view:
+            assert not view.lexical(f"folder {words}", 9, wording=self.RELATED).hits
+
+    def test_percentages_are_limited(self, store: Store) -> None:
+        with store.view(OWNER) as view:
+            for wording in (Wording(common=101), Wording(related=-1)):
+                with pytest.raises(InputError):
+                    view.lexical("heron", 1, wording=wording)
 
 
 class TestNearby:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from quire.core.protocols import Store
-from quire.core.types import OWNER
-from quire.errors import StoreError
+from quire.core.types import MAIN, OWNER, Reembedding
+from quire.errors import InputError, StoreError
 
 from .answers import root
 from .samples import ALICE, MODEL, document, fill, vector_for, vectors_of
@@ -21,6 +21,58 @@ def missing(store: Store) -> dict[str, str]:
 def embedded(store: Store) -> int:
     with store.view(OWNER) as view:
         return view.status().vectors
+
+
+class TestOldVectors:
+    def test_vectors_of_texts_that_are_gone_are_kept_until_they_are_pruned(
+        self, store: Store
+    ) -> None:
+        samples = [document(name, name) for name in "abcdef"]
+        for sample in samples:
+            fill(store, sample, embed=True)
+        assert store.old_vectors() == 0
+        with store.write() as writer:
+            writer.remove("abcde")
+        before = root(store)
+        assert (store.old_vectors(), embedded(store)) == (5, 1)
+        assert store.prune_vectors(5) == 0
+        assert store.prune_vectors(2) == 3
+        assert (store.old_vectors(), embedded(store)) == (2, 1)
+        assert root(store) == before, "no result changes"
+        fill(store, *samples[:5])
+        assert sorted(missing(store).values()) == ["a", "b", "c"], "the newest were kept"
+        assert store.check() == []
+
+    def test_the_last_vector_takes_the_model_with_it(self, store: Store) -> None:
+        fill(store, document("a", "alpha"), embed=True)
+        with store.write() as writer:
+            writer.remove("a")
+        assert store.prune_vectors(0) == 1
+        assert store.model() is None
+        assert store.old_vectors() == 0
+        assert store.prune_vectors(0) == 0
+
+    def test_a_vector_that_others_use_is_none_of_them(self, store: Store) -> None:
+        fill(store, document("a", "alpha", acl=("alice",)), embed=True)
+        fill(store, document("b", "alpha", acl=("bob",)), embed=True)
+        with store.write() as writer:
+            writer.remove("a")
+        assert store.old_vectors() == 0
+        assert store.prune_vectors(0) == 0
+        assert embedded(store) == 1
+
+    def test_a_space_that_is_not_there_has_none(self, store: Store) -> None:
+        assert store.old_vectors("elsewhere") == 0
+        assert store.prune_vectors(0, "elsewhere") == 0
+
+    def test_shrinking_changes_no_result(self, store: Store) -> None:
+        fill(store, document("a", "alpha"), document("b", "beta"), embed=True)
+        with store.write() as writer:
+            writer.remove("a")
+        before = root(store)
+        store.shrink()
+        assert root(store) == before
+        assert store.check() == []
 
 
 class TestVectors:
@@ -214,3 +266,114 @@ class TestVectors:
         with store.view(OWNER) as view:
             odd = tuple(hit for hit in whole if int(hit.path[1:-3]) % 2)
             assert view.semantic(query, 99).hits == odd
+
+
+class TestWaitingVectors:
+    """Vectors of another model are made while the old ones answer, and replace them at once."""
+
+    SAMPLES = (
+        document("a", "alpha", acl=("alice",)),
+        document("b", "beta"),
+        document("c", "alpha", acl=("bob",)),
+    )
+
+    def waiting(self, store: Store, model: str = "new") -> dict[str, str]:
+        return dict(pair for batch in store.missing_vectors(MAIN, model) for pair in batch)
+
+    def put(self, store: Store, *texts: str, model: str = "new") -> None:
+        keys = {text: key for key, text in self.waiting(store, "another").items()}
+        with store.write() as writer:
+            writer.put_waiting_vectors(model, {keys[text]: b"\5\5" for text in texts})
+
+    def switch(self, store: Store, model: str = "new") -> bool:
+        with store.write() as writer:
+            return writer.switch_vectors(model)
+
+    def test_nothing_changes_before_they_are_complete(self, store: Store) -> None:
+        fill(store, *self.SAMPLES, embed=True)
+        before = root(store)
+        assert store.reembedding() is None
+        assert sorted(self.waiting(store).values()) == ["alpha", "beta"]
+        self.put(store, "alpha")
+        assert store.reembedding() == Reembedding("new", 2, 3)
+        assert list(self.waiting(store).values()) == ["beta"]
+        assert missing(store) == {}
+        assert not self.switch(store)
+        assert (root(store), store.model()) == (before, MODEL)
+        with store.view(ALICE) as view:
+            found = view.semantic(vector_for("question"), 9).hits
+        assert len(found) == 2
+        assert store.reembedding() == Reembedding("new", 2, 3), "what was made is not lost"
+
+    def test_they_replace_the_others_in_one_transaction(self, store: Store) -> None:
+        fill(store, *self.SAMPLES, embed=True)
+        self.put(store, "alpha")
+        self.put(store, "beta")
+        with store.view(OWNER) as before:
+            assert self.switch(store)
+            assert len(before.semantic(vector_for("question"), 9).hits) == 3
+        assert (store.model(), embedded(store), store.reembedding()) == ("new", 3, None)
+        assert self.waiting(store) != {}, "they are gone when they are in use"
+        for viewer, expected in ((OWNER, 3), (ALICE, 2)):
+            with store.view(viewer) as view:
+                hits = view.semantic(b"\1\1", 9).hits
+            assert [hit.score for hit in hits] == [10] * expected
+        assert store.check() == []
+
+    def test_the_result_is_that_of_vectors_that_were_dropped_and_made_anew(
+        self, store: Store
+    ) -> None:
+        fill(store, *self.SAMPLES, embed=True)
+        self.put(store, "alpha", "beta")
+        assert self.switch(store)
+        switched = root(store)
+        with store.write() as writer:
+            writer.drop_vectors()
+        with store.write() as writer:
+            writer.put_vectors("new", dict.fromkeys(missing(store), b"\5\5"))
+        assert root(store) == switched
+
+    def test_a_text_that_is_written_meanwhile_is_waited_for(self, store: Store) -> None:
+        fill(store, *self.SAMPLES, embed=True)
+        self.put(store, "alpha", "beta")
+        fill(store, document("d", "delta"))
+        assert not self.switch(store)
+        assert list(self.waiting(store).values()) == ["delta"]
+        self.put(store, "delta")
+        assert self.switch(store)
+        assert embedded(store) == 4
+
+    def test_vectors_of_two_models_never_wait_together(self, store: Store) -> None:
+        fill(store, *self.SAMPLES, embed=True)
+        self.put(store, "alpha", model="first")
+        self.put(store, "beta", model="second")
+        assert store.reembedding() == Reembedding("second", 1, 3)
+        assert not self.switch(store, "first")
+        assert not self.switch(store, "second")
+        with store.write() as writer:
+            writer.drop_waiting_vectors()
+        assert store.reembedding() is None
+
+    def test_what_is_purged_does_not_wait(self, store: Store) -> None:
+        fill(store, *self.SAMPLES, embed=True)
+        keys = {text: key for key, text in self.waiting(store).items()}
+        self.put(store, "beta")
+        assert store.purge(["b"]) == 1
+        assert store.reembedding() is None
+        with store.write() as writer:
+            writer.put_waiting_vectors("new", {keys["beta"]: b"\5\5"})
+        assert store.reembedding() is None, "a vector that was on its way comes too late"
+
+    def test_vectors_that_do_not_fit_together_are_refused(self, store: Store) -> None:
+        fill(store, *self.SAMPLES, embed=True)
+        self.put(store, "alpha")
+        keys = {text: key for key, text in self.waiting(store, "another").items()}
+        with pytest.raises(InputError), store.write() as writer:
+            writer.put_waiting_vectors("new", {keys["beta"]: b"\5\5\5"})
+        assert store.reembedding() == Reembedding("new", 2, 3)
+
+    def test_an_empty_space_has_nothing_to_wait_for(self, store: Store) -> None:
+        assert store.reembedding() is None
+        assert list(store.missing_vectors(MAIN, "new")) == []
+        assert self.switch(store)
+        assert store.model() is None

@@ -9,8 +9,8 @@ from functools import cached_property, lru_cache
 
 from pathspec import GitIgnoreSpec
 
-from quire.core import hashing, merkle
-from quire.core.types import AccessRule, Chunk, Filter, Link, Outline, Record, Viewer
+from quire.core import conditions, hashing, merkle, metadata
+from quire.core.types import AccessRule, Chunk, Filter, Link, Outline, Record, Viewer, Wording
 from quire.errors import InputError
 
 Acl = tuple[str, ...]
@@ -89,9 +89,15 @@ def check_rule(rule: AccessRule) -> None:
         raise InputError(f"{rule.glob!r} never matches")
 
 
-def matches_filter(where: Filter, kind: str, path: str, modified: int | None) -> bool:
+def matches_filter(where: Filter, kind: str, path: str, record: Record) -> bool:
     """Return whether a chunk passes a filter."""
+    modified = record.modified
     if where.kinds and kind not in where.kinds:
+        return False
+    moment, expires = where.alive_at, record.expires
+    if moment is not None and expires is not None and expires <= moment:
+        return False
+    if where.where and not conditions.holds(conditions.parse(where.where), record.metadata):
         return False
     if where.paths:
         verdict = False
@@ -110,6 +116,8 @@ def check_filter(where: Filter) -> None:
     check_texts(*where.kinds)
     for glob in where.paths:
         check_glob(glob)
+    if where.where:
+        conditions.parse(where.where)
 
 
 # --- how well words match ----------------------------------------------------------------------
@@ -212,6 +220,11 @@ def check_reach(audience: int) -> None:
         raise InputError("a reach goes from 0 to 3")
 
 
+def check_wording(wording: Wording) -> None:
+    if not (wording.common in range(101) and wording.related in range(101)):
+        raise InputError("a percentage goes from 0 to 100")
+
+
 def check_k(k: int) -> None:
     if k < 1:
         raise InputError(f"k must be at least 1, not {k}")
@@ -254,7 +267,10 @@ def check_document(record: Record, chunks: Sequence[Chunk], links: Sequence[Link
     check_texts(record.id, record.kind, record.path, record.title, record.parent, record.author)
     check_texts(*record.paths)
     check_texts(*record.attrs, *(text for text in record.attrs.values() if isinstance(text, str)))
-    check_numbers(record.position, record.modified)
+    check_numbers(record.position, record.modified, record.expires)
+    check_texts(record.origin)
+    if metadata.check_metadata(record.metadata) != record.metadata:
+        raise InputError("metadata in another form")
     for chunk in chunks:
         if (chunk.record_id, chunk.path) != (record.id, record.path):
             raise InputError(f"chunk {chunk.id} belongs elsewhere")

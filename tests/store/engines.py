@@ -30,9 +30,22 @@ def sqlite(folder: Path) -> Engine:
     return Engine(lambda wait=30.0: open_store(folder / "store.db", wait=wait))
 
 
+def shards(folder: Path) -> Engine:
+    return Engine(lambda wait=30.0: open_store(folder / "store.3.shards", wait=wait))
+
+
 def reference(_folder: Path) -> Engine:
     place = Place()
     return Engine(lambda wait=30.0: ReferenceStore(place=place, wait=wait))
 
 
-ENGINES: dict[str, Callable[[Path], Engine]] = {"sqlite": sqlite, "reference": reference}
+def postgres(url: str) -> Engine:
+    return Engine(lambda wait=30.0: open_store(url, wait=wait))
+
+
+ENGINES: dict[str, Callable[[Path], Engine]] = {
+    "sqlite": sqlite,
+    "shards": shards,
+    "reference": reference,
+}
+"""Those that are kept in a folder; `postgres` is kept on a server."""

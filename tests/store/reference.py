@@ -15,17 +15,23 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from quire.core import hashing, merkle
+from quire.core import hashing, merkle, metadata
+from quire.core.languages import language_of
 from quire.core.types import (
+    LITERAL,
     MAIN,
     NO_FILTER,
+    OWNER,
     TIMED_KINDS,
     AccessRule,
     Chunk,
     Coverage,
+    Entry,
     Event,
+    Facet,
     Filter,
     Hit,
+    HitCount,
     Hits,
     Link,
     Mention,
@@ -33,13 +39,17 @@ from quire.core.types import (
     Problem,
     Proof,
     Record,
+    RecordProof,
+    Reembedding,
     Roots,
+    SpaceState,
     Stamp,
     Status,
     Viewer,
+    Wording,
 )
 from quire.errors import InputError, StoreBusyError, StoreError
-from quire.store.index import analyzer
+from quire.store.index import analyzer, lexicon
 
 from .closable import Closable
 from .definitions import (
@@ -58,6 +68,7 @@ from .definitions import (
     check_rule,
     check_texts,
     check_vector,
+    check_wording,
     distance,
     dot,
     idf,
@@ -129,17 +140,50 @@ class ReferenceView(Closable):
             bytes=0
             if self.viewer.owner  # the size of a file that the reference does not have
             else sum(chunk.end - chunk.start for chunk in self._chunks.values()),
+            languages=self.languages(),
         )
 
     @cached_property
     def _counted(self) -> dict[str, tuple[Counter[str], int]]:
-        return {name: analyzer.count_chunk_words(chunk) for name, chunk in self._chunks.items()}
+        return {
+            name: analyzer.count_chunk_words(chunk, self._language(chunk))
+            for name, chunk in self._chunks.items()
+        }
 
-    def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
+    def _language(self, chunk: Chunk) -> str:
+        return language_of(self._records[chunk.record_id])
+
+    def languages(self) -> dict[str, int]:
+        codes = Counter(self._language(chunk) for chunk in self._chunks.values())
+        return {code: codes[code] for code in sorted(codes) if code}
+
+    @cached_property
+    def _stemmed(self) -> list[str]:
+        return [code for code in self.languages() if code in analyzer.STEMMERS]
+
+    def _matching(self, term: analyzer.QueryTerm) -> int:
+        """Return how many chunks contain a word."""
+        return sum(self._count(counts, term) > 0 for counts, _ in self._counted.values())
+
+    @staticmethod
+    def _count(counts: Mapping[str, int], term: analyzer.QueryTerm) -> int:
+        """Return how often a chunk contains a word, in the form in which it has it most often."""
+        return max(counts.get(form, 0) for form in term.forms)
+
+    def lexical(
+        self,
+        query: str,
+        k: int,
+        where: Filter = NO_FILTER,
+        *,
+        reach: int = 0,
+        wording: Wording = LITERAL,
+    ) -> Hits:
         check_k(k)
         check_filter(where)
         check_reach(reach)
-        weights = self._weights(query)
+        check_wording(wording)
+        weights = self._weights(query, wording)
         totals = {name: sum(each.values()) for name, each in weights.items()}
         best = self._best({name: score for name, score in totals.items() if score}, k, where)
         if not reach:
@@ -162,11 +206,11 @@ class ReferenceView(Closable):
         check_filter(where)
         results = []
         for name in names:
-            words = set(analyzer.tokenize(name))
+            terms = analyzer.all_terms(name, self._stemmed).values()
             matching = [
                 chunk
                 for chunk, (counts, _) in self._counted.items()
-                if words and words <= counts.keys()
+                if terms and all(self._count(counts, term) for term in terms)
             ]
             score = idf(len(self._counted), len(matching))
             scores = dict.fromkeys(matching, score) if len(matching) <= limit else {}
@@ -177,9 +221,9 @@ class ReferenceView(Closable):
         return {
             word: idf(
                 len(self._counted),
-                max(1, sum(word in counts for counts, _ in self._counted.values())),
+                max(1, sum(self._count(counts, term) > 0 for counts, _ in self._counted.values())),
             )
-            for word in analyzer.count_query_words(query)
+            for word, term in analyzer.query_terms(query, self._stemmed).items()
         }
 
     def _neighbors(self, name: str, reach: int) -> dict[str, int]:
@@ -195,22 +239,36 @@ class ReferenceView(Closable):
             and abs(other.sequence - chunk.sequence) <= reach
         }
 
-    def _weights(self, query: str) -> dict[str, dict[str, int]]:
-        """Return the weight of each word of a query in each chunk that contains it."""
+    def _weights(self, query: str, wording: Wording) -> dict[str, dict[str, int]]:
+        """Return the weight of each word of a query in each chunk that contains it.
+
+        A chunk that does not contain it counts for the rarest word that is used in its place.
+        """
         counted = self._counted
         total = sum(length for _, length in counted.values())
         average = max(1, 16 * total // max(1, len(counted)))
-        terms: list[tuple[int, str, int]] = []
-        for word, query_count in analyzer.count_query_words(query).items():
-            matching = sum(word in counts for counts, _ in counted.values())
-            if matching:
-                terms.append((matching, word, query_count))
+        words, asked = lexicon.load(), analyzer.query_terms(query, self._stemmed)
+        terms: list[tuple[int, str, analyzer.QueryTerm]] = []
+        with_related = wording.related and len(asked) <= 64
+        for word, term in asked.items():
+            if (matching := self._matching(term)) or with_related:
+                terms.append((matching, word, term))
         weights: dict[str, dict[str, int]] = {}
-        for matching, word, query_count in sorted(terms)[:1024]:
-            idf_value = idf(len(counted), matching)
+        for matching, word, term in sorted(terms, key=lambda each: each[:2])[:1024]:
+            own = idf(len(counted), matching)
+            forms = [(term, own * (wording.common if word in words.common else 100) // 100)]
+            others = [other for other in words.related.get(word, ()) if other not in asked]
+            if word not in words.common and with_related:
+                alike = [analyzer.QueryTerm(term.count, (other,)) for other in others]
+                for each in sorted(alike, key=lambda each: (self._matching(each), each.forms)):
+                    rarity = idf(len(counted), self._matching(each))
+                    rarity = min(rarity, own) if matching else rarity
+                    forms.append((each, rarity * wording.related // 100))
             for name, (counts, length) in counted.items():
-                if word in counts:
-                    added = weight(counts[word], length, query_count, idf_value, average)
+                held = [(each, value) for each, value in forms if self._count(counts, each)]
+                for each, value in held[:1]:
+                    count = self._count(counts, each)
+                    added = weight(count, length, term.count, value, average)
                     weights.setdefault(name, {})[word] = added
         return weights
 
@@ -244,7 +302,7 @@ class ReferenceView(Closable):
         record = self._records[chunk.record_id]
         if where.shared_only and self._is_unshared(record):
             return False
-        return matches_filter(where, chunk.kind, chunk.path, record.modified)
+        return matches_filter(where, chunk.kind, chunk.path, record)
 
     def _is_unshared(self, record: Record) -> bool:
         audience = self._space.acl(record)
@@ -256,7 +314,10 @@ class ReferenceView(Closable):
         return (
             self.viewer.owner
             and not may_read(replace(self.viewer, owner=False), audience)
-            and record.path.startswith(".quire/")
+            and (
+                record.path.startswith(".quire/")
+                or (bool(record.origin) and record.path.startswith("@"))
+            )
             and any(one.author is not None for one in (record, *members))
         )
 
@@ -297,8 +358,57 @@ class ReferenceView(Closable):
         for record in sorted(self._records.values(), key=lambda record: (record.path, record.id)):
             if where.shared_only and self._is_unshared(record):
                 continue
-            if matches_filter(where, record.kind, record.path, record.modified):
+            if matches_filter(where, record.kind, record.path, record):
                 yield record
+
+    def count(self, where: Filter = NO_FILTER) -> int:
+        check_filter(where)
+        return sum(self._passes(name, where) for name in self._chunks)
+
+    def metadata_keys(self) -> tuple[str, ...]:
+        return tuple(sorted({key for each in self._records.values() for key in each.metadata}))
+
+    def metadata_kinds(self, key: str) -> tuple[str, ...]:
+        return tuple(
+            sorted(
+                {
+                    kind
+                    for each in self._records.values()
+                    for name, kind, value in metadata.entries(each.metadata)
+                    if name == key and (kind, value) != ("flag", -1)
+                }
+            )
+        )
+
+    def facets(self, limit: int) -> tuple[Facet, ...]:
+        facets = []
+        for key in self.metadata_keys():
+            having = [each for each in self._records.values() if key in each.metadata]
+            counts = Counter(
+                (kind, value)
+                for record in having
+                for kind, value in {
+                    (kind, value)
+                    for name, kind, value in metadata.entries(record.metadata)
+                    if name == key and (kind, value) != ("flag", -1)
+                }
+            )
+            by_count = sorted(counts.items(), key=lambda item: item[0])
+            by_count.sort(key=lambda item: -item[1])
+            shown = tuple((metadata.show(*value), count) for value, count in by_count[:limit])
+            facets.append(Facet(key, len(having), len(counts), shown))
+        return tuple(facets)
+
+    def last_expiry(self, at: int) -> int | None:
+        return max((each.expires or 0 for each in self.expired(at)), default=None)
+
+    def expired(self, at: int) -> list[Record]:
+        gone = [
+            each
+            for each in self._records.values()
+            if each.expires is not None and each.expires <= at
+        ]
+        return sorted(gone, key=lambda record: (record.path, record.id))
 
     def children(self, parents: Sequence[str]) -> list[Record]:
         check_texts(*parents)
@@ -400,13 +510,28 @@ class ReferenceView(Closable):
         if chunk_id not in self._chunks:
             raise InputError(f"chunk {chunk_id!r} does not exist, or this viewer may not read it")
         chunk = self._chunks[chunk_id]
+        return self._proof(self._records[chunk.record_id], *merkle.chunk_leaf(chunk))
+
+    def prove_record(self, record_id: str) -> RecordProof:
+        check_texts(record_id)
+        if record_id not in self._records:
+            raise InputError(f"record {record_id!r} does not exist, or this viewer may not read it")
+        record, outline = self._records[record_id], self._space.outlines.get(record_id)
+        audience = self._space.acl(record)
+        return RecordProof(
+            record=record,
+            readers=audience,
+            outline=None if outline is None else merkle.outline_hash(outline).hex(),
+            proof=self._proof(record, *merkle.record_leaf(record, audience, outline)),
+        )
+
+    def _proof(self, record: Record, key: bytes, leaf: bytes) -> Proof:
         trees = self._trees
-        tree, _ = trees[self._space.acl(self._records[chunk.record_id])]
-        key, leaf = merkle.chunk_leaf(chunk)
+        tree, _ = trees[self._space.acl(record)]
         place = merkle.bucket_of(key)
         buckets = sorted(tree.buckets.items())
         return Proof(
-            chunk_id=chunk_id,
+            chunk_id=key.hex(),
             leaf=leaf.hex(),
             bucket=tuple((name.hex(), value.hex()) for name, value in tree.bucket(place)),
             nodes=tuple(
@@ -421,6 +546,58 @@ class ReferenceView(Closable):
             ),
             classes=tuple(sorted(content.root.hex() for content, _ in trees.values())),
         )
+
+
+class ReferenceExport(Closable):
+    """A snapshot of all that a space holds."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+
+    def roots(self) -> Roots:
+        return ReferenceView(self._space, OWNER, Limits()).roots()
+
+    def count(self) -> Coverage:
+        chunks = [chunk for each in self._space.chunks.values() for chunk in each]
+        vectors = sum(self._space.vector(chunk) is not None for chunk in chunks)
+        return Coverage(len(chunks), vectors, self._space.model)
+
+    def state(self) -> SpaceState:
+        space = self._space
+        return SpaceState(
+            rules=space.rules,
+            groups=space.groups,
+            access_default=space.default,
+            model=space.model,
+            notes=dict(sorted(space.notes.items())),
+            stamps=dict(sorted(space.stamps.items())),
+            events=tuple(
+                sorted(
+                    space.events,
+                    key=lambda event: (event.at, event.actor, event.record_id, event.verb),
+                )
+            ),
+        )
+
+    def places(self) -> Iterator[tuple[str, str]]:
+        yield from sorted((record.path, record.id) for record in self._space.records.values())
+
+    def entries(self, after: tuple[str, str] | None = None) -> Iterator[Entry]:
+        space = self._space
+        for place in self.places():
+            if after is None or place > after:
+                name = place[1]
+                chunks = sorted(
+                    space.chunks[name], key=lambda chunk: (chunk.sequence, chunk.start, chunk.id)
+                )
+                vectors = {chunk.id: space.vector(chunk) for chunk in chunks}
+                yield Entry(
+                    space.records[name],
+                    tuple(chunks),
+                    tuple(sorted(space.links[name], key=lambda link: (link.target, link.kind))),
+                    space.outlines.get(name),
+                    {key: vector for key, vector in vectors.items() if vector is not None},
+                )
 
 
 # --- writing -----------------------------------------------------------------------------------
@@ -438,7 +615,7 @@ class ReferenceWriter(Closable):
         chunks: Sequence[Chunk],
         links: Sequence[Link] = (),
         outline: Outline | None = None,
-    ) -> None:
+    ) -> bool:
         check_document(record, chunks, links)
         check_outline(outline)
         own = None if record.acl is None else access_list(record.acl)
@@ -450,6 +627,33 @@ class ReferenceWriter(Closable):
         if outline is not None:
             self._space.outlines[record.id] = outline
         self._space.carry_vectors(before)
+        return self._differs(before, record.id)
+
+    def _differs(self, before: Space, name: str) -> bool:
+        stored = ("records", "outlines")
+        if any(
+            getattr(before, each).get(name) != getattr(self._space, each).get(name)
+            for each in stored
+        ):
+            return True
+        same_links = before.links.get(name) == self._space.links.get(name)
+        chunks = set(before.chunks[name]), set(self._space.chunks[name])
+        return not same_links or chunks[0] != chunks[1]
+
+    def update(self, record: Record) -> bool:
+        check_document(record, (), ())
+        known = self._space.records.get(record.id)
+        if known is None:
+            return False
+        if (known.kind, known.path) != (record.kind, record.path):
+            raise InputError("kind and path change with the chunks")
+        if language_of(known) != language_of(record):
+            raise InputError("the language changes with the chunks")
+        own = None if record.acl is None else access_list(record.acl)
+        before = self._space.copy()
+        self._space.records[record.id] = replace(record, acl=own)
+        self._space.carry_vectors(before)
+        return known != replace(record, acl=own)
 
     def set_modified(self, times: Mapping[str, int | None]) -> None:
         check_texts(*times)
@@ -494,6 +698,32 @@ class ReferenceWriter(Closable):
     def drop_vectors(self) -> None:
         self._space.vectors, self._space.model, self._space.dims = {}, None, 0
 
+    def put_waiting_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        space = self._space
+        if space.waiting_model != model:
+            space.waiting, space.waiting_model = {}, None
+        dims = len(next(iter({**space.waiting, **vectors}.values()), b""))
+        for key, vector in vectors.items():
+            check_key(key)
+            check_vector(key, vector, dims)
+        held = {chunk.vector_key for chunks in space.chunks.values() for chunk in chunks}
+        space.waiting |= {key: vector for key, vector in vectors.items() if key in held}
+        space.waiting_model = model if space.waiting else None
+
+    def switch_vectors(self, model: str) -> bool:
+        space = self._space
+        held = {chunk.vector_key for chunks in space.chunks.values() for chunk in chunks}
+        if held - space.waiting.keys() or (held and space.waiting_model != model):
+            return False
+        waiting = dict(space.waiting)
+        self.drop_vectors()
+        self.put_vectors(model, waiting)
+        self.drop_waiting_vectors()
+        return True
+
+    def drop_waiting_vectors(self) -> None:
+        self._space.waiting, self._space.waiting_model = {}, None
+
     def put_events(self, events: Iterable[Event]) -> None:
         for event in events:
             access_list([f"user:{event.actor}"])
@@ -531,9 +761,12 @@ class ReferenceWriter(Closable):
         for path in paths:
             self._space.stamps.pop(path, None)
 
-    def set_note(self, key: str, value: str) -> None:
+    def set_note(self, key: str, value: str | None) -> None:
         check_texts(key, value)
-        self._space.notes[key] = value
+        if value is None:
+            self._space.notes.pop(key, None)
+        else:
+            self._space.notes[key] = value
 
 
 # --- the store ---------------------------------------------------------------------------------
@@ -611,16 +844,43 @@ class ReferenceStore:
             self._place.writing.remove(me)
             self._place.turns[space].release()
 
+    def spaces(self) -> tuple[str, ...]:
+        self.space()  # refuses a closed store
+        return tuple(sorted(self._place.spaces))
+
+    @contextmanager
+    def export(self, space: str = MAIN) -> Iterator[ReferenceExport]:
+        export = ReferenceExport(self.space(space))
+        try:
+            yield export
+        finally:
+            export.close()
+
     def model(self, space: str = MAIN) -> str | None:
         return self.space(space).model
 
-    def missing_vectors(self, space: str = MAIN) -> Iterator[list[tuple[str, str]]]:
+    def reembedding(self, space: str = MAIN) -> Reembedding | None:
         content = self.space(space)
+        if content.waiting_model is None:
+            return None
+        chunks = [chunk for chunks in content.chunks.values() for chunk in chunks]
+        made = sum(chunk.vector_key in content.waiting for chunk in chunks)
+        return Reembedding(content.waiting_model, made, len(chunks))
+
+    def missing_vectors(
+        self, space: str = MAIN, waiting_for: str | None = None
+    ) -> Iterator[list[tuple[str, str]]]:
+        content = self.space(space)
+        waiting = content.waiting if content.waiting_model == waiting_for else {}
         lacking = {
             chunk.vector_key: f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
             for chunks in content.chunks.values()
             for chunk in chunks
-            if content.vector(chunk) is None
+            if (
+                content.vector(chunk) is None
+                if waiting_for is None
+                else chunk.vector_key not in waiting
+            )
         }
         if lacking:
             yield list(lacking.items())
@@ -650,7 +910,40 @@ class ReferenceStore:
             if len(living) < len(content.vectors):
                 content.vectors = living
                 content.model, content.dims = (content.model, content.dims) if living else (None, 0)
+            held = {chunk.vector_key for chunks in content.chunks.values() for chunk in chunks}
+            content.waiting = {key: data for key, data in content.waiting.items() if key in held}
+            content.waiting_model = content.waiting_model if content.waiting else None
             self._place.spaces[space] = content
+
+    def old_vectors(self, space: str = MAIN) -> int:
+        return len(self._old(self.space(space)))
+
+    def _old(self, content: Space) -> list[tuple[str, bytes]]:
+        """Return the vectors that no chunk uses, the oldest first; equal ones of a text are one."""
+        used = content.needed_vectors()
+        pairs = {
+            (key, vector) for (acl, key), vector in content.vectors.items() if (acl, key) in used
+        }
+        every = dict.fromkeys((key, vector) for (_, key), vector in content.vectors.items())
+        return [pair for pair in every if pair not in pairs]
+
+    def prune_vectors(self, keep: int, space: str = MAIN) -> int:
+        with self._turn(space):
+            content = self.space(space).copy()
+            old = self._old(content)
+            gone = old[: max(0, len(old) - keep)]
+            content.vectors = {
+                (acl, key): vector
+                for (acl, key), vector in content.vectors.items()
+                if (key, vector) not in gone
+            }
+            if not content.vectors:
+                content.model, content.dims = None, 0
+            self._place.spaces[space] = content
+        return len(gone)
+
+    def shrink(self) -> None:
+        self.space()  # refuses a closed store
 
     def purge(self, ids: Sequence[str], space: str = MAIN) -> int:
         with self.write(space) as writer:
@@ -661,6 +954,10 @@ class ReferenceStore:
             }
         self.merge(space)
         return removed
+
+    @property
+    def search_count(self) -> HitCount:
+        return HitCount()
 
     def check(self, *, repair: bool = False) -> list[Problem]:  # noqa: ARG002 - nothing to repair
         self.space()  # refuses a closed store

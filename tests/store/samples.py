@@ -11,7 +11,19 @@ from itertools import accumulate
 
 from quire.core import hashing
 from quire.core.protocols import Store, Writer
-from quire.core.types import MAIN, NO_ATTRS, OWNER, Chunk, Document, Link, Outline, Record, Viewer
+from quire.core.types import (
+    MAIN,
+    NO_ATTRS,
+    NO_METADATA,
+    OWNER,
+    Chunk,
+    Document,
+    Link,
+    MetadataValue,
+    Outline,
+    Record,
+    Viewer,
+)
 
 DIMS = 8
 MODEL = "tiny/8"
@@ -23,6 +35,7 @@ WORDS = (
     "the",
     "running",
     "runs",
+    "execute",
     "fooBar",
     "foo_bar",
     "HTTPServer",
@@ -59,10 +72,28 @@ def document(
     chunk_kind: str | None = None,
     paths: tuple[str, ...] = (),
     outline: Outline | None = None,
+    metadata: Mapping[str, MetadataValue] = NO_METADATA,
+    expires: int | None = None,
+    origin: str = "",
 ) -> Document:
     """Return a record with one chunk for each text, in order."""
     path = f"{name}.md" if path is None else path
-    record = Record(name, kind, path, title, parent, position, modified, author, acl, attrs, paths)
+    record = Record(
+        id=name,
+        kind=kind,
+        path=path,
+        title=title,
+        parent=parent,
+        position=position,
+        modified=modified,
+        author=author,
+        acl=acl,
+        attrs=attrs,
+        paths=paths,
+        metadata=metadata,
+        expires=expires,
+        origin=origin,
+    )
     ends = list(accumulate(len(text.encode("utf-8", "surrogatepass")) for text in texts))
     chunks = tuple(
         Chunk(

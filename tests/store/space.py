@@ -47,6 +47,9 @@ class Space:
     dims: int = 0
     stamps: dict[str, Stamp] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    waiting: dict[str, bytes] = field(default_factory=dict)
+    """Vectors that replace all others when they are complete, by key."""
+    waiting_model: str | None = None
 
     def copy(self) -> Space:
         return Space(
@@ -63,6 +66,8 @@ class Space:
             self.dims,
             dict(self.stamps),
             dict(self.notes),
+            dict(self.waiting),
+            self.waiting_model,
         )
 
     def acl(self, record: Record) -> Audience:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from quire.core.types import OWNER
 from quire.errors import InputError, StoreDamagedError, StoreError
 from quire.store import open_store
+from quire.store.sqlite.connection import MAX_IDLE, PAGE_CACHE_KIB
 from quire.store.sqlite.database import Connection
 
 from .samples import document, fill
@@ -40,25 +42,15 @@ def open_files(path: Path) -> list[str]:
     return sorted(file for file in files if file.startswith(str(path)))
 
 
-def test_rows_are_streamed_by_one_thread_at_a_time() -> None:
+def test_a_stream_that_another_thread_ends_leaves_the_connection_free() -> None:
     connection = Connection(":memory:")
-
-    def is_free() -> bool:
-        free = connection.lock.acquire(blocking=False)
-        if free:
-            connection.lock.release()
-        return free
-
-    rows = connection.stream("VALUES (1), (2)")
-    assert in_a_thread(is_free)
+    rows = connection.stream("VALUES (1), (2), (3)")
     assert next(rows) == (1,)
-    assert not in_a_thread(is_free)
-    assert list(rows) == [(2,)]
-    assert in_a_thread(is_free)
-    rows = connection.stream("VALUES (1), (2)")
-    next(rows)
-    del rows
-    assert in_a_thread(is_free), "also if nobody reads on"
+    assert in_a_thread(lambda: connection.rows("VALUES (9)")) == [(9,)], "between two rows"
+    assert in_a_thread(lambda: next(rows)) == (2,)
+    assert in_a_thread(rows.close) is None
+    assert in_a_thread(lambda: connection.rows("VALUES (9)")) == [(9,)]
+    assert list(connection.stream("VALUES (1), (2)")) == [(1,), (2,)]
     connection.close()
 
 
@@ -111,3 +103,36 @@ def test_a_call_that_fails_because_its_view_has_ended_says_so(tmp_path: Path) ->
         assert type(in_a_thread(lambda: fail(view, ends=False))) is StoreError
         assert type(in_a_thread(lambda: fail(view, ends=True))) is InputError
     store.close()
+
+
+def views_at_once(store: Any, count: int) -> None:
+    with ExitStack() as stack:
+        for _ in range(count):
+            view = stack.enter_context(store.view(OWNER))
+            assert view.status().records == 1
+
+
+def test_connections_share_what_they_keep_of_the_file(tmp_path: Path) -> None:
+    store: Any = open_store(tmp_path / "store.db")
+    fill(store, document("a", "alpha"))
+    connections = store._connections
+    (alone,) = connections._idle
+    assert alone.pragma("cache_size") == -PAGE_CACHE_KIB
+    views_at_once(store, 8)
+    assert len(connections._idle) == 8
+    views_at_once(store, 8)  # each gets its part when it is lent
+    kept = [-int(each.pragma("cache_size")) for each in connections._idle]
+    assert sum(kept) <= PAGE_CACHE_KIB
+    assert min(kept) == PAGE_CACHE_KIB // 8
+    store.close()
+    assert connections._opened == 0
+
+
+def test_a_burst_of_readers_leaves_few_connections_open(tmp_path: Path) -> None:
+    store: Any = open_store(tmp_path / "store.db")
+    fill(store, document("a", "alpha"))
+    views_at_once(store, MAX_IDLE + 20)
+    assert len(store._connections._idle) == store._connections._opened == MAX_IDLE
+    views_at_once(store, 3)
+    store.close()
+    assert open_files(tmp_path / "store.db") == []

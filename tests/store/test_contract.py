@@ -10,11 +10,13 @@ import pytest
 from quire.core.protocols import Store
 
 from .contract import *  # noqa: F403 - the whole suite is collected here
-from .engines import ENGINES, Engine
+from .engines import ENGINES, Engine, postgres
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=[*ENGINES, "postgres"])
 def engine(request: pytest.FixtureRequest, quick_path: Path) -> Engine:
+    if request.param == "postgres":
+        return postgres(request.getfixturevalue("database"))
     return ENGINES[request.param](quick_path)
 
 

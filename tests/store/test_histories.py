@@ -26,7 +26,7 @@ from .samples import ALICE, CAROL, document, fill, vector_for
 from .space import Space
 from .worlds import SPACES, Step, any_history, copy, questions
 
-HISTORIES = int(os.environ.get("QUIRE_HISTORIES", "90"))
+HISTORIES = int(os.environ.get("QUIRE_HISTORIES", "45"))
 READERS = (OWNER, ALICE, CAROL)
 
 

@@ -238,3 +238,16 @@ def test_errors_are_ours(tmp_path: Path) -> None:
     for kind in (InputError, NoStoreError, StoreDamagedError, StoreError, StoreVersionError):
         assert issubclass(kind, QuireError)
     assert tmp_path.exists()
+
+
+def test_a_new_folder_of_a_project_is_hidden_from_git(tmp_path: Path) -> None:
+    open_store(tmp_path / ".quire" / "store.db").close()
+    assert (tmp_path / ".quire" / ".gitignore").read_text("utf-8") == "*\n"
+    (tmp_path / "other").mkdir()
+    open_store(tmp_path / "other" / "store.db").close()
+    assert not (tmp_path / "other" / ".gitignore").exists(), "only in a folder of its own"
+    used = tmp_path / "used" / ".quire"
+    used.mkdir(parents=True)
+    (used / "receipt.json").write_text("{}", "utf-8")
+    open_store(used / "store.db").close()
+    assert not (used / ".gitignore").exists(), "what is there may be meant for git"

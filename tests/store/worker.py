@@ -6,16 +6,21 @@ those that wait do so for a line on standard input.
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from quire.core import merkle
 from quire.core.protocols import View
 from quire.core.types import OWNER
 from quire.errors import QuireError
 from quire.store import open_store
+from quire.store.shards.contract import Call
 
 from .samples import document, fill, put, vectors_of
 
@@ -88,6 +93,30 @@ def write_on(path: Path) -> None:
         number += 1
         if number % 10 == 0:
             store.merge()
+
+
+def commit_and_die(path: Path, name: str, commits: str) -> None:
+    """Write into all shards, and be killed as a machine would before so many of their commits."""
+    from quire.store.shards import local
+
+    left = int(commits)
+    calls = local.LocalShards.call
+
+    def call(shards: local.LocalShards, asked: Sequence[Call]) -> list[Any]:
+        nonlocal left
+        results = []
+        for each in asked:
+            if each[1] == "commit":
+                if not left:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                left -= 1
+            results += calls(shards, [each])
+        return results
+
+    store = open_store(path)
+    local.LocalShards.call = call  # type: ignore[assignment,method-assign] # it is about to be killed
+    fill(store, *(document(f"{name}{number}", f"alpha {name}") for number in range(24)), embed=True)
+    say("committed")
 
 
 def purge_on(path: Path) -> None:

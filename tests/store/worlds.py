@@ -7,20 +7,23 @@ smaller.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from quire.core.protocols import Store, Writer
 from quire.core.types import (
     MAIN,
     NO_FILTER,
+    OWNER,
     AccessRule,
     Document,
     Entity,
     Event,
     Filter,
     Link,
+    MetadataValue,
     Outline,
+    Record,
     Reference,
     Stamp,
 )
@@ -32,7 +35,7 @@ from .samples import KINDS, MODEL, TITLES, WORDS, document, put, vector_for
 from .space import Space
 
 NAMES = ("r0", "r1", "r2", "r3", "r4")
-PATHS = ("a.md", "docs/b.md", "docs/c.py", "src/d.py")
+PATHS = ("a.md", "docs/b.md", "docs/c.py", "src/d.py", "@alice/e")
 ACLS: tuple[tuple[str, ...] | None, ...] = (
     None,
     None,
@@ -48,10 +51,28 @@ FILTERS = (
     NO_FILTER,
     Filter(kinds=("code", "note"), since=15),
     Filter(paths=("docs/", "*.md", "!*.py"), until=25),
+    Filter(where='team = "north" or n >= 2.5', alive_at=20),
+    Filter(kinds=("code", "text"), where="not has(tags) and (n != 1 or due <= 2026-01-31)"),
+    Filter(where='tags in ["x", "é"] and not flag = true', shared_only=True),
 )
 
 OUTLINED = ("alpha", "beta", "fooBar", "")
-ATTRS: tuple[Mapping[str, str | int], ...] = ({}, {"n": 1}, {"n": 1, "language": "é"})
+ATTRS: tuple[Mapping[str, str | int], ...] = (
+    {},
+    {"n": 1},
+    {"n": 1, "language": "é"},
+    {"text_language": "de"},
+    {"text_language": "ja"},
+)
+METADATA: tuple[Mapping[str, MetadataValue], ...] = (
+    {},
+    {},
+    {"n": 1, "team": "north"},
+    {"n": 2.5, "team": "south", "flag": True},
+    {"due": "2026-01-31", "n": 3, "tags": ("x", "é")},
+    {"due": "2026-01-31T12:00:00Z", "n": "1", "tags": ()},
+    {"flag": False, "n": -(2**62), "team": 7},
+)
 
 
 # --- single things -------------------------------------------------------------------------------
@@ -82,6 +103,9 @@ def any_document(
         attrs=random.choice(ATTRS),
         paths=tuple(random.sample(PATHS, random.choice((0, 0, 0, 1, 2, 3)))),
         outline=any_outline(random) if random.randrange(2) else None,
+        metadata=random.choice(METADATA),
+        expires=random.choice((None, None, 10, 20, 30)),
+        origin=random.choice(("", "put", "sync:x")),
     )
 
 
@@ -147,6 +171,22 @@ class Put:
 
 
 @dataclass(frozen=True)
+class Update:
+    """Other metadata, readers and expiry for a record, if it is there."""
+
+    name: str
+    metadata: Mapping[str, MetadataValue]
+    acl: tuple[str, ...] | None
+    expires: int | None
+
+    def __call__(self, writer: Writer) -> None:
+        raise NotImplementedError("needs the record: see `Transaction`")
+
+    def of(self, record: Record) -> Record:
+        return replace(record, metadata=self.metadata, acl=self.acl, expires=self.expires)
+
+
+@dataclass(frozen=True)
 class Call:
     """A call of one of the writer's methods, by its name."""
 
@@ -166,6 +206,12 @@ def any_write(random: Random) -> Write:
         (
             Put(any_document(random)),
             Call("remove", (names,)),
+            Update(
+                random.choice(NAMES),
+                random.choice(METADATA),
+                random.choice(ACLS),
+                random.choice((None, 10, 20, 30)),
+            ),
             Call(
                 "set_modified", ({name: random.choice((None, 0, 1_700_000_000)) for name in names},)
             ),
@@ -176,7 +222,7 @@ def any_write(random: Random) -> Write:
             Call("drop_vectors"),
             Call("stamp", ((Stamp("a.md", random.randrange(9), 2, "d", "r0"),),)),
         ),
-        (10, 3, 3, 3, 3, 2, 2, 1, 1),
+        (10, 3, 4, 3, 3, 3, 2, 2, 1, 1),
     )[0]
 
 
@@ -199,9 +245,15 @@ class Transaction:
 
     def __call__(self, store: Store) -> None:
         try:
-            with store.write(self.space) as writer:
+            with store.write(self.space) as writer, store.view(OWNER, self.space) as view:
+                known = {record.id: record for record in view.records(NAMES)}
                 for write in self.writes:
+                    if isinstance(write, Update):
+                        if write.name in known:
+                            writer.update(write.of(known[write.name]))
+                        continue
                     write(writer)
+                    known.clear()  # what was read before may have been written since
                 if self.interrupted:
                     raise Interrupted  # noqa: TRY301 - the block itself is what is tested
         except Interrupted:

@@ -94,6 +94,17 @@ def test_an_unknown_signal_terminates(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sent == [signal.SIGINT, signal.SIGTERM]
 
 
+def test_a_process_that_ended_and_was_not_waited_for_runs_no_more() -> None:
+    assert platform.is_running(os.getpid())
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        assert platform.is_running(process.pid)
+        assert process.stdin
+        process.stdin.close()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it ended, and keeps its number
+        assert not platform.is_running(process.pid)
+    assert not platform.is_running(process.pid)
+
+
 @pytest.mark.parametrize(
     ("environment", "folder"),
     [
@@ -105,3 +116,17 @@ def test_an_unknown_signal_terminates(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_where_a_user_keeps_settings(environment: dict[str, str], folder: Path | None) -> None:
     assert platform.user_config_folder(environment) == folder
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="memory is read from /proc")
+def test_memory_that_is_free_is_given_back() -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    if not platform.return_free_memory():
+        pytest.skip("this allocator cannot be told to")
+    blocks: list[bytes | None] = [os.urandom(1) * 20_000 for _ in range(8_000)]
+    blocks[:-1] = [block if at % 100 == 0 else None for at, block in enumerate(blocks[:-1])]
+    before = resident()
+    assert platform.return_free_memory()
+    assert before - resident() > 80_000_000, "of 160 MB, all but the last block and a few are free"

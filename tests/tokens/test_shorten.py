@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from quire import tokens
 from quire.store.index.analyzer import content_words
 from quire.tokens import Aim, shorten
+from quire.tokens.shorten import split_sentences
 
 COUNTER = tokens.open_counter()
 PRICES = (
@@ -134,3 +135,27 @@ def test_what_is_kept_stands_in_the_text_in_its_order(
 @pytest.mark.parametrize("strategy", sorted(tokens.STRATEGIES))
 def test_a_text_that_fits_stays(strategy: str) -> None:
     assert shorten(COUNTER, PRICES, 100, strategy, Aim("price")) == PRICES
+
+
+TABLE = """\
+| user | today | from now on |
+|---|---|---|
+| Python 3.8 | supported. Ends soon. | pip keeps them on 2.2. It reads the metadata. |
+| Python 3.10 | supported | nothing changes |
+| whoever reads `__version__` | a warning. Since 2.2 | AttributeError. Ask importlib. |
+"""
+
+
+@pytest.mark.parametrize("strategy", ["extractive", "keep_start", "keep_end"])
+@pytest.mark.parametrize("before", ["", "Some words come first. And some more of them.\n\n"])
+def test_rows_of_a_table_are_kept_whole_with_its_head(strategy: str, before: str) -> None:
+    rows = TABLE.splitlines()
+    counter = COUNTER
+    text = before + TABLE
+    assert "".join(split_sentences(text)) == text
+    for limit in range(30, counter.count(text)):
+        short = shorten(counter, text, limit, strategy, Aim("who reads __version__"))
+        shown = [line for line in short.splitlines() if line.lstrip().startswith("|")]
+        assert all(row in rows for row in shown), short
+        if shown[2:]:
+            assert shown[:2] == rows[:2], short

@@ -74,7 +74,8 @@ def test_the_files_beside_an_open_store_are_private(tree: Tree, umask: str) -> N
             modes = {file.name: mode(file) for file in tree.store.parent.iterdir()}
     finally:
         os.umask(previous)
-    assert modes == {"store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600}
+    names = (".gitignore", "store.db", "store.db-wal", "store.db-shm")
+    assert modes == dict.fromkeys(names, 0o600)
 
 
 def test_a_store_of_an_earlier_version_is_restricted_and_that_is_said_once(tree: Tree) -> None:

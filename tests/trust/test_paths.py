@@ -124,6 +124,7 @@ def test_a_store_outside_is_not_opened(project: Tree, private: Tree) -> None:
     project.trust()
     done = project.run("search", "heron", "--json")
     assert [hit["path"] for hit in json.loads(done.stdout)["results"]] == ["diary.md"]
+    assert private.paths() == ["diary.md"], "what another project is about is not taken for gone"
 
 
 @pytest.mark.parametrize("link", [".quire", ".quire/store.db"])
@@ -201,6 +202,9 @@ def test_a_model_of_the_project_counts_by_its_content(project: Tree) -> None:
         opened.status()
         assert (before, opened.config.embed.folder) == (str(folder), None), "an open store, too"
     assert config.load(project.root).embed.folder is None
+    project.trust()
+    (folder / "query_prefix.txt").write_text("Find: ")
+    assert config.load(project.root).embed.folder is None, "what stands before questions counts"
 
 
 # --- what hooks and installations write ----------------------------------------------------------

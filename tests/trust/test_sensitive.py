@@ -24,18 +24,22 @@ TABLE = {
         "store": "store_file",
         "space": "store_part",
         "viewer": "store_part",
+        "sources": "sources",
         "rules": "safe",
         "access_default": "safe",
         "groups": "safe",
         "root": "derived",
         "file": "derived",
+        "server": "derived",
         "own_store": "derived",
         "audit_outside": "derived",
+        "arguments": "derived",
         "notes": "derived",
     },
     "ingest": {
         "max_bytes": "safe",
         "secrets": "protection",
+        "allow_secrets": "protection",
         "ignore": "safe",
         "whole": "safe",
         "paragraph": "safe",
@@ -44,6 +48,8 @@ TABLE = {
         "code_max": "safe",
         "use_mtime": "safe",
         "history": "safe",
+        "roles": "safe",
+        "without": "safe",
     },
     "embed": {
         "provider": "provider",
@@ -56,9 +62,25 @@ TABLE = {
         "timeout": "endpoint",
         "retries": "endpoint",
         "threads": "safe",
+        "device": "safe",
+        "keep": "safe",
     },
+    "vectors": {"engine": "vectors", "search": "safe", "key_env": "key"},
+    "rerank": {"provider": "provider", "model": "endpoint"},
+    "plugins": {"disable": "safe"},
     "learn": {"categories": "safe", "domains": "safe", "strategies": "safe"},
-    "audit": {"file": "output_file"},
+    "audit": {
+        "file": "output_file",
+        "max_bytes": "retention",
+        "receipt_bytes": "retention",
+    },
+    "chat": {
+        "url": "address",
+        "key_env": "key",
+        "recipe": "safe",
+        "budget": "safe",
+        "timeout": "endpoint",
+    },
     "judge": {
         "provider": "provider",
         "threshold": "safe",
@@ -66,6 +88,7 @@ TABLE = {
         "url": "address",
         "model": "endpoint",
         "key_env": "key",
+        "cache_bytes": "safe",
         "timeout": "safe",
         "retries": "endpoint",
     },
@@ -102,14 +125,28 @@ def test_every_declaration_has_a_meaning() -> None:
 
 def test_every_provider_is_local_or_uses_the_network() -> None:
     known = {*embed.PROVIDERS, *rules.PROVIDERS, *writer.PROVIDERS}
-    assert known == sensitive.LOCAL_PROVIDERS | sensitive.NETWORK_PROVIDERS
+    network = sensitive.NETWORK_PROVIDERS | {sensitive.PLUGIN_PROVIDER}
+    assert known == sensitive.LOCAL_PROVIDERS | network
     assert not sensitive.LOCAL_PROVIDERS & sensitive.NETWORK_PROVIDERS
 
 
 # --- whatever is set -----------------------------------------------------------------------------
 
 TEXTS = st.sampled_from(
-    ["", ".", "x", "/etc/passwd", "../x", "http://evil/v1", "PATH", "local", "http", "llm", "a\0b"]
+    [
+        "",
+        ".",
+        "x",
+        "/etc/passwd",
+        "../x",
+        "http://evil/v1",
+        "PATH",
+        "pgvector",
+        "local",
+        "http",
+        "llm",
+        "a\0b",
+    ]
 ) | st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), max_size=6)
 VALUES = {
     "str": TEXTS,
@@ -169,7 +206,9 @@ def test_without_trust_nothing_reaches_outside(
             elif rule == "provider":
                 assert took == ("none" if value in {"http", "llm"} else value)
             elif rule == "protection":
-                assert took is False
+                assert took == default
+            elif rule == "vectors":
+                assert took == (value if value == "pgvector" else default)
             elif rule == "output_file":
                 place = os.path.normpath(project / value.replace("\0", ""))
                 inside = Path(place).is_relative_to(project)

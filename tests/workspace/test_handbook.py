@@ -76,7 +76,9 @@ def test_a_chat_finds_what_it_asks_for(handbook: Quire) -> None:
 
 def test_a_task_is_broken_down_with_what_stands_around_it(handbook: Quire) -> None:
     page = page_of(handbook, "On-call")
-    task = next(block for _, block in handbook.blocks.tree(page) if block.type == "list")
+    blocks = {block.id: block for _, block in handbook.blocks.tree(page)}
+    task = next(block for block in blocks.values() if block.type == "list")
+    assert task.parent is not None
     payload = handbook.workspace.build(
         ContextRequest(
             "Break this task into subtasks",
@@ -86,7 +88,8 @@ def test_a_task_is_broken_down_with_what_stands_around_it(handbook: Quire) -> No
         )
     )
     assert task.id in ids(payload, "focus")
-    assert task.parent in ids(payload, "focus")
+    # The heading above it is its title, not a piece of its own.
+    assert f"#### {blocks[page].text} > {blocks[task.parent].text}" in payload.serialized
     assert payload.metadata.total_tokens <= 2000
     assert handbook.workspace.validate(payload, "alice").valid
     again = handbook.replay(payload.receipt, "alice")[1]

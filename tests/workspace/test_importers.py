@@ -287,8 +287,9 @@ def test_a_folder_that_cannot_be_taken_in(opened: Quire, plain: Tree, tmp_path: 
     written(tmp_path, {"a.md": "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n", "b.md": "B"})
     (tmp_path / "c.md").write_bytes(b"\x00\x01\x02")
     result = opened.blocks.import_pages(tmp_path, "markdown", at=1)
-    assert [one.path for one in result.skipped] == ["a.md", "c.md"]
-    assert result.pages == 1
+    assert [one.path for one in result.skipped] == ["c.md"]
+    assert [(one.path, one.line) for one in result.redacted] == [("a.md", 1)]
+    assert result.pages == 2
 
 
 VAULT = {
@@ -369,6 +370,19 @@ def test_headings_of_a_vault_link_too(opened: Quire, plain: Tree) -> None:
     (page, other) = (next(one for one in blocks if one.text == name) for name in "AB")
     assert heading.links == (other.id,)
     assert page.properties == {"tags": ("sea",)}
+
+
+def test_the_heading_that_a_link_leads_to_is_no_tag(opened: Quire, plain: Tree) -> None:
+    text = (
+        "# Incidents\n\n- [The lead](#incident-lead)\n- [Levels](process.md#severity) (#ops)\n\n"
+        '<a href="#playbooks">Playbooks</a> and [alerts][1], #sea.\n\n[1]: #alerts\n'
+    )
+    folder = written(plain.root / "vault", {"Incidents.md": text})
+    opened.blocks.import_pages(folder, "vault", at=100)
+    (page,) = [
+        one for _, one in opened.blocks.tree() if one.text == "Incidents" and one.type == "page"
+    ]
+    assert page.properties == {"tags": ("ops", "sea")}
 
 
 A, B, C, D, E = ("0123456789abcdef0123456789abcde" + end for end in "01234")

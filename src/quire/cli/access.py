@@ -9,7 +9,6 @@ import click
 
 from quire.cli import output
 from quire.cli.options import CONTEXT, Common, common
-from quire.core.types import format_time
 from quire.errors import InputError
 
 COMMAND = "command"
@@ -98,7 +97,7 @@ def group(options: Common, *, name: str, users: tuple[str, ...]) -> None:
 @click.option("--to", metavar="NAME", help="Only what this viewer was handed.")
 @common
 def log(options: Common, *, to: str | None) -> None:
-    """List what was handed out, and to whom.
+    """List which texts were returned, and to whom.
 
     Contexts with their receipts, search results, and all other texts of the store. They are
     recorded if quire.toml names a `file` in [audit].
@@ -125,13 +124,17 @@ def check(options: Common, *, viewer: str) -> None:
 
 
 def _entry_line(entry: Mapping[str, Any]) -> str:
+    from quire.core.types import format_time
+
     pieces, records = len(entry["pieces"]), len(entry["records"])
     return "  ".join(
         (
             str(format_time(entry["at"])),
             entry["viewer"],
             entry.get("recipe", entry["what"]),
-            f"{pieces} pieces" if pieces or "receipt" in entry else f"{records} records",
+            output.number(pieces, "piece")
+            if pieces or "receipt" in entry
+            else output.number(records, "record"),
             *([entry["receipt"]] if "receipt" in entry else []),
         )
     )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from quire.cli import output
-from quire.cli.context_options import parse_options, read_receipt, with_context_options
+from quire.cli.context_options import (
+    parse_options,
+    read_receipt,
+    read_results,
+    with_context_options,
+)
 from quire.cli.options import (
     Common,
     drop_none,
@@ -20,8 +25,12 @@ from quire.cli.options import (
     with_viewer,
 )
 from quire.cli.receipts import save_receipt
+from quire.cli.report import open_explanation
 from quire.errors import InputError
 from quire.system.clock import now
+
+if TYPE_CHECKING:
+    from quire.core.types import Context
 
 query_argument = click.argument("query")
 
@@ -34,6 +43,11 @@ def with_receipt(command: Callable[..., None]) -> Callable[..., None]:
             help="Do not sign the receipt.",
         ),
         click.option(
+            "--parts", is_flag=True,
+            help="Also write FILE.parts: a proof of each source, and the decisions on what was "
+            "left out. With --json, print the text of each piece as well.",
+        ),
+        click.option(
             "--receipt", metavar="FILE", help="Write the receipt to this file, and sign it."
         ),
     ):  # fmt: skip
@@ -43,33 +57,70 @@ def with_receipt(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @query_argument
+@click.option(
+    "--results",
+    metavar="FILE",
+    help="Assemble the results of your own retriever, without a store: JSON with text, path and "
+    "score of each.",
+)
 @with_receipt
 @with_context_options
 def assemble(
-    options: Common, *, query: str, receipt: str | None, signed: bool, **typed: Any
+    options: Common,
+    *,
+    query: str,
+    results: str | None,
+    receipt: str | None,
+    signed: bool,
+    parts: bool,
+    **typed: Any,
 ) -> None:
     """Assemble a context for QUERY within a token budget.
 
     QUERY `-` reads standard input. Standard output carries the context alone.
     """
-    with options.open() as quire:
-        context = quire.assemble(read_argument(query), **parse_options(typed))
-    save_receipt(receipt, context, signed=signed)
-    output.print_context(context, as_json=options.as_json)
+    if results is not None:
+        context = _assemble_results(options, read_argument(query), results, typed)
+    else:
+        with options.open() as quire:
+            context = quire.assemble(read_argument(query), **parse_options(typed))
+    _hand_out(options, context, receipt, signed=signed, parts=parts)
+
+
+def _hand_out(
+    options: Common, context: Context, receipt: str | None, *, signed: bool, parts: bool
+) -> None:
+    """Write the receipt of a context, and print the context."""
+    in_file = parts and (receipt is not None or not options.as_json)
+    save_receipt(receipt, context, signed=signed, parts=in_file)
+    output.print_context(context, as_json=options.as_json, parts=parts)
+
+
+def _assemble_results(options: Common, query: str, file: str, typed: Mapping[str, Any]) -> Context:
+    from quire.recipes.assembler import ContextAssembler
+
+    if options.store is not None or options.space is not None:
+        raise InputError("cannot be combined with a store", field="results")
+    return ContextAssembler().assemble(query, read_results(file), **parse_options(typed))
 
 
 @click.command()
 @query_argument
+@click.option("--open", "opens", is_flag=True, help="Show it as a report in the browser.")
 @with_context_options
-def explain(options: Common, *, query: str, **typed: Any) -> None:
+def explain(options: Common, *, query: str, opens: bool, **typed: Any) -> None:
     """Explain for each candidate why it is in the context or not.
 
-    QUERY `-` reads standard input.
+    QUERY `-` reads standard input. With --open, writes a report (see `quire report`) to a temporary
+    file, prints its path and opens it in the browser.
     """
     with options.open() as quire:
         context = quire.assemble(
             read_argument(query), **parse_options({**typed, "allow_empty": True})
         )
+        if opens:
+            open_explanation(quire, context, typed["viewer"], as_json=options.as_json)
+            return
     output.print_explanation(context, as_json=options.as_json)
 
 
@@ -112,6 +163,7 @@ def premortem(
     strategy: str | None,
     receipt: str | None,
     signed: bool,
+    parts: bool,
     **typed: Any,
 ) -> None:
     """Show what went wrong before in DOMAIN.
@@ -123,8 +175,7 @@ def premortem(
         context = quire.agent.premortem(
             domain, strategy, **drop_none(viewer=options.viewer, **typed)
         )
-    save_receipt(receipt, context, signed=signed)
-    output.print_context(context, as_json=options.as_json)
+    _hand_out(options, context, receipt, signed=signed, parts=parts)
 
 
 @click.command()
@@ -147,7 +198,7 @@ def feedback(
     forget: str | None,
     share: tuple[str, ...],
 ) -> None:
-    """Say which pieces of a context helped.
+    """Record which pieces of a context helped.
 
     RECEIPT names the context. Feedback moves later rankings a little: your own, and those of
     everyone you share it with. `assemble --feedback 0` ignores it.

@@ -18,12 +18,12 @@ from quire.cli.options import (
     with_write_options,
 )
 from quire.core.serialize import to_plain
-from quire.core.types import Viewer, Written
-from quire.core.types.blocks import Block, Property
+from quire.core.types import Viewer
 from quire.errors import InputError
 from quire.system.clock import now
 
 if TYPE_CHECKING:
+    from quire.core.types.blocks import Property
     from quire.engine import Quire
 
 position_option = click.option(
@@ -99,6 +99,9 @@ def put_block(
     Without --share, the readers of the parent can read it; at the root, only the viewer can, and
     for the owner the access rules decide.
     """
+    from quire.core.types import Written
+    from quire.core.types.blocks import Block
+
     viewer = options.viewer
     with options.open_to_write() as quire:
         if name and not replace and _exists(quire, name, viewer):
@@ -222,7 +225,8 @@ def delete(options: Common, *, name: str) -> None:
     output.print_export("deleted", removed.blocks, as_json=options.as_json)
     if not options.as_json:
         output.note(
-            f"deleted {len(removed)} blocks; `quire import blocks` restores the printed lines"
+            f"deleted {output.number(len(removed), 'block')}; "
+            "`quire import blocks` restores the printed lines"
         )
 
 

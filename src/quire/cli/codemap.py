@@ -36,5 +36,5 @@ def map_(options: Common, *, paths: tuple[str, ...], budget: int | None, model: 
     output.print_text(result.text)
     output.note(
         f"{result.tokens} of {result.budget} tokens: {result.shown} of {result.definitions} "
-        f"definitions in {result.files} files"
+        f"definitions in {output.number(result.files, 'file')}"
     )

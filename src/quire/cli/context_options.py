@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from quire.cli.options import Command, common, is_number, read_file, read_situation
+from quire.cli.options import Command, common, in_file, is_number, read_file, read_situation
+from quire.core.jsonl import read_objects
 from quire.core.types.option_spec import (
     DATE,
     FILE,
@@ -57,11 +59,37 @@ def parse_filters(typed: Mapping[str, Any]) -> Filters:
     return _values(typed, FILTERS)  # type: ignore[return-value]  # the table is made from Filters
 
 
-def read_receipt(file: str) -> dict[str, Any]:
-    """Read a receipt from a file."""
-    from quire.indexing.audit import parse_receipt
+def read_results(file: str) -> list[Any]:
+    """Read the results of a retriever: a JSON array of objects, or one object per line."""
+    text = read_file(file)
+    if not text.lstrip().startswith("["):
+        with in_file(file):
+            return [data for _, data in read_objects(text, "result")]
+    try:
+        results: list[Any] = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else error
+        raise InputError(f"not valid JSON: {reason}", field="results", place=file) from error
+    return results
 
-    return parse_receipt(read_file(file))
+
+PARTS_SUFFIX = ".parts"
+"""What a receipt FILE names by hash lies in FILE.parts."""
+
+
+def read_receipt(file: str, parts: str | None = None) -> dict[str, Any]:
+    """Read a receipt from a file, with its parts if there is a file of them beside it."""
+    from quire.indexing.audit import parse_with_parts
+
+    return parse_with_parts(read_file(file), read_beside(file, PARTS_SUFFIX, parts))
+
+
+def read_beside(receipt: str, suffix: str, file: str | None) -> str | None:
+    """Read the file that is named, or the one beside a receipt if there is one."""
+    if file is not None:
+        return read_file(file)
+    is_there = receipt != "-" and Path(receipt + suffix).is_file()
+    return read_file(receipt + suffix) if is_there else None
 
 
 def _with_options(command: Command, options: Mapping[str, Option]) -> Command:

@@ -19,7 +19,10 @@ MAX_MISSES = 10
 
 @click.command("eval")
 @click.argument("questions")
-@click.option("--budgets", help="Token budgets (default: 500,1000,2000,4000,8000).")
+@click.option(
+    "--budgets",
+    help="Token budgets of the text alone, nothing is reserved (default: 500,1000,2000,4000,8000).",
+)
 @click.option("--recipe", help="Recipe to evaluate (default: documents).")
 @click.option("--compare", nargs=2, metavar="A B", help="Compare two recipes.")
 @model_option

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from quire.cli import output
@@ -15,8 +17,10 @@ from quire.cli.options import (
     with_viewer,
     with_write_options,
 )
-from quire.core.types import Experience, Principle
 from quire.system.clock import now
+
+if TYPE_CHECKING:
+    from quire.core.types import Experience, Principle
 
 
 def attempt_options(command: Command) -> Command:
@@ -180,7 +184,7 @@ def import_postmortems(
         result = quire.experiences.import_postmortems(
             folder, share=share, viewer=options.viewer, allow_secret=allow_secret
         )
-    output.print_import_result(result, "experiences", as_json=options.as_json)
+    output.print_import_result(result, "experience", as_json=options.as_json)
 
 
 def _line(item: Experience) -> str:
@@ -191,7 +195,8 @@ def _line(item: Experience) -> str:
 
 def _principle_lines(principle: Principle) -> list[str]:
     head = (
-        f"{principle.axis}, {principle.size} experiences, similarity {principle.similarity / 1000}"
+        f"{principle.axis}, {output.number(principle.size, 'experience')}, "
+        f"similarity {principle.similarity / 1000}"
     )
     if principle.is_written:
         head += f", worded by {principle.worded_by}"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from quire.cli import output
 from quire.cli.experience import import_postmortems
 from quire.cli.options import CONTEXT, Common, in_file, read_file, with_share, with_write_options
-from quire.core.types.blocks import PageImportResult
 from quire.system.clock import now
+
+if TYPE_CHECKING:
+    from quire.core.types.blocks import PageImportResult
 
 MAX_LINKS = 5
 
@@ -33,7 +37,7 @@ def import_blocks(options: Common, *, file: str, allow_secret: bool) -> None:
         result = quire.blocks.import_lines(
             text, at=now(), viewer=options.viewer, allow_secret=allow_secret
         )
-    output.print_import_result(result, "blocks", as_json=options.as_json)
+    output.print_import_result(result, "block", as_json=options.as_json)
 
 
 def _page_command(form: str, summary: str) -> click.Command:
@@ -80,12 +84,14 @@ def _print_result(result: PageImportResult, *, as_json: bool) -> None:
         return
     output.print_notes(result.notes)
     output.print_skipped(result.skipped)
+    output.print_redacted(result.redacted)
     for link in result.dangling[:MAX_LINKS]:
         output.note(f"dangling link: {link.reason} on {link.path}")
     if len(result.dangling) > MAX_LINKS:
         output.note(f"and {len(result.dangling) - MAX_LINKS} more; --json lists them all")
     output.say(
-        f"{result.pages} pages, {result.blocks} blocks ({result.added} added, "
+        f"{output.number(result.pages, 'page')}, {output.number(result.blocks, 'block')} "
+        f"({result.added} added, "
         f"{result.changed} changed, {result.unchanged} unchanged, {result.removed} removed); "
         f"links: {result.resolved} resolved, {len(result.dangling)} dangling; root {result.root}"
     )

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.cli import output
+from quire.cli.mcp import require_server
 from quire.cli.options import as_json_option, store_options
+from quire.core import servers
 from quire.errors import InputError
 from quire.integrations.clients import CLIENTS, SERVER_NAME
 
@@ -63,10 +65,7 @@ def install(
             "--json cannot ask for confirmation",
             hint="add --yes to write, or --dry-run to see what would change",
         )
-    if options["viewer"] is not None:  # a hook would report a bad name on standard error only
-        from quire.indexing.project import viewer_name
-
-        viewer_name(options["viewer"])
+    _refuse_what_cannot_work(options["viewer"], options["command"], uninstall=uninstall)
     scope = _scope(user=user)
     files = plan.client_files(
         client, CLIENTS[client], _launch_options(scope.root, **options), scope
@@ -92,6 +91,16 @@ def install(
         raise click.exceptions.Exit(1)
 
 
+def _refuse_what_cannot_work(viewer: str | None, command: str | None, *, uninstall: bool) -> None:
+    """Refuse what would fail only when the assistant starts it, where few would see why."""
+    if viewer is not None:
+        from quire.indexing.project import viewer_name
+
+        viewer_name(viewer)
+    if command is None and not uninstall:
+        require_server()
+
+
 def _scope(*, user: bool) -> Scope:
     from quire import config
     from quire.integrations.install.plan import Scope
@@ -112,6 +121,15 @@ def _launch_options(
         raise InputError(str(error), field="command", value=command) from error
     if not words:
         raise InputError("is empty", field="command", value=command, hint="say how to start Quire")
+    if store is not None and servers.is_server(store):
+        raise InputError(
+            "the settings of an assistant must not hold the URL of a server, which may hold a "
+            "password",
+            field="store",
+            hint="write it into your own quire.toml, or into QUIRE_STORE",
+        )
+    if store is not None:
+        config.parse_store(store)
     project_store = ""
     if root is not None:
         path = config.load(root).store
@@ -125,7 +143,10 @@ def _launch_options(
 
 
 def _default_command() -> list[str]:
-    return [SERVER_NAME] if shutil.which(SERVER_NAME) else [sys.executable, "-m", SERVER_NAME]
+    if shutil.which(SERVER_NAME):
+        return [SERVER_NAME]
+    # -P: assistants start it in the project's folder, whose modules must not take Quire's place.
+    return [sys.executable, "-P", "-m", SERVER_NAME]
 
 
 def _confirm() -> bool:

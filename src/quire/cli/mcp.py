@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 import click
 
-from quire.cli.options import store_options, viewer_option
+from quire.cli.options import log_option, store_options, viewer_option
 from quire.errors import MissingExtraError
 from quire.integrations.tool_context import DEFAULT_BUDGET
 
@@ -15,11 +16,27 @@ TIMEOUT = 1000
 SESSION_TIMEOUT = 1800.0
 REQUEST_TIMEOUT = 30.0
 MAX_SESSIONS = 100
+PACKAGES = ("anyio", "jsonschema", "mcp", "uvicorn")
+"""What the extra `mcp` installs."""
 all_viewers_option = click.option(
     "--all-viewers",
     is_flag=True,
     help="As the owner, include what other users wrote for themselves.",
 )
+
+
+def require_server() -> None:
+    """Refuse if the MCP server could not start for lack of a package."""
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            raise _missing(f"No module named {package!r}")
+
+
+def _missing(reason: str) -> MissingExtraError:
+    return MissingExtraError(
+        f"the MCP server needs packages that are not installed ({reason})",
+        hint="pip install 'quire-context[mcp]'",
+    )
 
 
 @click.command("mcp")
@@ -61,6 +78,7 @@ all_viewers_option = click.option(
 @all_viewers_option
 @viewer_option
 @store_options
+@log_option
 def mcp(
     *,
     http: str | None,
@@ -82,10 +100,7 @@ def mcp(
         from quire.mcp import http as http_server
         from quire.mcp import server
     except ImportError as error:
-        raise MissingExtraError(
-            f"the MCP server needs packages that are not installed ({error})",
-            hint="pip install 'quire-context[mcp]'",
-        ) from error
+        raise _missing(str(error)) from error
     if viewer is not None:  # checked at the start: a client could not fix it
         from quire.indexing.project import viewer_name
 
@@ -124,6 +139,7 @@ def mcp(
 @all_viewers_option
 @viewer_option
 @store_options
+@log_option
 def mcp_proxy(
     *,
     command: tuple[str, ...],

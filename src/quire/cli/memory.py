@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from quire.cli import output
@@ -13,12 +15,14 @@ from quire.cli.options import (
     in_file,
     read_argument,
     read_file,
-    with_share,
+    with_private_share,
     with_viewer,
     with_write_options,
 )
-from quire.core.types import Memory
 from quire.system.clock import now
+
+if TYPE_CHECKING:
+    from quire.core.types import Memory
 
 
 @click.command()
@@ -26,7 +30,7 @@ from quire.system.clock import now
 @click.option("--category", help="fact (default), preference, decision, error, or your own.")
 @click.option("--importance", type=float, help="From 0 to 1 (default: 0.5).")
 @click.option("--supersedes", metavar="ID", help="Memory that this one replaces.")
-@with_share
+@with_private_share
 @with_write_options
 def remember(
     options: Common,
@@ -40,7 +44,8 @@ def remember(
 ) -> None:
     """Add a memory: a fact, preference, decision or error.
 
-    TEXT `-` reads standard input.
+    Only you can read it, unless you share it. What you remembered before is not kept twice: its
+    count and its importance rise. TEXT `-` reads standard input.
     """
     with options.open_to_write() as quire:
         written = quire.memories.add(
@@ -57,10 +62,13 @@ def remember(
 
 @click.group(context_settings=CONTEXT)
 def memory() -> None:
-    """List, show, edit, forget, export and import memories.
+    """Add, list, show, edit, forget, export and import memories.
 
     Only its author and the owner can change a memory.
     """
+
+
+memory.add_command(remember, "add")
 
 
 @memory.command("list")
@@ -141,7 +149,7 @@ def export(options: Common) -> None:
 
 @memory.command("import")
 @click.argument("file")
-@with_share
+@with_private_share
 @with_write_options
 def import_memories(
     options: Common, *, file: str, share: tuple[str, ...], allow_secret: bool
@@ -157,10 +165,11 @@ def import_memories(
         result = quire.memories.import_lines(
             text, at=now(), share=share, viewer=options.viewer, allow_secret=allow_secret
         )
-    output.print_import_result(result, "memories", as_json=options.as_json)
+    output.print_import_result(result, "memory", as_json=options.as_json)
 
 
 def _line(item: Memory) -> str:
     superseded = " (superseded)" if item.superseded_by else ""
+    times = f" ({item.count} times)" if item.count > 1 else ""
     text = " ".join(item.content.split())
-    return f"{item.id}  {item.category} {item.importance / 1000}{superseded}  {text}"
+    return f"{item.id}  {item.category} {item.importance / 1000}{superseded}{times}  {text}"

@@ -40,6 +40,7 @@ class Common:
     space: str | None
     as_json: bool
     viewer: str | None = None
+    """Of `with_viewer` alone: with the options of a context, the viewer is one of those."""
 
     def open(self, *, create: bool = False, start: str = ".") -> Quire:
         """Open the store; notes on its settings go to standard error."""
@@ -59,11 +60,51 @@ class Common:
         return self.open(create=self.space is None)
 
 
+def log_option(command: Command) -> Command:
+    """Add the option that logs what a command does."""
+
+    def start(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            from quire.system import events
+
+            events.write_json()
+            context.call_on_close(events.stop_writing)
+
+    return click.option(
+        "--log-json",
+        is_flag=True,
+        expose_value=False,
+        callback=start,
+        help="Log events to standard error, one JSON object a line; never any content.",
+    )(command)
+
+
+def quiet_option(command: Command) -> Command:
+    """Add the option that leaves out everything but results, warnings and errors."""
+
+    def start(_: click.Context, __: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            output.silence()
+
+    return click.option(
+        "--quiet",
+        "-q",
+        is_flag=True,
+        expose_value=False,
+        callback=start,
+        help="No notes and no progress: only results, failures and errors.",
+    )(command)
+
+
 def store_options(command: Command) -> Command:
     """Add the options that name the store."""
     for option in (
         click.option("--space", metavar="NAME", help="Space in the store (default: main)."),
-        click.option("--store", metavar="FILE", help="Store file (default: .quire/store.db)."),
+        click.option(
+            "--store",
+            metavar="FILE",
+            help="Store file or PostgreSQL URL (default: .quire/store.db).",
+        ),
     ):
         command = option(command)
     return command
@@ -80,13 +121,14 @@ def viewer_option(command: Command) -> Command:
 
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of most commands; the command receives them as one `Common`."""
-    return store_options(as_json_option(_collect(command, "store", "space", "as_json")))
+    command = _collect(command, "store", "space", "as_json")
+    return store_options(log_option(quiet_option(as_json_option(command))))
 
 
 def with_viewer(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a command that reads as a viewer."""
     command = _collect(command, "store", "space", "as_json", "viewer")
-    return viewer_option(store_options(as_json_option(command)))
+    return viewer_option(store_options(log_option(quiet_option(as_json_option(command)))))
 
 
 def with_write_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,15 +138,22 @@ def with_write_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(with_viewer(command))
 
 
-def with_share(command: Command) -> Command:
+def with_share(
+    command: Command, unshared: str = "for the owner, the access rules decide"
+) -> Command:
     """Add the option that sets who can read what a command writes."""
     return click.option(
         "--share",
         multiple=True,
         metavar="NAME",
         help="Who can read it: NAME, @GROUP, public or owner; repeatable (default: only the "
-        "viewer; for the owner, the access rules decide).",
+        f"viewer; {unshared}).",
     )(command)
+
+
+def with_private_share(command: Command) -> Command:
+    """Add the same option to a command that writes what nobody else can read by default."""
+    return with_share(command, "the owner, if none is named")
 
 
 def _collect(command: Callable[..., Any], *names: str) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ reaches a terminal as a control sequence: the other modules print by these funct
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,26 +22,31 @@ from quire.core.serialize import (
     printable_text,
     to_plain,
 )
-from quire.core.types import (
-    AccessRule,
-    Context,
-    Failure,
-    Feedback,
-    ImportResult,
-    IndexResult,
-    Problem,
-    SearchResult,
-    Skipped,
-    Status,
-    Verification,
-    Written,
-)
+from quire.core.types import AccessRule
 from quire.core.types.options import BY_SETTING, name_options
 
 if TYPE_CHECKING:
+    from quire.core.types import (
+        CacheUse,
+        Context,
+        Failure,
+        Feedback,
+        ImportResult,
+        IndexResult,
+        Problem,
+        PutSummary,
+        Redaction,
+        SearchResult,
+        Skipped,
+        Status,
+        Verification,
+        Written,
+    )
+    from quire.indexing.support_report import SupportReport
     from quire.pipeline.why_not import WhyNot
 
 MAX_PATHS = 3
+MAX_REDACTED = 10
 COMMIT_PREFIX = ".git/commit/"
 SHA_LENGTH = 10
 EXCERPT_LINES = 6
@@ -52,6 +58,8 @@ AGREES = (
     "the receipt agrees with itself, but nothing here shows that its text follows from its sources"
 )
 
+_QUIET = f"{__name__}.quiet"
+
 Result = TypeVar("Result")
 
 
@@ -61,8 +69,25 @@ def say(line: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print one line to standard error."""
+    """Print one line to standard error, unless the command is to be quiet."""
+    if not is_quiet():
+        warn(text)
+
+
+def warn(text: str) -> None:
+    """Print one line to standard error, however quiet the command is to be."""
     click.echo(printable(text), err=True)
+
+
+def silence() -> None:
+    """Print no notes while the running command runs."""
+    click.get_current_context().meta[_QUIET] = True
+
+
+def is_quiet() -> bool:
+    """Return whether the running command prints no notes."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
 
 
 def print_notes(texts: Iterable[str]) -> None:
@@ -96,7 +121,8 @@ def print_json(value: Any) -> None:
 def print_text(text: str) -> None:
     """Print a text to the byte, as its receipt has it.
 
-    On a terminal its last line is ended, and control characters are shown instead of obeyed.
+    On a terminal its last line is ended, and control characters are shown instead of obeyed. Where
+    notes go to the same pipe or file, they begin on a line of their own.
     """
     sys.stdout.flush()
     if sys.stdout.isatty():
@@ -108,6 +134,16 @@ def print_text(text: str) -> None:
         return
     stream.write(text.encode("utf-8", "surrogatepass"))
     stream.flush()
+    if text and not text.endswith("\n") and _notes_follow():
+        click.echo(err=True)
+
+
+def _notes_follow() -> bool:
+    """Whether standard error leads to where standard output leads, as with `2>&1`."""
+    try:
+        return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+    except (OSError, ValueError):  # a stream without a file, as in tests
+        return False
 
 
 def format_place(path: str, lines: Sequence[int]) -> str:
@@ -209,26 +245,69 @@ def print_index_result(result: IndexResult, *, as_json: bool) -> None:
         print_json(result)
         return
     _notes_and_skipped(result)
+    print_redacted(result.redacted)
+    if is_quiet():
+        return
+    commits = f", {number(result.commits, 'new commit')}" if result.commits else ""
     say(
         f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "
-        f"{len(result.skipped)} skipped; {result.chunks} chunks, {result.vectors} new vectors"
-        f"{f', {result.commits} new commits' if result.commits else ''}"
+        f"{len(result.skipped)} skipped; {number(result.chunks, 'chunk')}, "
+        f"{number(result.vectors, 'new vector')}{commits}"
     )
     if result.missing_vectors:
-        say(f"{result.missing_vectors} chunks have no vector yet")
+        have = "has" if result.missing_vectors == 1 else "have"
+        say(f"{number(result.missing_vectors, 'chunk')} {have} no vector yet")
     say(f"state root {result.state_root}")
 
 
-def print_import_result(result: ImportResult, what: str, *, as_json: bool) -> None:
-    """Print what was imported."""
+def print_import_result(result: ImportResult, noun: str, *, as_json: bool) -> None:
+    """Print what was imported: how many of what a noun in the singular names."""
     if as_json:
         print_json(result)
         return
     _notes_and_skipped(result)
     say(
-        f"{result.added} {what} added, {result.changed} changed, {result.unchanged} unchanged, "
-        f"{len(result.skipped)} skipped"
+        f"{number(result.added, noun)} added, {result.changed} changed, "
+        f"{result.unchanged} unchanged, {len(result.skipped)} skipped"
     )
+
+
+def print_put_summary(result: PutSummary, *, as_json: bool) -> None:
+    """Print what became of documents."""
+    if as_json:
+        print_json(result)
+        return
+    print_notes(result.notes)
+    print_skipped(result.skipped)
+    print_redacted(result.redacted)
+    say(_put_counts(result))
+
+
+def _put_counts(result: PutSummary) -> str:
+    removed = f", {result.removed} removed" if result.removed else ""
+    return (
+        f"{number(result.added, 'document')} added, {result.changed} changed, "
+        f"{result.unchanged} unchanged{removed}, {len(result.skipped)} skipped; "
+        f"{number(result.vectors, 'new vector')}"
+    )
+
+
+def print_synced(name: str, result: PutSummary) -> None:
+    """Print what became of the documents of a source; what went wrong however quiet it is."""
+    from quire.core.types import SkippedRow
+
+    rows = [each for each in result.skipped if isinstance(each, SkippedRow)]
+    for row in rows[:MAX_REDACTED]:
+        warn(f"{name}, row {row.row}{f' ({row.path})' if row.path else ''}: {row.reason}")
+    if len(rows) > MAX_REDACTED:
+        warn(f"{name}: {number(len(rows) - MAX_REDACTED, 'more row')}; --json lists them")
+    if result.failed:
+        warn(f"{name} failed: {result.failed}")
+    files = tuple(each for each in result.skipped if not isinstance(each, SkippedRow))
+    print_notes([f"{name}: {text}" for text in result.notes])
+    print_skipped(files)
+    print_redacted(result.redacted)
+    say(f"{name}: {_put_counts(result)}")
 
 
 def print_search_result(result: SearchResult, *, as_json: bool) -> None:
@@ -241,7 +320,9 @@ def print_search_result(result: SearchResult, *, as_json: bool) -> None:
         note("nothing found")
     for number, candidate in enumerate(result.results, start=1):
         chunk = candidate.chunk
-        head = printable(f"{number}. {format_place(chunk.path, chunk.lines)}")
+        place = candidate.document or format_place(chunk.path, chunk.lines)
+        doubt = "" if candidate.likely else ", not likely to help"
+        head = printable(f"{number}. {place}{doubt}")
         signals = printable(_signals(dict(sorted(candidate.signals.items()))))
         click.echo(f"{click.style(head, bold=True)}  ({signals})")
         if chunk.title:
@@ -253,23 +334,38 @@ def print_search_result(result: SearchResult, *, as_json: bool) -> None:
             say("   | ...")
 
 
-def print_context(result: Context, *, as_json: bool) -> None:
-    """Print a context: its text to standard output, everything else to standard error."""
+def print_context(result: Context, *, as_json: bool, parts: bool = True) -> None:
+    """Print a context: its text to standard output, everything else to standard error.
+
+    Without `parts`, JSON does not have the text of each piece again.
+    """
     if as_json:
-        print_json(result)
+        print_json(result if parts else _without_parts(result))
         return
     _failures_and_notes(result.failed, result.notes)
     if result.limit_exceeded:
         note(
             f"note: the budget of {result.available} tokens is exceeded by {result.limit_exceeded}"
         )
-    if not result.sources:
-        note("nothing found" if not result.decisions else "nothing fits")
+    if result.why_empty:
+        note(result.why_empty)
     print_text(result.text)
     note(
-        f"{result.tokens} of {result.available} tokens, {len(result.sources)} pieces, "
+        f"{result.tokens} of {_available(result)}, {number(len(result.sources), 'piece')}, "
         f"{result.omitted} did not fit{', truncated' if result.truncated else ''}"
     )
+
+
+def number(count: int, noun: str) -> str:
+    """Return a count with its noun, as English has it: `1 piece`, `2 pieces`, `2 memories`."""
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun}"
+
+
+def _without_parts(result: Context) -> dict[str, Any]:
+    members: dict[str, Any] = to_plain(result)
+    return {name: value for name, value in members.items() if name != "chunks"}
 
 
 def print_explanation(result: Context, *, as_json: bool) -> None:
@@ -285,10 +381,26 @@ def print_explanation(result: Context, *, as_json: bool) -> None:
         sign = {"kept": "+", "cut": "~"}.get(decision.verdict, "-")
         say(
             f"{sign} {format_place(decision.path, decision.lines)}  score {decision.score} "
-            f"({_signals(decision.signals)})  {decision.tokens} tokens"
+            f"({_signals(decision.signals)})  {number(decision.tokens, 'token')}"
         )
         say(f"    {decision.step}: {decision.reason}")
-    note(f"{result.tokens} of {result.available} tokens; + in, ~ cut, - out")
+    note(f"{result.tokens} of {_available(result)}; + in, ~ cut, - out")
+
+
+def _available(result: Context) -> str:
+    """Write how many tokens the text may have, and what the rest of the window is kept free for."""
+    reserved = {name: count for name, count in _reserved(result).items() if count}
+    if not reserved:
+        return f"{result.available} tokens"
+    kept = ", ".join(f"{name} {count}" for name, count in reserved.items())
+    total = result.available + sum(reserved.values())
+    return f"{result.available} tokens ({total} less {kept}: see --reserve)"
+
+
+def _reserved(result: Context) -> Mapping[str, int]:
+    recipe: Any = result.receipt["recipe"]
+    reserved: Mapping[str, int] = recipe["budget"]["reserved"]
+    return reserved
 
 
 def print_why_not(pieces: Sequence[WhyNot], *, as_json: bool) -> None:
@@ -301,6 +413,9 @@ def print_why_not(pieces: Sequence[WhyNot], *, as_json: bool) -> None:
         if piece.inside:
             say(f"{where} is in the context")
             continue
+        if not piece.tried:
+            say(f"{where} is not in the context: {piece.step}: {piece.reason}")
+            continue
         say(f"{where} is not in the context")
         for cause in piece.relaxed or (piece,):
             say(f"    {cause.step}: {cause.reason}")
@@ -309,6 +424,8 @@ def print_why_not(pieces: Sequence[WhyNot], *, as_json: bool) -> None:
             say(f"    to let it in: {settings} (checked by running the request again)")
         else:
             say("    no setting was found that lets it in")
+    if any(not piece.tried for piece in pieces):
+        note("settings were tried for the best pieces alone; PATH:LINE tries them for others")
 
 
 def print_check(differences: Sequence[str], success: str, *, as_json: bool) -> None:
@@ -347,6 +464,7 @@ def print_status(
     indexed_at: int | None,
     history: tuple[str, int] | None,
     stale: Mapping[str, int] | None,
+    working: str | None,
     *,
     as_json: bool,
 ) -> None:
@@ -358,12 +476,60 @@ def print_status(
         values["head"], values["commits"] = history
     if stale is not None:
         values["stale"] = dict(stale)
+    if working is not None:
+        values["background"] = working
     if as_json:
         print_json(values)
         return
     if stale is not None:
         values["stale"] = ", ".join(f"{count} {state}" for state, count in stale.items())
+    if result.caches is not None:
+        values["caches"] = _cache_rates(result.caches)
+    values |= _readable_parts(result)
+    for told_below in ("notes", "facets"):
+        values.pop(told_below, None)
     print_pairs(values)
+    for text in result.notes:
+        note(text)
+
+
+def _readable_parts(status: Status) -> dict[str, str]:
+    """Return what is printed otherwise than in JSON."""
+    parts = {}
+    if status.disk is not None:
+        parts["disk"] = (
+            f"old vectors {status.disk.old_vectors}, audit log {status.disk.audit_log} bytes, "
+            f"verdicts {status.disk.verdicts} bytes"
+        )
+    if status.reembedding is not None:
+        again = status.reembedding
+        parts["reembedding"] = f"{again.vectors} of {again.chunks} chunks, with {again.model}"
+    if status.languages:
+        parts["languages"] = _languages(status)
+    return parts
+
+
+def _languages(status: Status) -> str:
+    """Return the languages of a store with their numbers of chunks, the most frequent first."""
+    from quire.core.languages import language_name
+
+    order = sorted(status.languages, key=lambda code: (-status.languages[code], code))
+    english = status.chunks - sum(status.languages.values())
+    counts = [f"{language_name(code)} {status.languages[code]}" for code in order]
+    return ", ".join([*counts, f"English or none {english}"])
+
+
+def _cache_rates(use: CacheUse) -> str:
+    counts = {
+        "contexts": use.contexts,
+        "semantic searches": use.searches,
+        "query vectors": use.query_vectors,
+        "verdicts": use.verdicts,
+    }
+    rates = [
+        f"{name} {count.rate:.1%} of {count.total}" for name, count in counts.items() if count.total
+    ]
+    return ", ".join(rates) or "not used yet"
 
 
 def print_problems(items: Sequence[Problem], *, as_json: bool) -> None:
@@ -372,12 +538,30 @@ def print_problems(items: Sequence[Problem], *, as_json: bool) -> None:
         print_json({"problems": items})
         return
     for problem in items:
-        state = "repaired" if problem.repaired else "PROBLEM"
+        state = "done" if problem.check == "disk" else "repaired"
+        state = state if problem.repaired else "PROBLEM"
         say(f"{state}: {problem.check}: {problem.detail}")
     if not items:
         say("no problems found")
     elif not all(problem.repaired for problem in items):
         note("`quire doctor --repair` rebuilds what it can, and names what is lost")
+
+
+def print_support_report(report: SupportReport, *, as_json: bool) -> None:
+    """Print what a bug report needs."""
+    if as_json:
+        print_json(report)
+        return
+    say(f"quire {report.quire}, {report.python}, {report.system}")
+    say("packages: " + ", ".join(f"{name} {version}" for name, version in report.packages.items()))
+    say("settings that are not the default: " + (", ".join(report.settings) or "none"))
+    if report.error:
+        say(f"the store could not be used: {report.error}")
+    if report.counts:
+        say("store: " + ", ".join(f"{count} {name}" for name, count in report.counts.items()))
+        say(f"embedding model: {report.model}")
+    found = ", ".join(f"{check} ({count})" for check, count in report.problems.items())
+    say("problems: " + (found or "none"))
 
 
 def print_purge_result(paths: Sequence[str], on_disk: Sequence[str], *, as_json: bool) -> None:
@@ -432,6 +616,16 @@ def print_skipped(skipped: Sequence[Skipped]) -> None:
         note("--json lists everything that was skipped")
 
 
+def print_redacted(redacted: Sequence[Redaction]) -> None:
+    """Print which secrets were taken out of texts, and how to allow them."""
+    for item in redacted[:MAX_REDACTED]:
+        note(f"redacted {item.path}, line {item.line}: {item.kind} ({item.fingerprint})")
+    if len(redacted) > MAX_REDACTED:
+        note(f"redacted {len(redacted) - MAX_REDACTED} more; --json lists them all")
+    if redacted:
+        note('to allow one: [ingest] allow_secrets = ["fingerprint:…"], or a glob of its files')
+
+
 def _notes_and_skipped(result: IndexResult | ImportResult) -> None:
     print_notes(result.notes)
     print_skipped(result.skipped)
@@ -439,7 +633,7 @@ def _notes_and_skipped(result: IndexResult | ImportResult) -> None:
 
 def _failures_and_notes(failed: Iterable[Failure], texts: Iterable[str]) -> None:
     for failure in failed:
-        note(f"FAILED: {failure.source}: {failure.reason}")
+        warn(f"FAILED: {failure.source}: {failure.reason}")
     print_notes(texts)
 
 

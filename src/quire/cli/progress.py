@@ -1,41 +1,140 @@
-"""Progress bars on a terminal; nothing in a pipe."""
+"""Progress on a terminal, as one line that is written again and again; nothing in a pipe."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
 
-from quire.core.types import Progress
+from quire.cli import output
+from quire.system.clock import seconds_passed
+
+if TYPE_CHECKING:
+    from quire.core.types import Progress
+
+_STAGES = {
+    "history": "reading history",
+    "read": "reading files",
+    "put": "writing documents",
+    "embed": "computing vectors",
+    "ask": "answering questions",
+    "backup": "writing pages",
+    "check": "checking the backup",
+    "copy": "copying chunks",
+}
+BAR_WIDTH = 12
+REDRAW_SECONDS = 0.1
+
+
+def format_count(done: int, total: int | None) -> str:
+    """Write how much of a task is done, and of how much if that is known."""
+    return f"{done}" if total is None else f"{done}/{total}"
+
+
+def format_rate(chunks: int, seconds: float | None, workers: int) -> str:
+    """Write how many chunks were done each second, and by each worker if there are several."""
+    if not chunks or not seconds:
+        return ""
+    rate = chunks / seconds
+    share = f" ({rate / workers:.0f}/s a worker)" if workers > 1 else ""
+    return f"{chunks} chunks, {rate:.0f}/s{share}"
+
+
+def format_left(done: int, total: int | None, seconds: float) -> str:
+    """Write how long the rest takes at the speed so far; nothing where that cannot be told."""
+    if not done or not seconds or total is None or done >= total:
+        return ""
+    minutes, rest = divmod(round(seconds * (total - done) / done), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left"
+
+
+def format_bar(done: int, total: int | None) -> str:
+    """Draw which part of a task is done, if that is known."""
+    if not total:
+        return ""
+    filled = BAR_WIDTH * min(done, total) // total
+    return f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}]"
+
+
+@dataclass(slots=True)
+class _Stage:
+    words: str
+    began: float
+    latest: Progress | None = None
+
+    def text(self, now: float) -> str:
+        latest, seconds = self.latest, now - self.began
+        if latest is None:
+            return f"{self.words} ..."
+        parts = (
+            self.words,
+            format_bar(latest.done, latest.total),
+            format_count(latest.done, latest.total),
+            format_rate(latest.chunks, seconds, latest.workers),
+            format_left(latest.done, latest.total, seconds),
+        )
+        return "  ".join(part for part in parts if part)
+
+
+class _Line:
+    """The line on the terminal. What others write to the terminal meanwhile comes above it."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+        self._shown = ""
+
+    def show(self, text: str) -> None:
+        """Write a text over the one before, as much of it as the terminal is wide."""
+        text = text[: shutil.get_terminal_size().columns - 1]
+        before, self._shown = self._shown, text  # first: an interrupt may come while it is written
+        self._terminal.write(f"\r{text.ljust(len(before))}")
+        self._terminal.flush()
+
+    def clear(self) -> None:
+        """Take the text away."""
+        if self._shown:
+            self.show("")
+            self._terminal.write("\r")
+
+    def write(self, text: str) -> int:
+        """Write somebody else's text."""
+        self.clear()
+        return self._terminal.write(text)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._terminal, name)
 
 
 @contextmanager
-def show_progress() -> Iterator[Callable[[Progress], None]]:
-    """Show progress while the block runs; the value is called with each step."""
-    if not sys.stderr.isatty():
+def show_progress(first: str = "read") -> Iterator[Callable[[Progress], None]]:
+    """Show progress while the block runs; the value is called with each step.
+
+    The stage `first` is there from the beginning.
+    """
+    if not sys.stderr.isatty() or output.is_quiet():
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+    line = _Line(sys.stderr)
+    stages = {first: _Stage(_STAGES[first], seconds_passed())}
+    drawn = 0.0
 
-    with Bars(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bars:
-        tasks = {
-            "history": bars.add_task("reading history", total=None, visible=False),
-            "read": bars.add_task("reading files", total=None),
-            "embed": bars.add_task("computing vectors", total=None, visible=False),
-            "ask": bars.add_task("answering questions", total=None, visible=False),
-        }
+    def report(progress: Progress) -> None:
+        nonlocal drawn
+        now = seconds_passed()
+        stage = stages.setdefault(progress.stage, _Stage(_STAGES[progress.stage], now))
+        ends = stage.latest is None or progress.done == progress.total  # always seen
+        stage.latest = progress
+        if ends or now - drawn >= REDRAW_SECONDS:
+            line.show(stage.text(now))
+            drawn = now
 
-        def report(progress: Progress) -> None:
-            task = tasks[progress.stage]
-            bars.update(task, completed=progress.done, total=progress.total, visible=True)
-
-        yield report
+    try:
+        line.show(stages[first].text(seconds_passed()))
+        with redirect_stderr(line):  # type: ignore[type-var]  # it has all that a file has
+            yield report
+    finally:
+        line.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.cli import output
-from quire.cli.context_options import read_receipt
+from quire.cli.context_options import PARTS_SUFFIX, read_beside, read_receipt, read_results
 from quire.cli.options import Common, as_json_option, read_file, with_viewer
 from quire.cli.output import write_flags
-from quire.core.serialize import json_text
-from quire.errors import ConfigError, InputError, NoStoreError
+from quire.core.serialize import escape_json, json_text, to_plain
+from quire.errors import ConfigError, InputError, MissingExtraError, NoStoreError
 from quire.system import platform
 from quire.system.clock import now
 
@@ -32,20 +33,26 @@ receipt_argument = click.argument("receipt")
 @click.command()
 @receipt_argument
 @click.option("--context", metavar="FILE", help="Also check this context against the receipt.")
+@click.option("--parts", metavar="FILE", help="Its parts (default: RECEIPT.parts).")
 @click.option("--signature", metavar="FILE", help="The signature (default: RECEIPT.sig).")
 @click.option(
     "--key", metavar="FILE|HEX", help="Public key that must have signed it; needs no store."
 )
 @click.option("--no-store", is_flag=True, help="Do not compare it with a store.")
+@click.option(
+    "--results", metavar="FILE", help="Results that the context was assembled from (`--results`)."
+)
 @with_viewer
 def verify(
     options: Common,
     *,
     receipt: str,
     context: str | None,
+    parts: str | None,
     signature: str | None,
     key: str | None,
     no_store: bool,
+    results: str | None,
 ) -> None:
     """Verify a RECEIPT, and a context against it.
 
@@ -54,12 +61,18 @@ def verify(
     """
     from quire.indexing.audit import verify_receipt
 
-    data = read_receipt(receipt)
+    data = read_receipt(receipt, parts)
     text = None if context is None else read_file(context)
-    envelope = _read_signature(receipt, signature)
+    envelope = read_signature(receipt, signature)
     public_key = None if key is None else _read_key(key)
     try:
-        if no_store:
+        if results is not None:
+            from quire.recipes.assembler import verify_brought
+
+            result = verify_brought(
+                data, text, read_results(results), signature=envelope, key=public_key
+            )
+        elif no_store:
             result = verify_receipt(data, text, signature=envelope, key=public_key)
         else:
             with options.open() as quire:
@@ -211,17 +224,28 @@ def _moment(at: int) -> str:
 # --- files --------------------------------------------------------------------------------------
 
 
-def save_receipt(file: str | None, context: Context, *, signed: bool) -> None:
-    """Write the receipt of a context to a file, with the time of its creation and its signature."""
+def save_receipt(file: str | None, context: Context, *, signed: bool, parts: bool) -> None:
+    """Write the receipt of a context to a file, with the time of its creation and its signature.
+
+    Its parts go to a file of their own, if they are asked for.
+    """
+    from quire.indexing.audit import compact_receipt, receipt_parts
+
     if file is None:
+        if parts:
+            raise InputError(
+                "there is no receipt that they are parts of", field="parts", hint="add {receipt}"
+            )
         return
-    receipt = {**context.receipt, "created": _moment(now())}
+    receipt = {**compact_receipt(context.receipt), "created": _moment(now())}
     _write(file, receipt)
     envelope = _signature_of(receipt) if signed else None
-    if envelope is not None:
-        _write(file + SUFFIX, envelope)
-    else:  # an older signature would be of another receipt
-        Path(file + SUFFIX).unlink(missing_ok=True)
+    beside = {SUFFIX: envelope, PARTS_SUFFIX: receipt_parts(context.receipt) if parts else None}
+    for suffix, data in beside.items():
+        if data is not None:
+            _write(file + suffix, data)
+        else:  # an older one would be of another receipt
+            Path(file + suffix).unlink(missing_ok=True)
 
 
 def _signature_of(receipt: dict[str, Any]) -> dict[str, Any] | None:
@@ -231,7 +255,7 @@ def _signature_of(receipt: dict[str, Any]) -> dict[str, Any] | None:
     try:
         is_new = keyring.current_key() is None
         envelope = keyring.sign_receipt(receipt)
-    except ConfigError as error:
+    except (ConfigError, MissingExtraError) as error:
         output.note(f"note: the receipt is not signed: {write_flags(str(error))}")
         return None
     if is_new:
@@ -241,22 +265,28 @@ def _signature_of(receipt: dict[str, Any]) -> dict[str, Any] | None:
 
 def _write(file: str, data: dict[str, Any]) -> None:
     try:
-        platform.write_private(Path(file), (json_text(data) + "\n").encode())
+        platform.write_private(Path(file), (_one_line_each(data) + "\n").encode())
     except (OSError, ValueError) as error:
         raise InputError(
             f"{file} cannot be written: {error}", field="receipt", value=file
         ) from error
 
 
-def _read_signature(receipt: str, file: str | None) -> dict[str, Any] | None:
+def _one_line_each(data: dict[str, Any]) -> str:
+    """Write an object as JSON with one line for each of its fields."""
+    fields = [
+        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
+        for name, value in to_plain(data).items()
+    ]
+    return escape_json("{\n" + ",\n".join(fields) + "\n}")
+
+
+def read_signature(receipt: str, file: str | None) -> dict[str, Any] | None:
     """Read the signature of a receipt: from the file that is named, or beside the receipt."""
     from quire.indexing.keyring import parse_signature
 
-    if file is not None:
-        return parse_signature(read_file(file))
-    if receipt == "-" or not Path(receipt + SUFFIX).is_file():
-        return None
-    return parse_signature(read_file(receipt + SUFFIX))
+    text = read_beside(receipt, SUFFIX, file)
+    return None if text is None else parse_signature(text)
 
 
 def _read_key(value: str) -> bytes:

@@ -14,10 +14,10 @@ import click
 from quire.cli import output
 from quire.cli.options import CONTEXT, as_json_option, read_situation
 from quire.core.serialize import to_plain
-from quire.core.types import Condition, InheritedValue, Mistake
 
 if TYPE_CHECKING:
     from quire.config import Config
+    from quire.core.types import Condition, InheritedValue, Mistake
     from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
 
 NO_CONTEXT = "no context file applies here"
@@ -103,7 +103,8 @@ def _print_check(checked: CheckedFiles, *, as_json: bool) -> None:
         for rule in context.injection_rules:
             when = _describe_condition(rule.condition)
             output.say(f"{context.path}:{rule.line}: rule {rule.name!r} applies {when}")
-    output.say(f"{len(checked.contexts)} contexts, {len(checked.mistakes)} mistakes")
+    contexts = output.number(len(checked.contexts), "context")
+    output.say(f"{contexts}, {output.number(len(checked.mistakes), 'mistake')}")
 
 
 def _print_list(listed: PlaceRules, *, as_json: bool) -> None:
@@ -142,10 +143,10 @@ def _print_test(result: PlaceEvaluation, *, as_json: bool) -> None:
     _print_mistakes(result.mistakes)
     for outcome in evaluation.outcomes:
         if outcome.failed:
-            output.note(f"FAILED: rule {outcome.rule.name!r}: {outcome.why}")
+            output.warn(f"FAILED: rule {outcome.rule.name!r}: {outcome.why}")
     for dangling in evaluation.missing:
         origin = f"rule {dangling.rule!r} of {dangling.path}"
-        output.note(f"MISSING: {dangling.reference}, which {origin} injects")
+        output.warn(f"MISSING: {dangling.reference}, which {origin} injects")
     output.print_notes(evaluation.notes)
     for outcome in evaluation.outcomes:
         sign, rule = "+" if outcome.applies else "-", outcome.rule
@@ -163,4 +164,4 @@ def _describe_condition(condition: Condition | None) -> str:
 
 def _print_mistakes(mistakes: Sequence[Mistake]) -> None:
     for mistake in mistakes:
-        output.note(f"FAILED: {mistake}")
+        output.warn(f"FAILED: {mistake}")

@@ -36,7 +36,7 @@ CHANGED = "its settings have changed since"
 def trust(
     *, path: str, yes: bool, accept_owner: bool, list_all: bool, revoke: bool, as_json: bool
 ) -> None:
-    """Let the settings of a project reach outside it.
+    """Allow a project's settings to use what is outside it.
 
     PATH is the project (default: the current directory). A quire.toml can name services to send
     texts and keys to, models to run, and files outside the project. Such settings are ignored

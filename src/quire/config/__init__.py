@@ -11,7 +11,7 @@ and a settings file that other users could have written is refused (`places`).
 
 from __future__ import annotations
 
-from quire.config.layers import load, project_root, propose, snapshot
+from quire.config.layers import load, parse_store, project_of, project_root, propose, snapshot
 from quire.config.sensitive import Proposal, SensitiveSetting
 from quire.config.settings import DEFAULT_STORE, FILE, ROOT_MARKERS, SECTIONS, TEMPLATE, Config
 
@@ -25,6 +25,8 @@ __all__ = [
     "Proposal",
     "SensitiveSetting",
     "load",
+    "parse_store",
+    "project_of",
     "project_root",
     "propose",
     "snapshot",

@@ -11,38 +11,53 @@ from typing import Any
 from quire.config import places, sensitive, trust
 from quire.config.places import SettingsFile
 from quire.config.sensitive import Proposal
-from quire.config.settings import DEFAULT_STORE, FILE, SECTIONS, Config
-from quire.core import toml
-from quire.core.types import AccessRule
+from quire.config.settings import DEFAULT_STORE, FILE, SECTIONS, Config, stand_in
+from quire.core import servers, toml
+from quire.core.types import AccessRule, SourceSettings
 from quire.errors import ConfigError
 from quire.system import platform
+
+ARGUMENTS = "settings"
+"""How an error calls the settings that a caller passed."""
+VARIABLE = "QUIRE_STORE"
 
 
 def load(
     start: Path | None = None,
     *,
-    store: Path | None = None,
+    store: Path | str | None = None,
     space: str | None = None,
     viewer: str | None = None,
+    arguments: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Config:
-    """Load the settings that apply in a directory."""
+    """Load the settings that apply in a directory.
+
+    `arguments` holds settings that a caller passes, by section; they count before all others.
+    """
     env = os.environ if environment is None else environment
     root, notes = places.find_root(_directory(start), env)
     own, chosen = _load_own(root, env)
-    named = store.absolute() if store is not None else _store_of(env)
+    named = _store_of(env) if store is None else parse_store(str(store))
     config = _apply_project(own, chosen, named, env)
-    config = _apply_environment(config, env)
+    config = _apply_arguments(_apply_environment(config, env), arguments or {})
+    config = config if named is None else _with_store(config, named)
     config = replace(
         config,
-        store=named or config.store,
         own_store=named is None,
         space=space or config.space,
         viewer=viewer if viewer is not None else config.viewer,
-        notes=(*notes, *config.notes),
+        notes=(*notes, *_unreadable(env), *config.notes),
     )
     audit = sensitive.leads_outside(root, root / config.audit.file)
     return replace(config, audit_outside=audit is not None)
+
+
+def _unreadable(env: Mapping[str, str]) -> tuple[str, ...]:
+    folder = places.unreadable_folder(env)
+    if folder is None:
+        return ()
+    return (f"{folder} cannot be read, so no settings of yours count: check its permissions",)
 
 
 def propose(start: Path | None = None, *, environment: Mapping[str, str] | None = None) -> Proposal:
@@ -60,6 +75,12 @@ def project_root(start: Path) -> Path:
     return places.find_root(start, os.environ)[0]
 
 
+def project_of(folder: Path) -> Path | None:
+    """Return the root of the project that a directory belongs to; None: it belongs to none."""
+    root = project_root(folder)
+    return None if places.marker_owners(root) is None else root
+
+
 def snapshot(settings: Config) -> object:
     """Return a value that differs once the settings of a project must be loaded again."""
     file = settings.root / FILE
@@ -74,7 +95,9 @@ def snapshot(settings: Config) -> object:
         content, _ = platform.read_regular(file, places.MAX_BYTES)
     except OSError:
         content = None
-    return content, tuple(stamps), trust.content(settings.root, os.environ)
+    # A link may have been put in the place of a source since the settings were loaded.
+    targets = sensitive.source_targets(settings)
+    return content, tuple(stamps), targets, trust.content(settings.root, os.environ)
 
 
 def _directory(start: Path | None) -> Path:
@@ -98,15 +121,17 @@ def _project_file(root: Path) -> SettingsFile | None:
     return places.read(path) if path.is_file() else None
 
 
-def _propose(own: Config, store: Path | None, file: SettingsFile | None) -> tuple[Config, Proposal]:
+def _propose(
+    own: Config, store: Path | str | None, file: SettingsFile | None
+) -> tuple[Config, Proposal]:
     """Return the settings as the project wants them, and what must be trusted for that."""
     wanted = own if file is None else _apply_table(own, file.path, file.table)
     wanted = replace(wanted, file=None if file is None else file.path)
-    return wanted, sensitive.propose(wanted, file, store or wanted.store)
+    return wanted, sensitive.propose(wanted, file, store or wanted.location)
 
 
 def _apply_project(
-    own: Config, chosen: Mapping[str, Any], store: Path | None, env: Mapping[str, str]
+    own: Config, chosen: Mapping[str, Any], store: Path | str | None, env: Mapping[str, str]
 ) -> Config:
     """Apply the project's file, as far as it counts."""
     file = _project_file(own.root)
@@ -124,7 +149,7 @@ def _apply_project(
         )
     config = sensitive.without(wanted, own, chosen, proposal)
     # Installed commands name the default store, too, so that naming it is no sign of consent.
-    if (store or config.store) == own.root / DEFAULT_STORE:
+    if (store or config.location) == own.root / DEFAULT_STORE:
         _refuse_outside(own.root, own.root / DEFAULT_STORE)
     told = sensitive.note(proposal, changed=record is not None)
     return replace(config, notes=(told,) if told else ())
@@ -141,17 +166,28 @@ def _refuse_outside(root: Path, store: Path) -> None:
 
 
 def _apply_table(config: Config, path: Path, table: Mapping[str, Any]) -> Config:
-    known = ("store", "space", "viewer", *SECTIONS, "access", "groups")
+    known = ("store", "space", "viewer", *SECTIONS, "sources", "access", "groups")
     for key in table:
         if key not in known:
             toml.reject_key(str(path), key, known)
     changes: dict[str, Any] = {}
     if "store" in table:
-        changes["store"] = path.parent / toml.read_text(f"{path}: store", table["store"])
+        named = toml.read_text(f"{path}: store", table["store"])
+        _refuse_unknown_scheme(named, str(path))
+        place = named if servers.is_server(named) else path.parent / _expand_home(named)
+        config = _with_store(config, place)
     for key in ("space", "viewer"):
         if key in table:
             changes[key] = toml.read_text(f"{path}: {key}", table[key])
     changes |= _read_sections(config, path, table)
+    if "sources" in table:
+        changes["sources"] = {
+            **config.sources,
+            **{
+                name: _read_source(f"{path}: [sources.{name}]", source)
+                for name, source in toml.read_table(f"{path}: [sources]", table["sources"]).items()
+            },
+        }
     if "access" in table:
         changes |= _read_access(path, table["access"])
     if "groups" in table:
@@ -166,9 +202,22 @@ def _read_sections(config: Config, path: Path, table: Mapping[str, Any]) -> dict
         if key in table
     }
     if "folder" in table.get("embed", {}):  # like a store, it lies beside the file that names it
-        folder = str(path.parent / changes["embed"].folder)
+        folder = str(path.parent / _expand_home(changes["embed"].folder))
         changes["embed"] = replace(changes["embed"], folder=folder)
+    if "file" in table.get("audit", {}):
+        log = _expand_home(changes["audit"].file)
+        changes["audit"] = replace(changes["audit"], file=log)
     return changes
+
+
+def _read_source(place: str, table: Any) -> SourceSettings:
+    source = toml.fill(place, SourceSettings(), table)
+    return replace(source, location=_expand_home(source.location))
+
+
+def _expand_home(named: str) -> str:
+    """Return a path of a settings file with a leading `~` as the user's home, as shells have it."""
+    return os.path.expanduser(named)  # noqa: PTH111 - a user who is unknown stays as written
 
 
 def _read_access(path: Path, table: Any) -> dict[str, Any]:
@@ -190,8 +239,35 @@ def _read_groups(path: Path, table: Any) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _store_of(env: Mapping[str, str]) -> Path | None:
-    return Path(env["QUIRE_STORE"]).absolute() if env.get("QUIRE_STORE") else None
+def _store_of(env: Mapping[str, str]) -> Path | str | None:
+    return parse_store(env[VARIABLE], VARIABLE) if env.get(VARIABLE) else None
+
+
+def parse_store(text: str, place: str = "") -> Path | str:
+    """Return the store that a caller names: a file, or the URL of a server.
+
+    `place` is what an error calls the place where the name stands.
+    """
+    _refuse_unknown_scheme(text, place)
+    return text if servers.is_server(text) else Path(text).absolute()
+
+
+def _refuse_unknown_scheme(text: str, place: str) -> None:
+    scheme = servers.unknown_scheme(text)
+    if scheme:  # not the whole of it: it may hold a password
+        raise ConfigError(
+            f"no store is opened by a URL that begins with {scheme}",
+            field="store",
+            value=scheme,
+            allowed=servers.FORMS,
+            place=place,
+        )
+
+
+def _with_store(config: Config, place: Path | str) -> Config:
+    if isinstance(place, Path):
+        return replace(config, store=place, server="")
+    return replace(config, store=stand_in(config.root, place), server=place)
 
 
 def _apply_environment(config: Config, env: Mapping[str, str]) -> Config:
@@ -209,6 +285,17 @@ def _apply_environment(config: Config, env: Mapping[str, str]) -> Config:
         if values:
             changes[section] = replace(settings, **values)
     return replace(config, **changes)
+
+
+def _apply_arguments(config: Config, arguments: Mapping[str, Any]) -> Config:
+    table = toml.as_table(ARGUMENTS, arguments)
+    for key in table:
+        if key not in SECTIONS:
+            toml.reject_key(ARGUMENTS, key, SECTIONS)
+    sections = {
+        key: toml.fill(f"{ARGUMENTS}: {key}", getattr(config, key), table[key]) for key in table
+    }
+    return replace(config, arguments=table, **sections)
 
 
 def _parse_variable(variable: str, kind: str, text: str) -> Any:

@@ -51,9 +51,27 @@ def user_file(environment: Mapping[str, str]) -> Path | None:
         if not path.is_file():
             raise ConfigError(f"{path} does not exist", value=str(path), place="QUIRE_CONFIG")
         return path
+    file = _default_user_file(environment)
+    return file if file is not None and os.path.isfile(file) else None  # noqa: PTH113
+
+
+def unreadable_folder(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of the user's settings if this process may not look into it."""
+    file = None if environment.get("QUIRE_CONFIG") else _default_user_file(environment)
+    if file is None:
+        return None
+    try:
+        file.stat()
+    except PermissionError:
+        return file.parent
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def _default_user_file(environment: Mapping[str, str]) -> Path | None:
     folder = platform.user_config_folder(environment)
-    file = None if folder is None else folder / "quire" / "config.toml"
-    return file if file is not None and file.is_file() else None
+    return None if folder is None else folder / "quire" / "config.toml"
 
 
 def read(path: Path) -> SettingsFile:

@@ -17,7 +17,7 @@ from typing import Any
 from quire.config.places import SettingsFile, doubts
 from quire.config.settings import DEFAULT_STORE, SECTIONS, Config
 from quire.config.trust import TrustRecord
-from quire.core import hashing
+from quire.core import hashing, servers
 from quire.core.types import settings as declared
 from quire.system import platform
 
@@ -27,13 +27,20 @@ NO_PROVIDER = "none"
 LOCAL_PROVIDERS = frozenset({"local", "semantic", "mcp", NO_PROVIDER})
 """Providers that use no network of their own; `mcp` asks the client that is connected anyway."""
 NETWORK_PROVIDERS = frozenset({"http", "llm"})
-"""All others; a name in neither set is refused by whoever opens the provider."""
+PLUGIN_PROVIDER = "plugin"
+"""Runs a package that the user installed, which may use the network. A name in none of the sets is
+refused by whoever opens the provider."""
+PGVECTOR = "pgvector"
+"""The index of vectors that is in the store's own database."""
+LOCAL_SOURCES = frozenset({"folder", "jsonl", "sqlite"})
+"""Sources of documents that are files; any other may use the network."""
 PROVIDER = "provider"
 MODEL_FILES = (
     "model.onnx",
     "tokenizer.json",
     "1_Pooling/config.json",
     "sentence_bert_config.json",
+    "query_prefix.txt",
 )
 """The files of a model folder that decide what is run."""
 
@@ -90,7 +97,7 @@ class Proposal:
         )
 
 
-def propose(wanted: Config, file: SettingsFile | None, store: Path) -> Proposal:
+def propose(wanted: Config, file: SettingsFile | None, store: Path | str) -> Proposal:
     """Say what must be trusted for the settings of a project to count.
 
     Args:
@@ -115,12 +122,14 @@ def propose(wanted: Config, file: SettingsFile | None, store: Path) -> Proposal:
     )
 
 
-def find(wanted: Config, table: Mapping[str, Any], store: Path) -> tuple[SensitiveSetting, ...]:
+def find(
+    wanted: Config, table: Mapping[str, Any], store: Path | str
+) -> tuple[SensitiveSetting, ...]:
     """List the sensitive settings that a project's table sets, in the order of their declaration.
 
     The default store is listed as well if a link leads it out of the project.
     """
-    used = leads_outside(wanted.root, store) is not None
+    used = isinstance(store, str) or leads_outside(wanted.root, store) is not None
     found = []
     for item in fields(Config):
         if item.name in SECTIONS:
@@ -132,6 +141,8 @@ def find(wanted: Config, table: Mapping[str, Any], store: Path) -> tuple[Sensiti
             ]
         elif item.name in table and (_rule(item) != _name(declared.STORE_PART) or used):
             value = getattr(wanted, item.name)
+            if item.name == "store" and wanted.server:
+                value = wanted.store_name  # without its password: it is shown to the user
             found.append(_describe(wanted, "", item.name, _rule(item), value))
     default = wanted.root / DEFAULT_STORE
     if default in {store, wanted.store} and "store" not in table:
@@ -146,6 +157,9 @@ def without(wanted: Config, own: Config, chosen: Mapping[str, Any], proposal: Pr
     the user's own file chooses one (`chosen`), there is none.
     """
     for setting in proposal.settings:
+        if setting.key == "store" and not setting.section:
+            wanted = replace(wanted, store=own.store, server=own.server)
+            continue
         if not setting.section:
             wanted = replace(wanted, **{setting.key: getattr(own, setting.key)})
             continue
@@ -210,11 +224,20 @@ def _safe(_: Path, __: Any) -> tuple[str, str]:
 
 
 def _provider(_: Path, value: Any) -> tuple[str, str]:
+    if value == PLUGIN_PROVIDER:
+        return "gives texts of this project to an installed plug-in", ""
     return ("asks a service over the network" if value in NETWORK_PROVIDERS else ""), ""
 
 
 def _address(_: Path, value: Any) -> tuple[str, str]:
     return f"sends texts of this project to {value}", ""
+
+
+def _vectors(_: Path, value: Any) -> tuple[str, str]:
+    if value in {"", PGVECTOR}:
+        return "", ""
+    place = servers.public_name(value) if servers.is_qdrant(value) else value
+    return f"sends vectors of this project's texts to {place}", ""
 
 
 def _key(_: Path, value: Any) -> tuple[str, str]:
@@ -240,6 +263,8 @@ def _output_file(root: Path, value: Any) -> tuple[str, str]:
 
 
 def _store_file(root: Path, value: Any) -> tuple[str, str]:
+    if isinstance(value, str):
+        return "sends all texts to this server and reads them from there", ""
     target = leads_outside(root, value)
     return ("", "") if target is None else (f"reads and writes {target}", str(target))
 
@@ -249,13 +274,33 @@ def _store_part(_: Path, __: Any) -> tuple[str, str]:
 
 
 def _protection(_: Path, value: Any) -> tuple[str, str]:
-    return ("also indexes files that look like secrets" if value else ""), ""
+    return ("also indexes secrets" if value else ""), ""
+
+
+def _retention(_: Path, __: Any) -> tuple[str, str]:
+    return "decides how much of the log is kept", ""
+
+
+def _sources(root: Path, value: Any) -> tuple[str, str]:
+    """Say which sources reach outside a project; without trust, none of its sources counts."""
+    effects, targets = [], []
+    for name in sorted(value):
+        source = value[name]
+        if source.type not in LOCAL_SOURCES:
+            key = f", with the environment variable {source.dsn_env}" if source.dsn_env else ""
+            place = servers.without_passwords(source.location) or source.type
+            effects.append(f"{name} asks {place} over the network{key}")
+        elif (target := leads_outside(root, root / source.location)) is not None:
+            effects.append(f"{name} reads {target}")
+            targets.append(str(target))
+    return "; ".join(effects), ", ".join(targets)
 
 
 _RULES: Mapping[str, Callable[[Path, Any], tuple[str, str]]] = {
     _name(declared.SAFE): _safe,
     _name(declared.PROVIDER): _provider,
     _name(declared.ADDRESS): _address,
+    _name(declared.VECTORS): _vectors,
     _name(declared.KEY): _key,
     _name(declared.ENDPOINT): _endpoint,
     _name(declared.MODEL_FOLDER): _model_folder,
@@ -263,8 +308,19 @@ _RULES: Mapping[str, Callable[[Path, Any], tuple[str, str]]] = {
     _name(declared.STORE_FILE): _store_file,
     _name(declared.STORE_PART): _store_part,
     _name(declared.PROTECTION): _protection,
+    _name(declared.RETENTION): _retention,
+    _name(declared.SOURCES): _sources,
 }
 """By declaration: what a value does, empty if it is harmless, and the path that it leads to."""
+
+
+def source_targets(settings: Config) -> tuple[Path | None, ...]:
+    """Return where the sources that are files lead now, if that is outside the project."""
+    return tuple(
+        leads_outside(settings.root, settings.root / source.location)
+        for _, source in sorted(settings.sources.items())
+        if source.type in LOCAL_SOURCES
+    )
 
 
 def model_files(settings: Config) -> list[Path]:
@@ -281,7 +337,10 @@ def _model_digest(root: Path, setting: SensitiveSetting) -> tuple[bytes | None, 
         return ()
     if leads_outside(root, Path(setting.target)) is not None:
         return ()
-    return tuple(_file_digest(Path(setting.target, name)) for name in MODEL_FILES)
+    digests = [_file_digest(Path(setting.target, name)) for name in MODEL_FILES]
+    if digests[-1] is None:  # the last file came later: who trusted a folder without one still does
+        del digests[-1]
+    return tuple(digests)
 
 
 def _file_digest(file: Path) -> bytes | None:

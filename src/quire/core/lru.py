@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
+from quire.core.types.results import HitCount
+
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -18,10 +20,21 @@ class LRUCache(Generic[Key, Value]):
         self._max_items = max_items
         self._items: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
+        self._count = HitCount()
+
+    def __len__(self) -> int:
+        """Return how many values are kept."""
+        return len(self._items)
+
+    @property
+    def count(self) -> HitCount:
+        """How many values were asked for, and how many were cached."""
+        return self._count
 
     def get(self, key: Key) -> Value | None:
         """Return the value of a key, or None if it is not cached."""
         with self._lock:
+            self._count = self._count.plus(key in self._items)
             if key not in self._items:
                 return None
             self._items.move_to_end(key)

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from quire.core import hashing
+from quire.core import hashing, metadata
 from quire.core.hashing import DIGEST_BYTES, EMPTY
-from quire.core.types import Chunk, Event, Link, Outline, Proof, Record
+from quire.core.types import Chunk, Event, Link, Outline, Proof, Record, RecordProof
 
 FAN = 256
 _NO_CHILDREN = dict.fromkeys(range(FAN), EMPTY)
+_ALL_EMPTY = EMPTY * FAN
 
 
 def record_key(record_id: str) -> bytes:
@@ -28,10 +29,19 @@ def record_leaf(
     record: Record, audience: hashing.Field, outline: Outline | None = None
 ) -> tuple[bytes, bytes]:
     """Return key and hash of a record; its audience and its outline are part of the hash."""
+    hashed = None if outline is None else outline_hash(outline)
+    return record_key(record.id), record_hash(record, audience, hashed)
+
+
+def record_hash(record: Record, audience: hashing.Field, outline: bytes | None) -> bytes:
+    """Hash what is known of a record, its metadata among it; `outline` is the hash of its own."""
     optional: tuple[hashing.Field, ...] = ()
-    if record.paths or outline is not None:
-        optional = (record.paths, None if outline is None else outline_hash(outline))
-    return record_key(record.id), hashing.digest(
+    stated = bool(record.metadata) or record.expires is not None or bool(record.origin)
+    if record.paths or outline is not None or stated:
+        optional = (record.paths, outline)
+    if stated:
+        optional += (metadata.encode(record.metadata), record.expires, record.origin)
+    return hashing.digest(
         "record",
         record.id,
         record.kind,
@@ -56,13 +66,26 @@ def outline_hash(outline: Outline) -> bytes:
     )
 
 
+_CHUNK = b"t11:s5:chunk" + 5 * b"s%d:%b" + b"i%d;i%d;i%d;t2:i%d;i%d;b32:%b"
+"""What `chunk_leaf_hash` hashes, written at once: every chunk that is read is compared with it."""
+
+
 def chunk_leaf(chunk: Chunk) -> tuple[bytes, bytes]:
     """Return key and hash of a chunk; the key is its id.
 
     The text enters as its hash, so that a proof can be checked without the text.
     """
     text_hash = hashing.text_hash(chunk.text)
-    return bytes.fromhex(chunk.id), chunk_leaf_hash(chunk_fields(chunk), text_hash)
+    parts: list[int | bytes] = []
+    try:
+        for text in (chunk.id, chunk.record_id, chunk.kind, chunk.path, chunk.title):
+            data = text.encode("utf-8", "surrogatepass")
+            parts += (len(data), data)
+        parts += (chunk.sequence, chunk.start, chunk.end, *chunk.lines, text_hash)
+        content = hashing.digest_bytes(_CHUNK % tuple(parts))
+    except (AttributeError, TypeError):  # a damaged file has values of other types
+        content = chunk_leaf_hash(chunk_fields(chunk), text_hash)
+    return bytes.fromhex(chunk.id), content
 
 
 def chunk_fields(chunk: Chunk) -> tuple[hashing.Field, ...]:
@@ -120,7 +143,7 @@ def node_hash(children: Mapping[int, bytes]) -> bytes:
     if len(cells) != FAN or {*map(len, cells.values())} != {DIGEST_BYTES}:
         raise ValueError(f"expected up to {FAN} children with {DIGEST_BYTES}-byte hashes")
     data = b"".join(cells.values())
-    return hashing.digest_bytes(b"node" + data) if any(data) else EMPTY
+    return hashing.digest_bytes(b"node" + data) if data != _ALL_EMPTY else EMPTY
 
 
 def view_root(class_roots: Iterable[bytes]) -> bytes:
@@ -137,10 +160,56 @@ def state_root(content: bytes, vector_roots: Iterable[bytes], model: str | None)
     return hashing.digest("state", content, vectors, model if vectors else None)
 
 
+class Tree:
+    """A tree in memory of all leaves that there are: one access class, without vectors."""
+
+    def __init__(self, leaves: Iterable[tuple[bytes, bytes]]) -> None:
+        self._leaves = dict(leaves)
+        self._buckets: dict[int, list[tuple[bytes, bytes]]] = {}
+        for key in sorted(self._leaves):
+            self._buckets.setdefault(bucket_of(key), []).append((key, self._leaves[key]))
+        self._nodes: dict[int, dict[int, bytes]] = {}
+        for place, bucket in self._buckets.items():
+            self._nodes.setdefault(place // FAN, {})[place % FAN] = bucket_hash(bucket)
+        self._top = {place: node_hash(children) for place, children in self._nodes.items()}
+
+    @property
+    def root(self) -> bytes:
+        """The hash of all leaves."""
+        return node_hash(self._top)
+
+    def prove(self, chunk_id: str) -> Proof:
+        """Prove that a chunk's leaf is under the root."""
+        key = bytes.fromhex(chunk_id)
+        node, bucket = divmod(bucket_of(key), FAN)
+        return Proof(
+            chunk_id=chunk_id,
+            leaf=self._leaves[key].hex(),
+            bucket=tuple((name.hex(), leaf.hex()) for name, leaf in self._buckets[bucket_of(key)]),
+            nodes=_others(self._nodes[node], bucket),
+            top=_others(self._top, node),
+            classes=(self.root.hex(),),
+        )
+
+
+def _others(children: Mapping[int, bytes], place: int) -> tuple[tuple[int, str], ...]:
+    return tuple((other, children[other].hex()) for other in sorted(children) if other != place)
+
+
 def verify(proof: Proof, chunk: Chunk, root: str) -> bool:
     """Return whether a proof shows that this exact chunk is part of this content root."""
     key, leaf = chunk_leaf(chunk)
     return proof.chunk_id == chunk.id and verify_leaf(proof, key, leaf, root)
+
+
+def verify_record(proof: RecordProof, root: str) -> bool:
+    """Return whether a proof shows that its record, as it is there, is part of a content root."""
+    try:
+        outline = None if proof.outline is None else bytes.fromhex(proof.outline)
+    except ValueError:
+        return False
+    leaf = record_hash(proof.record, proof.readers, outline)
+    return verify_leaf(proof.proof, record_key(proof.record.id), leaf, root)
 
 
 def verify_leaf(proof: Proof, key: bytes, leaf: bytes, root: str) -> bool:

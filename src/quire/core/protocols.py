@@ -1,35 +1,53 @@
-"""The contracts between packages: embedder, counter, judge, writer and store.
+"""The contracts between packages: embedder, reranker, counter, searcher, judge, writer, store.
 
 `tests/store/contract.py` is the conformance suite of the store: every engine must pass it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterable,
+    Awaitable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from quire.core.types import (
+    LITERAL,
     NO_FILTER,
     AccessRule,
     Chunk,
     Coverage,
+    Entry,
     Event,
+    Facet,
     Filter,
     Hit,
+    HitCount,
     Hits,
     Link,
     Mention,
     Outline,
+    Place,
     Problem,
     Proof,
     Record,
+    RecordProof,
+    Reembedding,
+    RetrievalResult,
     Roots,
     Situation,
+    SpaceState,
     Stamp,
     Status,
     Verdict,
     Viewer,
+    Wording,
     WriteResult,
     WriteTask,
 )
@@ -56,6 +74,17 @@ class Embedder(Protocol):
         """Release sessions and connections."""
 
 
+class Reranker(Protocol):
+    """Scores texts by how well they answer a query, such as a cross-encoder does."""
+
+    @property
+    def name(self) -> str:
+        """The name that identifies these scores; part of a receipt."""
+
+    def rerank(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
+        """Return one score for each text, in order; a higher one is better, on any scale."""
+
+
 class Counter(Protocol):
     """Counts the tokens of a text as a model does."""
 
@@ -73,6 +102,19 @@ class Counter(Protocol):
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""
+
+
+class Searcher(Protocol):
+    """A retriever of the caller's own, for `ContextAssembler`."""
+
+    def search(
+        self, query: str, k: int, /
+    ) -> (
+        Iterable[RetrievalResult]
+        | AsyncIterable[RetrievalResult]
+        | Awaitable[Iterable[RetrievalResult]]
+    ):
+        """Return up to k results for a query, in any order; it may be a coroutine."""
 
 
 class Judge(Protocol):
@@ -138,12 +180,23 @@ class View(Protocol):
     def status(self) -> Status:
         """Return how much the space holds."""
 
-    def lexical(self, query: str, k: int, where: Filter = NO_FILTER, *, reach: int = 0) -> Hits:
+    def lexical(
+        self,
+        query: str,
+        k: int,
+        where: Filter = NO_FILTER,
+        *,
+        reach: int = 0,
+        wording: Wording = LITERAL,
+    ) -> Hits:
         """Find the k chunks whose words match best (integer BM25).
 
         With a reach (up to 3), the neighbors of the k best chunks in their records are scored,
         too: each word counts where its weight is highest, and loses a quarter of it with each
         position of distance. Chunks of code have no neighbors.
+
+        By the `wording`, common words of questions count less, and words that are used for those of
+        the query count as well, in chunks that do not hold the word itself.
         """
 
     def match_all(
@@ -156,6 +209,9 @@ class View(Protocol):
 
         A word that no chunk holds is as rare as one that a single chunk holds.
         """
+
+    def languages(self) -> dict[str, int]:
+        """Return how many readable chunks there are of each language but English, by its code."""
 
     def semantic(
         self, vector: bytes, k: int, where: Filter = NO_FILTER, *, exact: bool = False
@@ -180,6 +236,28 @@ class View(Protocol):
 
     def listing(self, where: Filter = NO_FILTER) -> Iterator[Record]:
         """Yield all readable records by path, then id."""
+
+    def count(self, where: Filter = NO_FILTER) -> int:
+        """Return how many readable chunks pass a filter."""
+
+    def metadata_keys(self) -> tuple[str, ...]:
+        """Return the keys of the metadata of readable records, sorted."""
+
+    def metadata_kinds(self, key: str) -> tuple[str, ...]:
+        """Return the kinds of the values that readable records have under a key, sorted."""
+
+    def facets(self, limit: int) -> tuple[Facet, ...]:
+        """Count the values of the metadata of readable records, by key.
+
+        Of each key, the `limit` most frequent values; of equally frequent ones the first in the
+        order of kinds and values.
+        """
+
+    def last_expiry(self, at: int) -> int | None:
+        """Return the last moment until `at` at which a readable record expired; None: none has."""
+
+    def expired(self, at: int) -> list[Record]:
+        """Return the readable records that have expired at a moment, by path, then id."""
 
     def children(self, parents: Sequence[str]) -> list[Record]:
         """Return the children of these records, parent by parent, by position, then id."""
@@ -228,6 +306,12 @@ class View(Protocol):
     def prove(self, chunk_id: str) -> Proof:
         """Prove that a chunk is part of this view's content root."""
 
+    def prove_record(self, record_id: str) -> RecordProof:
+        """Prove that a record with its metadata is part of this view's content root.
+
+        The hash of a record covers who may read it, and so does the proof.
+        """
+
 
 class Writer(Protocol):
     """One write transaction on one space.
@@ -245,8 +329,18 @@ class Writer(Protocol):
         chunks: Sequence[Chunk],
         links: Sequence[Link] = (),
         outline: Outline | None = None,
-    ) -> None:
-        """Add a record with its chunks, outgoing links and outline, or replace it."""
+    ) -> bool:
+        """Add a record with its chunks, outgoing links and outline, or replace it.
+
+        Returns whether anything changed.
+        """
+
+    def update(self, record: Record) -> bool:
+        """Replace what is said of a record, but not its chunks, links and outline.
+
+        Its kind, path and language must stay. Returns whether anything changed; an absent record
+        is left out.
+        """
 
     def set_modified(self, times: Mapping[str, int | None]) -> None:
         """Set the modification times of records; absent ones are skipped."""
@@ -267,6 +361,22 @@ class Writer(Protocol):
     def drop_vectors(self) -> None:
         """Delete all vectors and the model."""
 
+    def put_waiting_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors, by their key, that will replace all others.
+
+        No search sees them, and no root covers them, before they are switched to. Those of another
+        model are deleted, and those of texts that the space does not hold are not kept.
+        """
+
+    def switch_vectors(self, model: str) -> bool:
+        """Replace all vectors by the waiting ones of a model, if no text lacks one.
+
+        Returns whether it was done; if not, nothing changed.
+        """
+
+    def drop_waiting_vectors(self) -> None:
+        """Delete the vectors that wait."""
+
     def put_events(self, events: Iterable[Event]) -> None:
         """Add events; a repeated event is stored once."""
 
@@ -285,16 +395,46 @@ class Writer(Protocol):
     def unstamp(self, paths: Iterable[str]) -> None:
         """Forget the state of files."""
 
-    def set_note(self, key: str, value: str) -> None:
-        """Store a setting of the space that is not part of its state (its root directory)."""
+    def set_note(self, key: str, value: str | None) -> None:
+        """Store a setting of the space that is not part of its state (its root directory).
+
+        None deletes it.
+        """
+
+
+class Export(Protocol):
+    """One consistent snapshot of all that a space holds, whoever may read it, to be copied.
+
+    It lasts as long as the `with` block of `Store.export`, and one thread uses it. It shows the
+    last committed state at the moment of its opening, whatever is written meanwhile.
+    """
+
+    def roots(self) -> Roots:
+        """Return the hashes over everything, which are the owner's."""
+
+    def count(self) -> Coverage:
+        """Return how many chunks and vectors there are."""
+
+    def state(self) -> SpaceState:
+        """Return what the space holds beside its records."""
+
+    def places(self) -> Iterator[Place]:
+        """Yield path and id of each record by path, then id."""
+
+    def entries(self, after: Place | None = None) -> Iterator[Entry]:
+        """Yield all records with all that belongs to them, by path, then id.
+
+        With `after`, only those that follow it in this order. Raises `StoreDamagedError` for what
+        is not as it was written: a copy must not pass damage on.
+        """
 
 
 class Store(Protocol):
     """Holds spaces, and shows each viewer only what they may read.
 
     A store may be used by any number of threads at once, and its place by several processes. The
-    methods that read without a viewer (`model`, `stamps`, `rules`, `groups`, `note`) return the
-    last committed state; they, like views, may be called while a writer is open.
+    methods that read without a viewer (`spaces`, `model`, `stamps`, `rules`, `groups`, `note`)
+    return the last committed state; they, like views, may be called while a writer is open.
     """
 
     def view(self, viewer: Viewer, space: str = "main") -> AbstractContextManager[View]:
@@ -314,11 +454,27 @@ class Store(Protocol):
         already has a writer open. Open views never wait, and are never waited for.
         """
 
+    def spaces(self) -> tuple[str, ...]:
+        """Return the names of the spaces, sorted."""
+
+    def export(self, space: str = "main") -> AbstractContextManager[Export]:
+        """Open a snapshot of all that a space holds, to be copied.
+
+        It asks for no viewer: whoever calls it is the owner.
+        """
+
     def model(self, space: str = "main") -> str | None:
         """Return the model of the space's vectors, or None if it has none."""
 
-    def missing_vectors(self, space: str = "main") -> Iterator[list[tuple[str, str]]]:
+    def reembedding(self, space: str = "main") -> Reembedding | None:
+        """Return how many chunks have a waiting vector, or None if there is none."""
+
+    def missing_vectors(
+        self, space: str = "main", waiting_for: str | None = None
+    ) -> Iterator[list[tuple[str, str]]]:
         """Yield the texts without a vector, in batches of (key, text to embed).
+
+        With `waiting_for`, those without a waiting vector of this model.
 
         Nothing is held open between batches: the caller may write each before asking for more.
         """
@@ -338,6 +494,18 @@ class Store(Protocol):
     def merge(self, space: str = "main") -> None:
         """Merge small writes; no result changes. It takes its turn like a writer."""
 
+    def old_vectors(self, space: str = "main") -> int:
+        """Return how many vectors of texts are kept that are gone; they may come back."""
+
+    def prune_vectors(self, keep: int, space: str = "main") -> int:
+        """Delete vectors of texts that are gone, the oldest first, but for the `keep` newest.
+
+        Returns how many were deleted. It takes its turn like a writer; no result changes.
+        """
+
+    def shrink(self) -> None:
+        """Give the room of what was deleted back, where an engine can; no result changes."""
+
     def purge(self, ids: Sequence[str], space: str = "main") -> int:
         """Remove records so that no byte of them is left; return how many existed.
 
@@ -347,6 +515,14 @@ class Store(Protocol):
 
     def check(self, *, repair: bool = False) -> list[Problem]:
         """Check everything, and repair what can be derived again; takes its turn like a writer."""
+
+    @property
+    def search_count(self) -> HitCount:
+        """How many semantic searches there were since the store was opened.
+
+        Hits are those that a cache answered. An engine without one has no hits. A closed store
+        still tells.
+        """
 
     def close(self) -> None:
         """Close the store; calling it again does nothing.

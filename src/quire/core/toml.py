@@ -131,6 +131,24 @@ def read_table(place: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
+def as_table(place: str, mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping of a caller as a TOML file would give it: tables, lists and plain values."""
+    table = {}
+    for key, value in mapping.items():
+        if not isinstance(key, str):
+            raise ConfigError(f"expected a name, not {key!r}", value=key, place=place)
+        table[key] = _as_toml(f"{place}: {key}", value)
+    return table
+
+
+def _as_toml(place: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return as_table(place, value)
+    if isinstance(value, list | tuple):
+        return [_as_toml(place, item) for item in value]
+    return value
+
+
 def read_text(place: str, value: Any) -> str:
     """Return a text that is not empty; refuse another value."""
     if not isinstance(value, str) or not value:

@@ -1,8 +1,10 @@
 """An embedder that runs an ONNX model on this machine.
 
-The model gets one text at a time, without padding: within a batch the vector of a text would depend
-on its neighbours. Threads share one session, each with a text of its own, so that their number and
-order change no byte.
+The model gets one text at a time, without padding. With the shipped model a batch would change no
+byte, for its activations are rounded on fixed scales, but it takes no less time
+(docs/performance.md); with another model in a folder the vector of a text may depend on its
+neighbours. Threads share one session, each with a text of its own, so that their number and order
+change no byte.
 """
 
 from __future__ import annotations
@@ -22,6 +24,16 @@ from quire.embed.quantize import quantize
 from quire.embed.tokenize import Tokenizer
 from quire.errors import ConfigError, EmbedError, ModelError
 
+DEVICES = ("cpu", "gpu", "auto")
+CPU = "CPUExecutionProvider"
+GPU = (
+    "CUDAExecutionProvider",
+    "ROCMExecutionProvider",
+    "MIGraphXExecutionProvider",
+    "DmlExecutionProvider",
+    "CoreMLExecutionProvider",
+)
+"""The execution providers of onnxruntime that use a GPU; the first that it offers is taken."""
 _POOLED_OUTPUT = "sentence_embedding"
 _PROBE = "quire"
 _INPUTS: dict[str, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
@@ -37,7 +49,9 @@ class LocalEmbedder:
     No thread outlives a call, so that a forked child can use what its parent opened.
     """
 
-    def __init__(self, settings: EmbedSettings) -> None:
+    def __init__(
+        self, settings: EmbedSettings, files: model_files.ModelFiles | None = None
+    ) -> None:
         if settings.threads < 0:
             raise ConfigError(
                 f"must be at least 0, not {settings.threads}",
@@ -45,12 +59,13 @@ class LocalEmbedder:
                 value=settings.threads,
             )
         folder = settings.folder
-        files = model_files.load_shipped() if folder is None else model_files.load(Path(folder))
+        if files is None:
+            files = model_files.load_shipped() if folder is None else model_files.load(Path(folder))
         prefix = settings.query_prefix
         self._query_prefix = files.query_prefix if prefix is None else prefix
         self._threads = settings.threads or os.cpu_count() or 1
         self._tokenizer = Tokenizer(files.tokenizer, files.max_tokens)
-        self._model: _Model | None = _Model(files)
+        self._model: _Model | None = _Model(files, settings.device)
         self._dims = len(self._embed_text(_PROBE))
         self._name = files.full_name(self._dims)
 
@@ -93,10 +108,10 @@ class LocalEmbedder:
 class _Model:
     """An inference session with its inputs, its output and its pooling."""
 
-    def __init__(self, files: model_files.ModelFiles) -> None:
+    def __init__(self, files: model_files.ModelFiles, device: str) -> None:
         self._pooling = files.pooling
         self._path = files.model.path
-        self._session = _open_session(files.model)
+        self._session = _open_session(files.model, device)
         self._inputs = [tensor.name for tensor in self._session.get_inputs()]
         unknown = [name for name in self._inputs if name not in _INPUTS]
         if unknown:
@@ -137,7 +152,27 @@ class _Model:
         return row
 
 
-def _open_session(model: model_files.ModelFile) -> Any:
+def providers_of(device: str, offered: Sequence[str]) -> list[str]:
+    """Return the execution providers for a device, of those that onnxruntime offers.
+
+    A GPU adds in another order, so that numbers of a vector may differ by one from the CPU's.
+    """
+    if device not in DEVICES:
+        raise ConfigError(
+            f"unknown device {device!r}", field="embed.device", value=device, allowed=DEVICES
+        )
+    gpus = [name for name in GPU if name in offered]
+    if device == "gpu" and not gpus:
+        raise EmbedError(
+            f"onnxruntime offers no GPU here, only {', '.join(offered)}",
+            field="embed.device",
+            value=device,
+            hint="install onnxruntime-gpu in the place of onnxruntime, or set `cpu` or `auto`",
+        )
+    return [CPU] if device == "cpu" else [*gpus[:1], CPU]
+
+
+def _open_session(model: model_files.ModelFile, device: str) -> Any:
     # Unless telemetry is switched off before the import, onnxruntime reports its use over the
     # network and writes an id of the machine into the user's cache folder.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -154,9 +189,8 @@ def _open_session(model: model_files.ModelFile) -> Any:
     # Without it, x64 CPUs that lack VNNI add int8 products in 16 bits that overflow: different and
     # worse vectors, silently. With VNNI it changes no byte and no speed, only the start: 0.13 s.
     options.add_session_config_entry("session.x64quantprecision", "1")
+    providers = providers_of(device, onnxruntime.get_available_providers())
     try:
-        return onnxruntime.InferenceSession(
-            model.data, sess_options=options, providers=["CPUExecutionProvider"]
-        )
+        return onnxruntime.InferenceSession(model.data, sess_options=options, providers=providers)
     except Exception as error:  # onnxruntime's errors share no other ancestor
         raise ModelError(f"the model cannot be used: {error}", place=str(model.path)) from error

@@ -57,9 +57,19 @@ def quantize(vector: Sequence[float] | NDArray[Any]) -> bytes:
     length = math.sqrt(math.fsum(np.square(relative).tolist()))
     rounded = np.rint(relative / length * scale(values.size))
     steps = np.clip(rounded, -_MAX_STEP, _MAX_STEP).astype(np.int8)
-    if int(np.square(steps.astype(np.int64)).sum()) >= _FLOAT32_EXACT:
+    return check_quantized(steps.tobytes())
+
+
+def check_quantized(vector: bytes) -> bytes:
+    """Return an int8 vector that can be compared exactly; refuse another."""
+    import numpy as np
+
+    steps = np.frombuffer(vector, np.int8).astype(np.int64)
+    if not steps.any():
+        raise EmbedError("a vector is all zeros and has no direction")
+    if int(np.square(steps).sum()) >= _FLOAT32_EXACT:
         raise EmbedError(
-            f"a vector of {values.size} dimensions is too long to be compared exactly",
+            f"a vector of {steps.size} dimensions is too long to be compared exactly",
             hint="use a model with fewer dimensions",
         )
-    return steps.tobytes()
+    return vector

@@ -17,10 +17,11 @@ from statistics import fmean, stdev
 from typing import Any
 from xml.sax.saxutils import escape  # nosec B406  # it writes XML, and parses none
 
-from quire.core.types import Chunk, Context, Decision, Progress
+from quire.core.types import Chunk, Context, Decision, IngestSettings, Progress, Viewer
 from quire.engine import Quire
 from quire.errors import BudgetTooSmallError
 from quire.evaluation.questions import Expected, Question
+from quire.ingest.redact import MARK, redact
 
 BUDGETS = (500, 1000, 2000, 4000, 8000)
 RESAMPLES = 2000
@@ -231,20 +232,24 @@ def _explain_misses(
 _CAUSES = {
     "rank": "ranked too low",
     "depth": "ranked too low",
+    "relevance": "taken for irrelevant",
     "dedup": "duplicate",
     "group": "too many of one document",
 }
+
+
+_BACKWARDS = ("pack", "group", "dedup", "depth", "relevance", "rank")
+"""The steps that drop a candidate, the last first."""
 
 
 def _find_cause(
     runner: _Runner, question: Question, expected: Expected, context: Context | None
 ) -> tuple[str, str]:
     options = runner.options_for(question)
-    chunks = _select_chunks(
-        runner.quire.documents.chunks(expected.path, viewer=options.get("viewer")), expected
-    )
+    readable = runner.quire.documents.chunks(expected.path, viewer=options.get("viewer"))
+    chunks = _select_chunks(readable, expected)
     if not chunks:
-        return "not indexed", "nothing of it is in what this viewer may read"
+        return _find_why_missing(runner, expected, readable, options.get("viewer"))
     if context is None:
         return "did not fit", "not even one piece fits this budget"
     decisions = {decision.chunk_id: decision for decision in context.decisions}
@@ -263,9 +268,32 @@ def _find_cause(
     return _CAUSES.get(last.step, "did not fit"), last.reason
 
 
+def _find_why_missing(
+    runner: _Runner, expected: Expected, readable: Sequence[Chunk], viewer: Viewer | str | None
+) -> tuple[str, str]:
+    """Return why no piece in the store has the evidence."""
+    if _is_redacted(readable, expected):
+        detail = "a secret in it was replaced by a mark; `[ingest] allow_secrets` allows it"
+        return "redacted", detail
+    if expected.path and readable:
+        return "not in the file", "the file is indexed, but has no such text or line"
+    reason = expected.path and runner.quire.documents.why_not_indexed(expected.path, viewer=viewer)
+    return "not indexed", reason or "nothing of it is in what this viewer may read"
+
+
+def _is_redacted(chunks: Sequence[Chunk], expected: Expected) -> bool:
+    """Tell whether evidence is missing because it holds a secret, which was taken out."""
+    if expected.excerpt is None:
+        return False
+    shown = " ".join(redact("", expected.excerpt, IngestSettings()).text.split())
+    marked = [" ".join(chunk.text.split()) for chunk in chunks if MARK in chunk.text]
+    is_value = " " not in expected.excerpt.strip()  # alone, it does not show what it was given to
+    return any((MARK in shown and shown in text) or (is_value and expected.path) for text in marked)
+
+
 def _steps_from_end(decision: Decision) -> tuple[int, str]:
     """Return a sort key: the candidate that came furthest comes first."""
-    return (("pack", "group", "dedup", "depth", "rank").index(decision.step), decision.chunk_id)
+    return (_BACKWARDS.index(decision.step), decision.chunk_id)
 
 
 def _select_chunks(chunks: list[Chunk], expected: Expected) -> list[Chunk]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from quire.core.types import OWNER, AccessRule, Record, Viewer
+from quire.core.types import AccessRule, Record, Viewer
 from quire.errors import InputError
 from quire.indexing.project import Project
 from quire.pipeline import notes
 from quire.store.access import visible_record
+from quire.system import retry
 
 COMMAND = "command"
 """The origin of the rules and groups that were set by a command, not in quire.toml."""
@@ -45,8 +46,10 @@ class AccessControl:
 
     def set_rules(self, rules: Sequence[AccessRule]) -> None:
         """Replace the access rules that were set by a command."""
-        with self._project.store.write(self._project.config.space) as writer:
-            writer.set_rules(COMMAND, rules)
+        project = self._project
+        retry.write(
+            project.store, project.config.space, lambda writer: writer.set_rules(COMMAND, rules)
+        )
 
     def groups(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Return the groups: those of quire.toml, then those set by a command."""
@@ -54,8 +57,10 @@ class AccessControl:
 
     def set_groups(self, groups: Mapping[str, Sequence[str]]) -> None:
         """Replace the groups that were set by a command."""
-        with self._project.store.write(self._project.config.space) as writer:
-            writer.set_groups(COMMAND, groups)
+        project = self._project
+        retry.write(
+            project.store, project.config.space, lambda writer: writer.set_groups(COMMAND, groups)
+        )
 
     def default(self) -> tuple[str, ...]:
         """Return who may read what no rule matches; empty: the owner alone."""
@@ -68,6 +73,7 @@ class AccessControl:
 
     def notes(self, rules: Iterable[AccessRule]) -> list[str]:
         """Return a note on each of some rules that matches no file in the store."""
-        with self._project.view(OWNER) as view:
-            paths = [record.path for record in view.listing()]
+        project = self._project
+        records = retry.read(project.store, project.config.space, lambda view: [*view.listing()])
+        paths = [record.path for record in records]
         return notes.rule_notes(tuple(rules), paths)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from quire import receipts, tokens
+from quire import receipts
 from quire.config import Config
+from quire.core.protocols import Counter
 from quire.core.types import Context, Verification, Viewer
 from quire.errors import InputError
 from quire.indexing import keyring
+from quire.pipeline.request import open_counter
 from quire.receipts import Receipt, StoreEvidence, access_log, signing
 from quire.receipts.access_log import LogFile
 from quire.system.clock import now
@@ -65,15 +67,27 @@ class AuditLog:
     ) -> None:
         """Record that a viewer was handed texts, by the ids of chunks or of whole records."""
         log = self._file()
+        if log is None:
+            return
         pieces, records = [*pieces], [*records]
-        if log is not None and (pieces or records):
+        if pieces or records:
             access_log.write_disclosure(log, viewer, what, now(), pieces=pieces, records=records)
 
     def _file(self) -> LogFile | None:
         settings = self._settings()
         if not settings.audit.file:
             return None
-        return LogFile(settings.root, settings.audit.file, outside=settings.audit_outside)
+        return LogFile(
+            settings.root,
+            settings.audit.file,
+            outside=settings.audit_outside,
+            max_bytes=settings.audit.max_bytes,
+        )
+
+    def count_bytes(self) -> int:
+        """Return the size of the log, 0 without one."""
+        log = self._file()
+        return 0 if log is None else access_log.count_bytes(log)
 
 
 def verify_receipt(
@@ -83,6 +97,7 @@ def verify_receipt(
     signature: Mapping[str, Any] | None = None,
     key: bytes | str | None = None,
     store: StoreEvidence | None = None,
+    own_counter: Counter | None = None,
 ) -> Verification:
     """Check a receipt: itself, its context, its signature, and what a store says about it.
 
@@ -92,10 +107,11 @@ def verify_receipt(
         signature: The signature that came with it, if one did.
         key: The public key that must have signed it; None for any.
         store: What a store says about it; None: there is none at hand.
+        own_counter: A counter of the caller's own, which may be the one that counted.
     """
     try:
         receipts.check(receipt)
-        counter = tokens.open_counter(receipt["counter"])
+        counter = open_counter(receipt["counter"], own_counter)
         wanted = signing.parse_public_key(key) if isinstance(key, str) else key
     except InputError as error:
         return Verification((str(error),))
@@ -116,6 +132,22 @@ def verify_receipt(
 def parse_receipt(text: str) -> Receipt:
     """Parse a receipt; raise `InputError` if it is not one."""
     return receipts.parse(text)
+
+
+def parse_with_parts(text: str, parts: str | None) -> Receipt:
+    """Parse a receipt with the parts that were written apart from it, if they are at hand."""
+    receipt = receipts.parse(text)
+    return receipt if parts is None else receipts.with_parts(receipt, receipts.parse_json(parts))
+
+
+def compact_receipt(receipt: Mapping[str, Any]) -> Receipt:
+    """Return a receipt without the parts that it names by hash: the same one, in little room."""
+    return receipts.compact(receipt)
+
+
+def receipt_parts(receipt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a receipt for a file of their own."""
+    return receipts.parts_file(receipt)
 
 
 def chunk_ids(receipt: Mapping[str, Any]) -> list[str]:

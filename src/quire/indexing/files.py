@@ -8,26 +8,52 @@ and the next run continues from there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 
-from quire.core import hashing
 from quire.core.paths import is_under
-from quire.core.protocols import Embedder, Store
-from quire.core.types import OWN_TIME, Document, FileEntry, IngestSettings, Progress, Skipped, Stamp
+from quire.core.protocols import Store, Writer
+from quire.core.types import (
+    OWN_TIME,
+    OWNER,
+    Document,
+    FileEntry,
+    IngestSettings,
+    Progress,
+    Redaction,
+    Skipped,
+    Stamp,
+)
 from quire.errors import InputError, StoreError
-from quire.ingest import VERSION, close_readers, compute_digest, missing_grammars, read, walk
-from quire.system.clock import now_ns
+from quire.indexing.workers import Content, Task, Workers
+from quire.ingest import (
+    close_readers,
+    compute_digest,
+    load,
+    missing_grammars,
+    read,
+    settings_prefix,
+    walk,
+)
+from quire.ingest.redact import redact_path
+from quire.system import retry
+from quire.system.clock import now_ns, seconds_passed
 
 BATCH_CHARACTERS = 2_000_000
 BATCH_FILES = 500
 VECTORS_PER_COMMIT = 64
+"""Texts that are embedded at once."""
+MAX_PER_COMMIT = 1024
+COMMIT_SECONDS = 1.0
 FRESH_NANOSECONDS = 2_000_000_000
 """A file that was changed this recently may change again without another mtime."""
 
+TAKEN = "a document was put under this path; `quire document delete` takes it away"
 CONTROL_FILES = frozenset({".gitignore", ".quireignore", "quire.toml"})
 """Files that affect others: when one changes, everything is indexed again."""
 WATCH_TIMEOUT = 1000
@@ -44,6 +70,18 @@ class Tally:
     unchanged: int = 0
     removed: int = 0
     skipped: list[Skipped] = field(default_factory=list)
+    redacted: list[Redaction] = field(default_factory=list)
+    chunks: int = 0
+    """Of the files that were read."""
+
+    def add(self, other: Tally) -> None:
+        """Add what became of other files."""
+        self.indexed += other.indexed
+        self.unchanged += other.unchanged
+        self.removed += other.removed
+        self.skipped += other.skipped
+        self.redacted += other.redacted
+        self.chunks += other.chunks
 
 
 def grammar_notes() -> list[str]:
@@ -64,6 +102,7 @@ def index_files(
     *,
     settings: IngestSettings,
     report: Report,
+    workers: Workers,
     times: Mapping[str, int] = NO_TIMES,
 ) -> Tally:
     """Bring the store up to date with the files below some paths of a directory.
@@ -75,38 +114,41 @@ def index_files(
     known = {
         path: stamp for part in under for path, stamp in _read_stamps(store, space, part).items()
     }
-    seen: set[str] = set()
-    changed = _read_changed(
-        walk(root, under, settings), known, seen, tally, settings=settings, times=times
-    )
-    try:
-        for batch in _make_batches(changed):
-            _write_batch(store, space, batch, known)
-            paths = tuple(stamp.path for _, stamp in batch)
-            report(Progress("read", tally.indexed + tally.unchanged, paths=paths))
-    finally:
-        close_readers()
-    paths_removed = set(_find_removed(known, seen, root, tally.skipped))
+    changes = _Changes(known, tally, settings, times)
+    contents = workers.read(changes.tasks(walk(root, under, settings)), settings)
+    for batch in _make_batches(changes.documents(contents)):
+        tally.skipped += _write_batch(store, space, batch, known, tally)
+        paths = tuple(stamp.path for _, stamp in batch)
+        tally.chunks += sum(len(document.chunks) for document, _ in batch if document)
+        done = tally.indexed + tally.unchanged
+        report(Progress("read", done, paths=paths, chunks=tally.chunks, workers=workers.count))
+    tally.skipped.sort(key=lambda skip: (skip.path, skip.reason))  # workers run ahead of each other
+    tally.redacted.sort(key=lambda redaction: (redaction.path, redaction.line))
+    paths_removed = set(_find_removed(known, changes.seen, root, tally.skipped))
     removed = [stamp for path, stamp in known.items() if path in paths_removed]
-    with store.write(space) as writer:
-        tally.removed = writer.remove(stamp.record_id for stamp in removed)
+
+    def remove(writer: Writer) -> int:
+        count = writer.remove(stamp.record_id for stamp in removed)
         writer.unstamp(stamp.path for stamp in removed)
+        return count
+
+    tally.removed = retry.write(store, space, remove)
     report(Progress("read", tally.indexed + tally.unchanged))
     return tally
 
 
 def _read_stamps(store: Store, space: str, under: str = "") -> dict[str, Stamp]:
-    """Return the stamps of files; those under `.git` are of commits."""
+    """Return the stamps of files; others are of commits, imported files and sources."""
     return {
         path: stamp
         for path, stamp in store.stamps(space, under).items()
-        if not is_under(path, ".git")
+        if not is_under(path, ".git") and not is_under(path, ".quire")
     }
 
 
 def count_stale(store: Store, space: str, root: Path, settings: IngestSettings) -> dict[str, int]:
     """Count the files that are new, changed or gone since they were indexed."""
-    known, prefix = _read_stamps(store, space), _settings_prefix(settings)
+    known, prefix = _read_stamps(store, space), settings_prefix(settings)
     counts = {"new": 0, "changed": 0, "gone": 0}
     seen: set[str] = set()
     skipped: list[Skipped] = []
@@ -125,6 +167,23 @@ def count_stale(store: Store, space: str, root: Path, settings: IngestSettings) 
     close_readers()
     counts["gone"] = sum(1 for _ in _find_removed(known, seen, root, skipped))
     return counts
+
+
+def explain_missing(root: Path, path: str, settings: IngestSettings) -> str:
+    """Return why a file is not in the store; empty if nothing speaks against it."""
+    if not os.path.lexists(root / path):
+        return ""
+    try:
+        named = {path, redact_path(path, settings)[0]}
+        entry = next(
+            (entry for entry in walk(root, (path,), settings) if entry.path in named), None
+        )
+        if isinstance(entry, FileEntry):
+            content = read(entry, settings)
+            return content.reason if isinstance(content, Skipped) else "not indexed yet"
+    finally:
+        close_readers()
+    return "ignored, or a folder" if entry is None else entry.reason
 
 
 def watch_changes(root: Path, under: Sequence[str]) -> Iterator[list[Path]]:
@@ -157,84 +216,173 @@ def watch_changes(root: Path, under: Sequence[str]) -> Iterator[list[Path]]:
                 raise InputError(f"{root} cannot be watched: {error}", value=str(root)) from error
 
 
-def embed_missing(store: Store, space: str, embedder: Embedder, report: Report) -> int:
+def embed_missing(store: Store, space: str, model: str, workers: Workers, report: Report) -> int:
     """Embed every text without a vector; return how many were embedded."""
+
+    def write(vectors: Mapping[str, bytes]) -> bool:
+        retry.write(store, space, partial(_put_vectors, model=model, vectors=vectors))
+        return True
+
     stored = store.model(space)
-    if stored is not None and stored != embedder.model:
+    if stored is not None and stored != model:
         raise StoreError(
-            f"the store holds vectors of {stored}, but the configured model is {embedder.model}",
+            f"the store holds vectors of {stored}, but the configured model is {model}",
             hint="embed everything again with `quire index --reembed`, or set [embed] back",
         )
+    missing = partial(store.missing_vectors, space)
+    return _embed_all(missing, model, workers, write, report)
+
+
+def embed_waiting(
+    store: Store,
+    space: str,
+    model: str,
+    workers: Workers,
+    report: Report,
+    *,
+    wanted: Callable[[], bool],
+) -> int:
+    """Make the vectors that will replace all others; return how many were embedded.
+
+    `wanted` tells whether they are still to be made: another process may have finished them.
+    """
+
+    def write(vectors: Mapping[str, bytes]) -> bool:
+        def change(writer: Writer) -> bool:
+            if not wanted():
+                return False
+            writer.put_waiting_vectors(model, vectors)
+            return True
+
+        return retry.write(store, space, change)
+
+    missing = partial(store.missing_vectors, space, model)
+    return _embed_all(missing, model, workers, write, report)
+
+
+def _embed_all(
+    missing_vectors: Callable[[], Iterator[list[tuple[str, str]]]],
+    model: str,
+    workers: Workers,
+    write: Callable[[Mapping[str, bytes]], bool],
+    report: Report,
+) -> int:
     done, before = 0, set[str]()
     # Until none is missing: else a text that was written meanwhile would have a vector exactly if
     # others hold the same one.
-    while (missing := _missing_keys(store, space)) - before:
+    while (missing := {key for batch in missing_vectors() for key, _ in batch}) - before:
         before, total = missing, done + len(missing)
-        for batch in store.missing_vectors(space):
-            for at in range(0, len(batch), VECTORS_PER_COMMIT):
-                part = batch[at : at + VECTORS_PER_COMMIT]
-                vectors = embedder.embed([text for _, text in part])
-                with store.write(space) as writer:
-                    keys = (key for key, _ in part)
-                    writer.put_vectors(embedder.model, dict(zip(keys, vectors, strict=True)))
-                done += len(part)
-                report(Progress("embed", done, total))
+        report(Progress("embed", done, total, chunks=done, workers=workers.count))
+        for vectors in _embed_batches(missing_vectors, model, workers):
+            if not write(vectors):
+                return done
+            done += len(vectors)
+            report(Progress("embed", done, total, chunks=done, workers=workers.count))
     return done
 
 
-def _missing_keys(store: Store, space: str) -> set[str]:
-    return {key for batch in store.missing_vectors(space) for key, _ in batch}
+def _put_vectors(writer: Writer, *, model: str, vectors: Mapping[str, bytes]) -> None:
+    writer.put_vectors(model, vectors)
 
 
-def _read_changed(
-    files: Iterable[FileEntry | Skipped],
-    known: dict[str, Stamp],
-    seen: set[str],
-    tally: Tally,
-    *,
-    settings: IngestSettings,
-    times: Mapping[str, int],
-) -> Iterator[tuple[Document | None, Stamp]]:
-    """Read the files that have changed; None for a document: only its time has changed."""
-    prefix = _settings_prefix(settings)
-    for file in files:
-        if isinstance(file, Skipped):
-            tally.skipped.append(file)
-            continue
-        stamp = known.get(file.path)
-        if stamp is not None and not (stamp.size == file.size and stamp.digest.startswith(prefix)):
-            stamp = None
-        if stamp is not None and stamp.mtime == file.mtime:
-            seen.add(file.path)
-            tally.unchanged += 1
-            continue
-        now = now_ns()
-        mtime = file.mtime if file.mtime < now - FRESH_NANOSECONDS else -1
-        ignores_time = not settings.use_mtime  # else a file with another time has changed
-        if (
-            stamp is not None
-            and ignores_time
-            and f"{prefix}{compute_digest(file)}" == _content_digest(stamp)
-        ):
-            seen.add(file.path)
-            tally.unchanged += 1
-            if mtime != stamp.mtime:
-                yield None, replace(stamp, mtime=mtime)
-            continue
-        content = read(file, settings)
-        if isinstance(content, Skipped):
-            tally.skipped.append(content)
-            continue
-        document, digest = content
-        own_time = "" if document.record.modified is None else OWN_TIME
-        if not own_time:
-            from_disk = file.mtime // 1_000_000_000 if settings.use_mtime else None
-            record = replace(document.record, modified=times.get(file.path, from_disk))
-            document = replace(document, record=record)
-        seen.add(file.path)
-        tally.indexed += 1
-        digest = f"{prefix}{digest}{own_time}"
-        yield document, Stamp(file.path, file.size, mtime, digest, document.record.id)
+def _embed_batches(
+    missing_vectors: Callable[[], Iterator[list[tuple[str, str]]]], model: str, workers: Workers
+) -> Iterator[dict[str, bytes]]:
+    """Yield the vectors of texts that have none: a few each time, more with a fast model.
+
+    A commit costs about as much for many vectors as for a few; but what is lost when a run is
+    ended should never be the work of more than some seconds.
+    """
+    vectors: dict[str, bytes] = {}
+    since = seconds_passed()
+    keys: deque[list[str]] = deque()  # of the batches that are under way
+
+    def texts() -> Iterator[list[str]]:
+        for batch in missing_vectors():
+            for at in range(0, len(batch), VECTORS_PER_COMMIT):
+                part = batch[at : at + VECTORS_PER_COMMIT]
+                keys.append([key for key, _ in part])
+                yield [text for _, text in part]
+
+    for made in workers.embed(texts(), model):
+        vectors |= zip(keys.popleft(), made, strict=True)
+        if len(vectors) >= MAX_PER_COMMIT or seconds_passed() - since >= COMMIT_SECONDS:
+            yield vectors
+            vectors, since = {}, seconds_passed()
+    if vectors:
+        yield vectors
+
+
+class _Changes:
+    """The files of a walk that are not as they were indexed."""
+
+    def __init__(
+        self,
+        known: Mapping[str, Stamp],
+        tally: Tally,
+        settings: IngestSettings,
+        times: Mapping[str, int],
+    ) -> None:
+        self.seen: set[str] = set()
+        """The paths of files that are in the store, or will be."""
+        self._known, self._tally, self._settings, self._times = known, tally, settings, times
+        self._prefix = settings_prefix(settings)
+        self._mtimes: dict[str, int] = {}
+        self._touched: list[Stamp] = []
+
+    def tasks(self, files: Iterable[FileEntry | Skipped]) -> Iterator[Task]:
+        """Yield the files that must be read, with their bytes."""
+        for file in files:
+            if isinstance(file, Skipped):
+                self._tally.skipped.append(file)
+                continue
+            mtime = file.mtime if file.mtime < now_ns() - FRESH_NANOSECONDS else -1
+            stamp = self._known.get(file.path)
+            if stamp is not None and self._is_same(file, stamp):
+                self.seen.add(file.path)
+                self._tally.unchanged += 1
+                if stamp.mtime not in {file.mtime, mtime}:
+                    self._touched.append(replace(stamp, mtime=mtime))
+                continue
+            data = load(file, self._settings)
+            if isinstance(data, Skipped):
+                self._tally.skipped.append(data)
+                continue
+            self._mtimes[file.path] = mtime
+            yield Task(file, data)
+
+    def documents(
+        self, contents: Iterable[tuple[FileEntry, Content]]
+    ) -> Iterator[tuple[Document | None, Stamp]]:
+        """Yield what was read, then the stamps of files of which only the time has changed."""
+        for file, content in contents:
+            mtime = self._mtimes.pop(file.path)
+            if isinstance(content, Skipped):
+                self._tally.skipped.append(content)
+                continue
+            document, digest = content
+            self._tally.redacted += document.redacted
+            own_time = "" if document.record.modified is None else OWN_TIME
+            if not own_time:
+                from_disk = file.mtime // 1_000_000_000 if self._settings.use_mtime else None
+                modified = self._times.get(file.path, from_disk)
+                document = replace(document, record=replace(document.record, modified=modified))
+            self.seen.add(file.path)
+            self._tally.indexed += 1
+            digest = f"{self._prefix}{digest}{own_time}"
+            yield document, Stamp(file.path, file.size, mtime, digest, document.record.id)
+        for stamp in self._touched:
+            yield None, stamp
+
+    def _is_same(self, file: FileEntry, stamp: Stamp) -> bool:
+        """Tell whether a file is as its stamp says: by its size and its time, or by its bytes."""
+        if stamp.size != file.size or not stamp.digest.startswith(self._prefix):
+            return False
+        if stamp.mtime == file.mtime:
+            return True
+        if self._settings.use_mtime:
+            return False  # a file with another time has changed
+        return f"{self._prefix}{compute_digest(file)}" == _content_digest(stamp)
 
 
 def _content_digest(stamp: Stamp) -> str:
@@ -244,30 +392,19 @@ def _content_digest(stamp: Stamp) -> str:
 def _find_removed(
     known: Iterable[str], seen: set[str], root: Path, skipped: Iterable[Skipped]
 ) -> Iterator[str]:
-    """Yield the files that are deleted, ignored or unsupported now; not those to wait for."""
+    """Return the files that are deleted, ignored or unsupported now; not those to wait for."""
     waiting = {
         skip.path for skip in skipped if skip.is_temporary and os.path.lexists(root / skip.path)
     }
+    return find_missing(known, seen, waiting)
+
+
+def find_missing(known: Iterable[str], seen: Collection[str], waiting: set[str]) -> Iterator[str]:
+    """Yield the paths that were not seen, unless they or a folder above them are waited for."""
     for path in known:
         prefixes = accumulate(path.split("/"), "{}/{}".format)
         if path not in seen and waiting.isdisjoint(prefixes):
             yield path
-
-
-def _settings_prefix(settings: IngestSettings) -> str:
-    """Return the hash of what decides how a file is read; each stamp begins with it."""
-    return hashing.identifier(
-        "ingest",
-        VERSION,
-        missing_grammars(),
-        settings.whole,
-        settings.paragraph,
-        settings.target,
-        settings.join,
-        settings.code_max,
-        settings.use_mtime,
-        settings.secrets,
-    )[:8]
 
 
 def _make_batches(
@@ -290,12 +427,26 @@ def _write_batch(
     space: str,
     batch: list[tuple[Document | None, Stamp]],
     known: dict[str, Stamp],
-) -> None:
-    with store.write(space) as writer:
+    tally: Tally,
+) -> list[Skipped]:
+    """Write a batch of files; return those whose paths documents have that were put."""
+    ids = [stamp.record_id for _, stamp in batch if stamp.path not in known]
+
+    def write(writer: Writer) -> set[str]:
+        with store.view(OWNER, space) as view:
+            put = {record.id for record in view.records(ids) if record.origin}
         for document, stamp in batch:
+            if stamp.record_id in put:
+                continue
             old = known.get(stamp.path)
             if old is not None and old.record_id != stamp.record_id:
                 writer.remove([old.record_id])  # the same file is now read as another kind
             if document is not None:
                 writer.put(document.record, document.chunks, document.links, document.outline)
             writer.stamp([stamp])
+        return put
+
+    put = retry.write(store, space, write)
+    taken = [Skipped(stamp.path, TAKEN) for _, stamp in batch if stamp.record_id in put]
+    tally.indexed -= len(taken)
+    return taken

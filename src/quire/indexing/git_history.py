@@ -9,29 +9,38 @@ interrupted run continues the next time; while nothing changes, git is asked one
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from quire.core import hashing
-from quire.core.protocols import Store, View
+from quire.core import hashing, stored_json
+from quire.core.protocols import Store, View, Writer
 from quire.core.types import (
     ALL,
     OWN_TIME,
-    OWNER,
     Document,
     IngestSettings,
+    Link,
     Progress,
+    Record,
+    Redaction,
     Skipped,
     Stamp,
 )
 from quire.ingest import VERSION, commits, git
+from quire.ingest.types import UnreadableFile
+from quire.system import retry
 
 BATCH_COMMITS = 500
 BATCH_CHARACTERS = 2_000_000
 COMMITS_NOTE = "commits"
 """The note that says which commits the store holds: of which state of a repository, how many."""
+BRANCH_NOTE = "branch"
+"""The note with the branch that was checked out when the directory was last indexed."""
+_SHA = re.compile("[0-9a-f]{40,64}")
 TIMES_NOTE = "file_times"
 """The note with the time of the last change to each file, and the commit up to which it holds."""
 
@@ -47,6 +56,7 @@ class HistoryResult:
     commits: int = 0
     """How many commits are new."""
     skipped: list[Skipped] = field(default_factory=list)
+    redacted: list[Redaction] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -57,6 +67,7 @@ def update_history(
     result = HistoryResult()
     try:
         repository = _open_repository(root, settings, result)
+        _note_branch(store, space, repository)
         result.times = _update_times(store, space, repository, settings)
         _update_commits(store, space, repository, settings=settings, report=report, result=result)
     except git.NoHistoryError as error:
@@ -68,8 +79,27 @@ def update_history(
 
 def get_indexed(store: Store, space: str) -> tuple[str, int] | None:
     """Return the newest commit in the store and how many it holds; None if it holds none."""
-    note = json.loads(store.note(COMMITS_NOTE, space) or "{}")
-    return (note["head"], note["commits"]) if note.get("head") else None
+    note = stored_json.read_object(store.note(COMMITS_NOTE, space))
+    match note.get("head"), note.get("commits"):
+        case str(head), int(commits) if _SHA.fullmatch(head):
+            return head, commits
+    return None
+
+
+def known_times(store: Store, space: str) -> Mapping[str, int]:
+    """Return when files were last changed, as the last update found."""
+    return _FileTimes.load(store, space).now
+
+
+def get_branch(store: Store, space: str) -> str | None:
+    """Return the branch that was last indexed; None without one, or without a repository."""
+    return store.note(BRANCH_NOTE, space) or None
+
+
+def _note_branch(store: Store, space: str, repository: git.Repository | None) -> None:
+    branch = "" if repository is None else repository.branch
+    if branch != (store.note(BRANCH_NOTE, space) or ""):
+        retry.write(store, space, lambda writer: writer.set_note(BRANCH_NOTE, branch))
 
 
 def _open_repository(
@@ -108,8 +138,11 @@ class _FileTimes:
 
     @classmethod
     def load(cls, store: Store, space: str) -> _FileTimes:
-        note = store.note(TIMES_NOTE, space)
-        return cls(**json.loads(note)) if note else cls()
+        match stored_json.read_object(store.note(TIMES_NOTE, space)):
+            case {"head": str(head), "view": str(view), "now": dict(now), "gone": dict(gone)}:
+                if _SHA.fullmatch(head) and all(map(_is_time, (*now.items(), *gone.items()))):
+                    return cls(head, view, now, gone)
+        return cls()
 
     def to_json(self) -> str:
         return json.dumps(
@@ -117,6 +150,12 @@ class _FileTimes:
             ensure_ascii=False,
             separators=(",", ":"),
         )
+
+
+def _is_time(item: tuple[object, object]) -> bool:
+    """Tell whether an entry of a note is a file with a time."""
+    path, time = item
+    return stored_json.is_text(path) and isinstance(time, int) and 0 <= time <= git.MAX_TIME
 
 
 def _update_times(
@@ -134,8 +173,7 @@ def _update_times(
     stamps = store.stamps(space)
     for batch in _split_batches([stamps[path] for path in changed if path in stamps]):
         _write_times(store, space, batch, new.now, settings)
-    with store.write(space) as writer:
-        writer.set_note(TIMES_NOTE, new.to_json())
+    retry.write(store, space, lambda writer: writer.set_note(TIMES_NOTE, new.to_json()))
     return new.now
 
 
@@ -165,7 +203,8 @@ def _write_times(
     settings: IngestSettings,
 ) -> None:
     """Set the times of files without reading them."""
-    with store.write(space) as writer:
+
+    def write(writer: Writer) -> None:
         for stamp in batch:
             if stamp.digest.endswith(OWN_TIME):
                 continue
@@ -173,6 +212,8 @@ def _write_times(
                 writer.stamp([replace(stamp, mtime=-1)])  # the disk's time counts: look at it again
             else:
                 writer.set_modified({stamp.record_id: times.get(stamp.path)})
+
+    retry.write(store, space, write)
 
 
 # --- commits -----------------------------------------------------------------------------------
@@ -191,7 +232,7 @@ def _update_commits(
     state = ""
     if repository is not None:
         state = hashing.identifier("commits", repository.state, settings.history, prefix)
-    if json.loads(store.note(COMMITS_NOTE, space) or "{}").get("state", "") == state:
+    if stored_json.read_object(store.note(COMMITS_NOTE, space)).get("state", "") == state:
         return
     known = store.stamps(space, commits.FOLDER)
     limit = None if settings.history == ALL else settings.history
@@ -211,22 +252,30 @@ def _update_commits(
         report(Progress("history", at + len(part), len(shas)))
     removed = sorted(known.keys() - commit_writer.paths)
     for batch in _split_batches([known[path] for path in removed]):
-        with store.write(space) as writer:
-            writer.remove(stamp.record_id for stamp in batch)
-            writer.unstamp(stamp.path for stamp in batch)
+        retry.write(store, space, partial(_remove, stamps=batch))
     note = {
         "state": state,
         "head": repository and repository.head,
         "commits": len(commit_writer.paths),
     }
-    with store.write(space) as writer:
-        writer.set_note(COMMITS_NOTE, json.dumps(note))
+    retry.write(store, space, lambda writer: writer.set_note(COMMITS_NOTE, json.dumps(note)))
+
+
+def _remove(writer: Writer, stamps: Sequence[Stamp]) -> None:
+    writer.remove(stamp.record_id for stamp in stamps)
+    writer.unstamp(stamp.path for stamp in stamps)
 
 
 def _settings_prefix(settings: IngestSettings) -> str:
     """Return the hash of what decides how a commit is read; each stamp begins with it."""
-    parts = (VERSION, settings.whole, settings.target, settings.secrets)
+    parts = (VERSION, settings.whole, settings.target, settings.secrets, settings.allow_secrets)
     return hashing.identifier("commit", *parts)[:8]
+
+
+def _put(writer: Writer, documents: Sequence[tuple[Document, Stamp]]) -> None:
+    for document, stamp in documents:
+        writer.put(document.record, document.chunks, document.links, document.outline)
+        writer.stamp([stamp])
 
 
 class _CommitWriter:
@@ -250,22 +299,17 @@ class _CommitWriter:
 
     def write(self, repository: git.Repository, shas: Sequence[str]) -> None:
         """Write those of some commits that are new, or whose links have changed."""
-        with self._store.view(OWNER, self._space) as view:
-            for batch in _make_batches(self._documents(view, repository, shas)):
-                with self._store.write(self._space) as writer:
-                    for document, stamp in batch:
-                        writer.put(
-                            document.record, document.chunks, document.links, document.outline
-                        )
-                        writer.stamp([stamp])
+        for batch in _make_batches(self._documents(repository, shas)):
+            retry.write(self._store, self._space, partial(_put, documents=batch))
 
     def _documents(
-        self, view: View, repository: git.Repository, shas: Sequence[str]
+        self, repository: git.Repository, shas: Sequence[str]
     ) -> Iterator[tuple[Document, Stamp]]:
         paths = map(commits.commit_path, shas)
         stamps = (self._known[path] for path in paths if path in self._known)
         usable = [stamp.record_id for stamp in stamps if stamp.digest.startswith(self._prefix)]
-        stored = {record.path: record for record in view.records(usable)}
+        found = retry.read(self._store, self._space, lambda view: view.records(usable))
+        stored = {record.path: record for record in found}
         missing = [sha for sha in shas if commits.commit_path(sha) not in stored]
         with closing(git.read_commits(repository, missing)) as stream:
             for sha in shas:
@@ -275,21 +319,31 @@ class _CommitWriter:
                     commit = next(stream, None)
                     if commit is None:
                         raise git.NoHistoryError(f"git returned nothing for commit {sha}")
+                    try:
+                        commit, redacted = commits.redact_message(commit, self._settings)
+                    except UnreadableFile as reason:
+                        path = commits.commit_path(sha)
+                        self._result.skipped.append(Skipped(path, str(reason)))
+                        continue
+                    self._result.redacted += redacted
                     record = commits.build_record(commit)
                 record, links = self._renames.link_files(record)
                 targets = hashing.identifier("links", tuple(link.target for link in links))
                 stamp = Stamp(record.path, 0, 0, f"{self._prefix}{targets}", record.id)
                 if commit is not None:
                     document = commits.build_document(record, commit, self._settings)
-                    if isinstance(document, Skipped):
-                        self._result.skipped.append(document)
-                        continue
                     self._result.commits += record.path not in self._known
                     yield replace(document, links=links), stamp
                 elif stamp != self._known[record.path]:
-                    outline = view.outlines([record.id]).get(record.id)
-                    yield Document(record, tuple(view.chunks_of(record.id)), links, outline), stamp
+                    load = partial(_load, record=record, links=links)
+                    yield retry.read(self._store, self._space, load), stamp
                 self.paths.add(record.path)
+
+
+def _load(view: View, record: Record, links: tuple[Link, ...]) -> Document:
+    """Return a commit as it is stored, with other links."""
+    outline = view.outlines([record.id]).get(record.id)
+    return Document(record, tuple(view.chunks_of(record.id)), links, outline)
 
 
 def _make_batches(

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from quire.core.protocols import Embedder
+from quire.core.paths import is_under
+from quire.core.protocols import Embedder, Writer
 from quire.core.types import (
     ALL,
     OWNER,
@@ -23,6 +26,8 @@ from quire.core.types import (
     Skipped,
     Stamp,
 )
+from quire.core.types.blocks import IMPORT_FOLDER
+from quire.embed.model_files import is_outdated
 from quire.errors import (
     ConfigError,
     EmbedError,
@@ -34,24 +39,29 @@ from quire.errors import (
     StoreDamagedError,
     StoreError,
     StoreFullError,
+    StoreInterruptedError,
     StoreVersionError,
 )
 from quire.indexing import files
 from quire.indexing.access import AccessControl
 from quire.indexing.git_history import update_history
-from quire.indexing.project import CONFIG, INDEXED_AT, Project
+from quire.indexing.imported_pages import ImportedPages
+from quire.indexing.project import CONFIG, EMBEDDED_BY, INDEXED_AT, REEMBED_FOR, Project
+from quire.indexing.put_documents import remove_expired
+from quire.indexing.workers import INLINE, Workers, WorkerSettings, open_workers
 from quire.ingest.paths import resolve_paths
+from quire.ingest.plugged import reader_problems
+from quire.system import events, retry
 from quire.system.clock import now
 
 Report = Callable[[Progress], None]
 
-EMBEDDED_BY = "embedded_by"
-"""The note with the embed settings that the vectors were made under."""
 TRANSIENT: tuple[type[QuireError], ...] = (
     EmbedError,
     EndpointError,
     StoreBusyError,
     StoreFullError,
+    StoreInterruptedError,
 )
 """What a watch waits out: it may be over by the next change."""
 TRANSIENT_LATER = (*TRANSIENT, ConfigError, StoreError)
@@ -77,6 +87,7 @@ class Indexer:
         embed: bool = True,
         reembed: bool = False,
         history: int | None = None,
+        on: str = INLINE,
         report: Report = ignore_progress,
     ) -> IndexResult:
         """Bring the store up to date with files and folders; see `Quire.index`."""
@@ -93,6 +104,7 @@ class Indexer:
             embed=embed,
             reembed=reembed,
             history=history,
+            on=on,
             report=report,
         )
         rules = self._access.rules()[CONFIG]
@@ -108,7 +120,42 @@ class Indexer:
         embed: bool,
         reembed: bool = False,
         history: int | None = None,
+        on: str = INLINE,
         report: Report = ignore_progress,
+    ) -> IndexResult:
+        with events.timed("index") as facts, closing(self._open_workers(on)) as workers:
+            result = self._index_now(
+                root,
+                under,
+                embed=embed,
+                reembed=reembed,
+                history=history,
+                workers=workers,
+                report=report,
+            )
+            facts.update(
+                indexed=result.indexed,
+                unchanged=result.unchanged,
+                removed=result.removed,
+                skipped=len(result.skipped),
+                commits=result.commits,
+                chunks=result.chunks,
+                vectors=result.vectors,
+                missing_vectors=result.missing_vectors,
+                state_root=result.state_root,
+            )
+        return result
+
+    def _index_now(
+        self,
+        root: Path,
+        under: Sequence[str],
+        *,
+        embed: bool,
+        reembed: bool,
+        history: int | None,
+        workers: Workers,
+        report: Report,
     ) -> IndexResult:
         project = self._project
         project.settle(root)
@@ -118,31 +165,77 @@ class Indexer:
             settings = replace(settings, history=history)
         past = update_history(store, space, root, settings=settings, report=report)
         tally = files.index_files(
-            store, space, root, under, settings=settings, times=past.times, report=report
+            store,
+            space,
+            root,
+            under,
+            settings=settings,
+            times=past.times,
+            workers=workers,
+            report=report,
         )
-        embedded, notes = self._embed(embed=embed, reembed=reembed, report=report)
-        with store.write(space) as writer:
-            writer.set_note(INDEXED_AT, str(now()))
+        tally.add(ImportedPages(project).update(under, report))
+        expired = remove_expired(project, now())
+        embedded, notes = self._embed(embed=embed, reembed=reembed, workers=workers, report=report)
+        self._prune_vectors()
+        retry.write(store, space, lambda writer: writer.set_note(INDEXED_AT, str(now())))
         status = project.status(OWNER)
         return IndexResult(
             indexed=tally.indexed,
             unchanged=tally.unchanged,
-            removed=tally.removed,
+            removed=tally.removed + expired,
             skipped=(*past.skipped, *tally.skipped),
             chunks=status.chunks,
             vectors=embedded,
             missing_vectors=status.missing_vectors,
             state_root=status.roots.state,
-            notes=(*project.config.notes, *past.notes, *notes, *files.grammar_notes()),
+            notes=(
+                *project.config.notes,
+                *past.notes,
+                *notes,
+                *files.grammar_notes(),
+                *reader_problems(settings.without),
+            ),
             commits=past.commits,
+            redacted=(*past.redacted, *tally.redacted),
         )
+
+    def embed_missing(self, report: Report = ignore_progress) -> int:
+        """Embed every text without a vector; return how many were embedded."""
+        self._project.refresh()
+        return self._embed_missing(report)
+
+    def _embed_missing(self, report: Report) -> int:
+        with closing(self._open_workers()) as workers:
+            count, _ = self._embed(embed=True, reembed=False, workers=workers, report=report)
+        return count
+
+    def _open_workers(self, on: str = INLINE) -> Workers:
+        project = self._project
+        if on != INLINE and project.own.embedder is not None:
+            raise InputError(
+                "workers cannot use the embedder of this program",
+                field="on",
+                value=on,
+                hint="leave `on` out, or set the embedder by `[embed]` in the settings",
+            )
+        settings = WorkerSettings(project.config.embed, tuple(project.config.plugins.disable))
+        return open_workers(on, settings, project.embedder)
+
+    def _prune_vectors(self) -> None:
+        """Delete vectors of texts that are gone if there are too many: the older ones of them."""
+        keep = self._project.config.embed.keep
+        space = self._project.config.space
+        if keep != ALL and self._project.store.old_vectors(space) > keep:
+            self._project.store.prune_vectors(keep // 2, space)
 
     def known_files(self) -> dict[str, Stamp]:
         """Return the recorded states of all files, as far as they can be read."""
         try:
-            return self._project.store.stamps(self._project.config.space)
+            stamps = self._project.store.stamps(self._project.config.space)
         except StoreDamagedError:
             return {}
+        return {path: stamp for path, stamp in stamps.items() if not is_under(path, IMPORT_FOLDER)}
 
     def read_again(self, before: Mapping[str, Stamp], model: str | None) -> list[Problem]:
         """Read the files that a repair took out of the store, and embed what lost its vector.
@@ -157,7 +250,7 @@ class Indexer:
         if there:
             self._index(root, there, embed=model is not None)
         elif model is not None and self._lacks_vectors():
-            self._embed(embed=True, reembed=False, report=ignore_progress)
+            self._embed_missing(ignore_progress)
         again = self.known_files()
         problems = []
         for path in gone:
@@ -198,28 +291,91 @@ class Indexer:
                 skipped.update(result.skipped)
             transient = TRANSIENT_LATER
 
-    def _embed(self, *, embed: bool, reembed: bool, report: Report) -> tuple[int, list[str]]:
-        store, space = self._project.store, self._project.config.space
-        settings = self._project.config.embed
-        wanted = f"{settings.provider} {settings.folder} {settings.url} {settings.model}"
+    def _embed(
+        self, *, embed: bool, reembed: bool, workers: Workers, report: Report
+    ) -> tuple[int, list[str]]:
+        project = self._project
+        store, space = project.store, project.config.space
+        wanted = project.embed_settings_key()
+        former = store.model(space)
+        if reembed and former is not None:  # whoever goes on with it sees that it was asked for
+            if embed:
+                self._refuse_broken_model()
+            retry.write(store, space, lambda writer: writer.set_note(REEMBED_FOR, wanted))
+        again = project.is_reembedding()
         settled = store.note(EMBEDDED_BY, space) == wanted and not self._lacks_vectors()
-        embedder: Embedder | None = None
-        if embed and (reembed or not settled):  # loading a model is slow
-            try:
-                embedder = self._project.embedder()
-            except MissingExtraError as error:
-                return 0, [f"semantic search is off: {error}"]
-        if reembed:  # only now: vectors that cannot be made again must not be dropped
-            with store.write(space) as writer:
-                writer.drop_vectors()
-        if embedder is None:
+        settled = settled and not store.note(REEMBED_FOR, space)
+        if not embed or (settled and not again):  # loading a model is slow
             return 0, []
-        count = files.embed_missing(store, space, embedder, report)
-        with store.write(space) as writer:
+        try:
+            embedder = project.embedder()
+        except MissingExtraError as error:
+            return 0, [f"semantic search is off: {error}"]
+        if embedder is None:
+            if reembed:
+                self._forget_vectors()
+            return 0, []
+        if again:
+            return self._embed_again(embedder, wanted, workers, report)
+        count = files.embed_missing(store, space, embedder.model, workers, report)
+
+        def settle(writer: Writer) -> None:
             writer.set_note(EMBEDDED_BY, wanted)
+            writer.set_note(REEMBED_FOR, "")
+            writer.drop_waiting_vectors()
+
+        retry.write(store, space, settle)
         return count, []
 
+    def _refuse_broken_model(self) -> None:
+        """Raise if the model cannot be opened, before anything says that it replaces another."""
+        with suppress(MissingExtraError):  # then nothing is embedded, and a note says so
+            self._project.embedder()
+
+    def _embed_again(
+        self, embedder: Embedder, wanted: str, workers: Workers, report: Report
+    ) -> tuple[int, list[str]]:
+        """Make all vectors anew; the old ones answer until the last one is made."""
+        store, space = self._project.store, self._project.config.space
+        former = store.model(space)
+        old = is_outdated(self._project.config.embed, former)
+        notes = [f"everything is embedded again: {former} was the model of an older release"]
+        if store.note(REEMBED_FOR, space) != wanted:
+            retry.write(store, space, lambda writer: writer.set_note(REEMBED_FOR, wanted))
+        count = 0
+        while self._project.is_reembedding():  # else another process has finished it
+            count += files.embed_waiting(
+                store,
+                space,
+                embedder.model,
+                workers,
+                report,
+                wanted=self._project.is_reembedding,
+            )
+            if retry.write(store, space, partial(self._switch, model=embedder.model, by=wanted)):
+                break
+        return count, notes if old else []
+
+    def _switch(self, writer: Writer, model: str, by: str) -> bool:
+        """Put the waiting vectors in the place of the others, if all are made; tell whether."""
+        # Nobody else may have switched since, for the waiting vectors would be gone.
+        if not self._project.is_reembedding() or not writer.switch_vectors(model):
+            return False
+        writer.set_note(EMBEDDED_BY, by)
+        writer.set_note(REEMBED_FOR, "")
+        return True
+
+    def _forget_vectors(self) -> None:
+        """Delete all vectors: they are to be made again, and there is no model any more."""
+
+        def forget(writer: Writer) -> None:
+            writer.drop_vectors()
+            writer.drop_waiting_vectors()
+            writer.set_note(REEMBED_FOR, "")
+
+        retry.write(self._project.store, self._project.config.space, forget)
+
     def _lacks_vectors(self) -> bool:
-        with self._project.view(OWNER) as view:
-            coverage = view.coverage()
+        project = self._project
+        coverage = retry.read(project.store, project.config.space, lambda view: view.coverage())
         return coverage.vectors < coverage.chunks

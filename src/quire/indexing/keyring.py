@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quire.config import signing_keys
+from quire.config.places import unreadable_folder
 from quire.config.signing_keys import SigningKey
 from quire.errors import ConfigError
 from quire.receipts import signing
@@ -46,7 +47,9 @@ def rotate() -> SigningKey:
 
 
 def own_public_keys() -> list[bytes]:
-    """List the user's public keys, today's and earlier ones."""
+    """List the user's public keys, today's and earlier ones; none if they cannot be looked at."""
+    if unreadable_folder(os.environ) is not None:
+        return []
     key = current_key()
     return [each.public for each in (*([] if key is None else [key]), *retired_keys())]
 

@@ -12,12 +12,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from quire.core import hashing
-from quire.core.types import Document, IngestSettings, Link, Record, Skipped
-from quire.ingest import secrets, text
+from quire.core.languages import with_language_of
+from quire.core.types import Document, IngestSettings, Link, Record, Redaction
 from quire.ingest.entities import build_outline
 from quire.ingest.formats import compute_record_id
 from quire.ingest.git import Change, Commit
 from quire.ingest.read import build_chunks
+from quire.ingest.redact import redact, redact_path
 from quire.ingest.types import SourceFile, clean_title
 
 KIND = "commit"
@@ -37,6 +38,27 @@ MAX_FILES_LINKED = 200
 def commit_path(sha: str) -> str:
     """Return the path of a commit's record."""
     return f"{FOLDER}/{sha}"
+
+
+def redact_message(
+    commit: Commit, settings: IngestSettings
+) -> tuple[Commit, tuple[Redaction, ...]]:
+    """Return a commit without the secrets of its message and names, and what was taken out.
+
+    Raises:
+        UnreadableFile: The message is a list of secrets.
+    """
+    redacted = redact(commit_path(commit.sha), commit.message, settings)
+    changes = tuple(
+        replace(
+            change,
+            path=redact_path(change.path, settings)[0],
+            old=None if change.old is None else redact_path(change.old, settings)[0],
+        )
+        for change in commit.changes
+    )
+    author = redact(commit_path(commit.sha), commit.author, settings).text
+    return replace(commit, message=redacted.text, changes=changes, author=author), redacted.found
 
 
 def build_record(commit: Commit) -> Record:
@@ -63,11 +85,11 @@ def build_record(commit: Commit) -> Record:
     )
 
 
-def build_document(record: Record, commit: Commit, settings: IngestSettings) -> Document | Skipped:
+def build_document(record: Record, commit: Commit, settings: IngestSettings) -> Document:
     """Build the chunks and the outline of a commit; the links are added later."""
+    from quire.ingest import text  # late: it is needed for the first commit
+
     message = commit.message.replace("\r\n", "\n").replace("\r", "\n").strip()
-    if not settings.secrets and (reason := secrets.check_text(message)):
-        return Skipped(record.path, reason)
     parts = [message or record.title, _list_files(commit.changes)]
     whole = "\n\n".join(part for part in parts if part) + "\n"
     parsed = text.read(SourceFile(whole, b"", "text"), settings)
@@ -80,7 +102,12 @@ def build_document(record: Record, commit: Commit, settings: IngestSettings) -> 
         summary=message.partition("\n")[2],
         line_map=(),
     )
-    return Document(record, build_chunks(record, parsed), (), build_outline(record, parsed))
+    return Document(
+        with_language_of(record, message),
+        build_chunks(record, parsed),
+        (),
+        build_outline(record, parsed),
+    )
 
 
 class RenameTracker:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 
+from quire.core.sentences import cut_text
 from quire.core.types import WHOLE, Entity, Outline, Record, Reference
 from quire.ingest.types import EntitySpan, ParsedFile, clean_title
 
@@ -79,11 +80,14 @@ def find_source_lines(
 
 
 def _shorten_summary(summary: str) -> str:
-    """Return the first paragraph of a summary, truncated to `MAX_SUMMARY_LENGTH`."""
+    """Return the first paragraph of a summary, at most `MAX_SUMMARY_LENGTH` of it.
+
+    What is shortened ends with a sentence or a word, and a mark.
+    """
     first = summary.strip().split("\n\n", 1)[0].rstrip()
     if len(first) <= MAX_SUMMARY_LENGTH:
         return first
-    return first[: MAX_SUMMARY_LENGTH - 1].rstrip() + "…"
+    return f"{cut_text(first, MAX_SUMMARY_LENGTH - 2, by_line=False)} …"
 
 
 def _qualify_name(span: EntitySpan, entities: list[Entity], parent: int) -> str:

@@ -1,20 +1,20 @@
 """Format detection: which reader handles a file.
 
 One table maps file suffixes and file names to a format and a language. A new format is one
-function and one row. The kind of a path (`document` or `code`) follows from the path alone, so
-that the record id of a link's target is known without opening the target. A JSON file becomes
-a `conversation` only when its reader finds one in it.
+function and one row. The id of a record follows from the path alone, so that the target of a link
+is known without opening it. So does the kind (`document` or `code`), but for two: a JSON file
+becomes a `conversation` only when its reader finds one in it, and a file without an ending becomes
+`code` when its first line names an interpreter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 from quire.core import hashing
 from quire.core.types import IngestSettings
-from quire.ingest import chat, code, gherkin, html, markdown, pdf, rst, text
 from quire.ingest.types import ParsedFile, SourceFile
 
 
@@ -23,21 +23,34 @@ class Format:
     """A reader, and the kind of record that its files become."""
 
     name: str
-    read: Callable[[SourceFile, IngestSettings], ParsedFile]
+    module: str
+    """The module of this package that has the reader."""
     kind: str = "document"
     binary: bool = False
     """Whether the reader needs the bytes because the file is not text."""
+    function: str = "read"
+
+    def read(self, source: SourceFile, settings: IngestSettings) -> ParsedFile:
+        """Read a file."""
+        # The reader is imported for the first file of its kind: most processes only ask.
+        reader = getattr(import_module(f"quire.ingest.{self.module}"), self.function)
+        parsed: ParsedFile = reader(source, settings)
+        return parsed
 
 
-MARKDOWN = Format("markdown", markdown.read)
-RST = Format("rst", rst.read)
-GHERKIN = Format("gherkin", gherkin.read)
-HTML = Format("html", html.read)
-PDF = Format("pdf", pdf.read, binary=True)
-TEXT = Format("text", text.read)
-JSON = Format("json", chat.read)
-LINES = Format("lines", text.read_lines)
-CODE = Format("code", code.read, kind="code")
+MARKDOWN = Format("markdown", "markdown")
+RST = Format("rst", "rst")
+GHERKIN = Format("gherkin", "gherkin")
+HTML = Format("html", "html")
+PDF = Format("pdf", "pdf", binary=True)
+OFFICE = Format("office", "office", binary=True)
+NOTEBOOK = Format("notebook", "notebook")
+TEXT = Format("text", "text")
+JSON = Format("json", "chat")
+LINES = Format("lines", "text", function="read_lines")
+SVG = Format("svg", "svg")
+LOCK = Format("lock", "lock")
+CODE = Format("code", "code", kind="code")
 
 FORMAT_TABLE = (
     # format, language, suffixes (with a dot) and file names
@@ -46,9 +59,18 @@ FORMAT_TABLE = (
     (GHERKIN, "gherkin", ".feature"),
     (HTML, "html", ".html .htm .xhtml"),
     (PDF, "pdf", ".pdf"),
+    (NOTEBOOK, "notebook", ".ipynb"),
+    (OFFICE, "docx", ".docx .docm .dotx"),
+    (OFFICE, "pptx", ".pptx .pptm .ppsx"),
+    (OFFICE, "xlsx", ".xlsx .xlsm"),
+    (OFFICE, "odt", ".odt"),
+    (OFFICE, "odp", ".odp"),
+    (OFFICE, "ods", ".ods"),
+    (OFFICE, "epub", ".epub"),
+    (OFFICE, "email", ".eml .mbox"),
     (TEXT, "text", ".txt .text .adoc .asciidoc .org .tex .textile .wiki .po .pot .srt"),
     (JSON, "json", ".json .jsonl .ndjson"),
-    (LINES, "json", ".json5 .jsonc .geojson .ipynb .webmanifest .har"),
+    (LINES, "json", ".json5 .jsonc .geojson .webmanifest .har"),
     (LINES, "yaml", ".yaml .yml .clang-format .clang-tidy .cff"),
     (LINES, "toml", ".toml pipfile"),
     (
@@ -56,7 +78,13 @@ FORMAT_TABLE = (
         "ini",
         ".ini .cfg .conf .properties .editorconfig .gitconfig .gitattributes .gitmodules",
     ),
-    (LINES, "xml", ".xml .xsd .xsl .xslt .svg .rss .atom .plist .csproj .vcxproj .resx .wsdl"),
+    (LINES, "xml", ".xml .xsd .xsl .xslt .rss .atom .plist .csproj .vcxproj .resx .wsdl"),
+    (SVG, "svg", ".svg"),
+    (LOCK, "toml", "uv.lock poetry.lock pdm.lock cargo.lock"),
+    (LOCK, "json", "package-lock.json npm-shrinkwrap.json packages.lock.json package.resolved"),
+    (LOCK, "json", "pipfile.lock composer.lock flake.lock deno.lock"),
+    (LOCK, "yaml", "pnpm-lock.yaml pubspec.lock podfile.lock"),
+    (LOCK, "text", ".lock .lockfile go.sum"),
     (LINES, "csv", ".csv .tsv .psv"),
     (LINES, "diff", ".diff .patch"),
     (LINES, "log", ".log"),
@@ -129,7 +157,7 @@ BINARY_SUFFIX_LIST = (
     " .iso .img .exe .dll .so .dylib .a .o .obj .lib .pyc .pyo .pyd .class .wasm .node .bin .pdb"
     " .ttf .otf .woff .woff2 .eot .db .sqlite .sqlite3 .mdb .npy .npz .pkl .pickle .h5 .hdf5"
     " .parquet .arrow .feather .onnx .pt .pth .safetensors .gguf .ckpt .tflite .pb .mo .gmo"
-    " .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .mobi .swf .blend .fbx .glb"
+    " .doc .xls .ppt .mobi .swf .blend .fbx .glb"
 )
 BINARY_SUFFIXES = frozenset(BINARY_SUFFIX_LIST.split())
 

@@ -9,10 +9,15 @@ and nothing is evaluated.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from quire.core.metadata import MAX_KEYS, Scalar, check_metadata, is_key, read_value
+from quire.core.types import NO_METADATA, MetadataValue
+from quire.errors import InputError
 from quire.ingest.types import clean_title
 
 FENCE = re.compile(r"---[ \t]*\n")
@@ -42,6 +47,8 @@ class FrontMatter:
     modified: int | None = None
     summary: str = ""
     attrs: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, MetadataValue] = field(default_factory=lambda: NO_METADATA)
+    """All its values by key, but for the title; what is too long, or too much, is left out."""
 
 
 EMPTY = FrontMatter()
@@ -50,16 +57,49 @@ EMPTY = FrontMatter()
 def parse(text: str) -> FrontMatter:
     """Parse the front matter between `---` lines at the beginning of a text."""
     fields, end = parse_fields(text)
-    return _build_front_matter(end, fields) if end else EMPTY
+    if not end:
+        return EMPTY
+    matter = _build_front_matter(end, fields)
+    typed, _ = parse_fields(text, read_value)
+    return replace(matter, metadata=_build_metadata(fields, typed))
 
 
-def parse_fields(text: str) -> tuple[dict[str, list[str]], int]:
+def parse_fields(
+    text: str, read_scalar: Callable[[str], Scalar] | None = None
+) -> tuple[dict[str, list[Any]], int]:
     """Return the fields of a front matter by lower-case key, and where it ends; 0: none."""
     opening = FENCE.match(text)
     closing = opening and CLOSING_FENCE.search(text, opening.end(), opening.end() + MAX_LENGTH)
     if not opening or not closing:
         return {}, 0
-    return _parse_lines(text[opening.end() : closing.start()]), closing.end()
+    scalar = _parse_scalar if read_scalar is None else _typed(read_scalar)
+    return _parse_lines(text[opening.end() : closing.start()], scalar), closing.end()
+
+
+def _typed(read_scalar: Callable[[str], Scalar]) -> Callable[[str], Scalar]:
+    """Return a reader of scalars that keeps what is in quotes a text."""
+
+    def read(value: str) -> Scalar:
+        text = _parse_scalar(value)
+        return text if value.strip()[:1] in ("'", '"') else read_scalar(text)
+
+    return read
+
+
+def _build_metadata(
+    fields: Mapping[str, list[str]], typed: Mapping[str, list[Scalar]]
+) -> dict[str, MetadataValue]:
+    """Return the values of a front matter as metadata."""
+    metadata: dict[str, MetadataValue] = {}
+    for key in sorted(fields):
+        name = key.replace(" ", "_")
+        values = fields[key]
+        if not values or key == "title" or not is_key(name) or len(metadata) >= MAX_KEYS:
+            continue
+        value = typed[key][0] if len(values) == 1 else tuple(values)
+        with suppress(InputError):  # a description may be longer than a value
+            metadata |= check_metadata({name: value})
+    return metadata
 
 
 def parse_header(text: str) -> FrontMatter:
@@ -85,31 +125,31 @@ def parse_header_fields(text: str) -> tuple[dict[str, list[str]], int]:
     return fields, end + 2
 
 
-def _parse_lines(text: str) -> dict[str, list[str]]:
-    fields: dict[str, list[str]] = {}
+def _parse_lines(text: str, scalar: Callable[[str], Scalar]) -> dict[str, list[Any]]:
+    fields: dict[str, list[Any]] = {}
     key = ""
     in_block = False
     for line in text.split("\n"):
         if match := KEY.match(line):
             key = match[1].lower().replace("-", "_").replace(" ", "_")
             in_block = bool(BLOCK_SCALAR.match((match[2] or "").strip()))
-            fields[key] = [] if in_block else _parse_values(match[2] or "")
+            fields[key] = [] if in_block else _parse_values(match[2] or "", scalar)
         elif in_block and line[:1] in (" ", "\t"):
             fields[key] = [" ".join((*fields[key], line.strip()))]
         elif key and (match := ITEM.match(line)):
-            fields[key].append(_parse_scalar(match[1]))
+            fields[key].append(scalar(match[1]))
         elif line.strip() and not line.startswith("#"):
             key = ""  # a nested value, which the following lines belong to
             in_block = False
     return fields
 
 
-def _parse_values(value: str) -> list[str]:
+def _parse_values(value: str, scalar: Callable[[str], Scalar]) -> list[Scalar]:
     value = value.strip()
     if value.startswith("[") and value.endswith("]"):
-        return [scalar for item in value[1:-1].split(",") if (scalar := _parse_scalar(item))]
-    scalar = _parse_scalar(value)
-    return [scalar] if scalar else []
+        return [found for item in value[1:-1].split(",") if (found := scalar(item)) != ""]
+    found = scalar(value)
+    return [] if found == "" else [found]
 
 
 def _parse_scalar(value: str) -> str:

@@ -72,9 +72,15 @@ class Repository:
     folder: str
     """The folder's path in the work tree: empty, or with `/` at its end."""
     head: str
-    detached: bool
+    branch: str
+    """The name of the branch that is checked out; empty if none is."""
     boundary: frozenset[str] = frozenset()
     """Commits of a shallow clone without their parents: what they changed is unknown."""
+
+    @property
+    def detached(self) -> bool:
+        """Whether a commit is checked out, and no branch."""
+        return not self.branch
 
     @property
     def state(self) -> str:
@@ -116,7 +122,8 @@ def find_repository(root: Path) -> Repository | None:
     if len(rest) < 3:
         raise NoCommitError("the repository has no commit yet")
     head, name, folder = rest
-    repository = Repository(git_dir, folder.removesuffix("\n"), head, name == "HEAD")
+    branch = "" if name == "HEAD" else name.removeprefix("refs/heads/")
+    repository = Repository(git_dir, folder.removesuffix("\n"), head, branch)
     if shallow == "true":
         return replace(repository, boundary=_read_boundary(repository))
     return repository

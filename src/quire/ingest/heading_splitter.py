@@ -10,7 +10,7 @@ is very short and both have the same parent, or if the first is a heading withou
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from quire.core.types import IngestSettings
@@ -56,8 +56,7 @@ def split(text: str, blocks: Sequence[TextBlock], settings: IngestSettings) -> l
     """Split a text along its blocks, which cover it from its first character on."""
     max_length = settings.paragraph if _is_one_paragraph(blocks) else settings.whole
     if len(text) <= max(max_length, settings.whole):
-        heading = next((block.name for block in blocks if block.level), "")
-        return [ChunkSpan(0, len(text), heading)]
+        return [ChunkSpan(0, len(text), find_title(blocks))]
     target = max(1, settings.target)
     spans: list[ChunkSpan] = []
     sections = _group_sections(text, blocks)
@@ -77,6 +76,19 @@ def split(text: str, blocks: Sequence[TextBlock], settings: IngestSettings) -> l
         spans.append(ChunkSpan(*first, join_titles(path)))
         spans += [ChunkSpan(*span, join_titles(section.path)) for span in rest]
     return spans
+
+
+def find_title(blocks: Iterable[TextBlock]) -> str:
+    """Return the heading that stands for a whole text, its first one; empty if it has none.
+
+    The first of several headings of a lower level is the name of the first section alone.
+    """
+    headings = [block for block in blocks if block.level]
+    if not headings:
+        return ""
+    first, *others = headings
+    is_section = first.level > 1 and any(block.level <= first.level for block in others)
+    return "" if is_section else first.name
 
 
 def _joins_next(section: _Section, following: _Section, span: tuple[int, int], target: int) -> bool:

@@ -46,6 +46,7 @@ def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
         author=matter.author,
         modified=matter.modified,
         attrs={**structure.attrs, **matter.attrs},
+        metadata=matter.metadata,
         links=tuple(find_links(tokens, environment)),
         root_kind=structure.root_kind,
         summary=matter.summary or structure.summary,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from quire.core.types import MISSING_EXTRA, IngestSettings
-from quire.ingest import heading_splitter, pdf_process, pdf_worker, prose_splitter
+from quire.ingest import heading_splitter, prose_splitter, reader_process, reader_worker
 from quire.ingest.decode import clean_text
 from quire.ingest.types import ParsedFile, SourceFile, UnreadableFile, clean_title
 
@@ -42,15 +42,15 @@ def _extract_pages(data: bytes, settings: IngestSettings) -> tuple[list[str], st
     pages: list[str] = []
     title = failure = ""
     total = 0
-    with pdf_process.PROCESS.extract(data) as frames:
+    with reader_process.PROCESS.extract(reader_worker.PDF, data) as frames:
         for kind, text in frames:
-            if kind == pdf_worker.PAGE:
+            if kind == reader_worker.PAGE:
                 pages.append(_clean_page(text))
                 total += len(pages[-1])
-            elif kind == pdf_worker.TITLE:
+            elif kind == reader_worker.TITLE:
                 title = clean_title(text)
             else:
-                opened = kind != pdf_worker.NOT_OPENED
+                opened = kind != reader_worker.NOT_OPENED
                 failure = f"broken PDF: {text}" if opened else _explain(text)
             if total > settings.max_bytes:
                 raise UnreadableFile(

@@ -7,15 +7,34 @@ bytes is a pure function of them and of the path.
 from __future__ import annotations
 
 import os
+import re
 import stat
 
 from quire.core import hashing
-from quire.core.types import Chunk, Document, FileEntry, IngestSettings, Record, Skipped
-from quire.ingest import secrets
+from quire.core.languages import with_language
+from quire.core.types import (
+    Chunk,
+    Document,
+    FileEntry,
+    IngestSettings,
+    Record,
+    Redaction,
+    Skipped,
+)
+from quire.ingest import plugged
 from quire.ingest.decode import NotText, decode_text
 from quire.ingest.entities import build_outline, find_source_lines
-from quire.ingest.formats import compute_record_id, detect_format, detect_text_format, is_binary
+from quire.ingest.formats import (
+    Format,
+    compute_record_id,
+    detect_format,
+    detect_text_format,
+    is_binary,
+)
 from quire.ingest.links import resolve_links
+from quire.ingest.plugged import find_reader
+from quire.ingest.redact import move_positions, redact, redact_fields
+from quire.ingest.roles import ROLE, find_role
 from quire.ingest.types import (
     ParsedFile,
     SourceFile,
@@ -26,74 +45,130 @@ from quire.ingest.types import (
 from quire.ingest.walk import DEFAULTS, describe_size_limit
 from quire.system import platform
 
+_OWN_OUTPUT = re.compile(
+    r'\{\s{0,9}"version":\s?\d{1,9},\s{0,9}'
+    r'(?:"pipeline":\s?\d{1,9},\s{0,9}"request":|"algorithm":\s?"ed25519",\s{0,9}"key":'
+    r'|"receipt":\s?"[0-9a-f]{64}",\s{0,9}"(?:excluded|proofs)":)'
+)
+"""How a receipt begins, its signature, and its parts."""
+REDACTED = "redacted"
+"""The attribute of a record that counts the secrets taken out of it."""
+
 
 def read(file: FileEntry, settings: IngestSettings = DEFAULTS) -> tuple[Document, str] | Skipped:
     """Read a file once; return its document and the digest of its bytes, or why it is skipped."""
-    if is_binary(file.path):
+    data = load(file, settings)
+    return data if isinstance(data, Skipped) else parse(file.path, data, settings)
+
+
+def load(file: FileEntry, settings: IngestSettings = DEFAULTS) -> bytes | Skipped:
+    """Return the bytes of a file that may hold text, or why it is skipped."""
+    if is_binary(file.path) and find_reader(file.path, settings.without) is None:
         return Skipped(file.path, "binary, by its extension")
     try:
-        data = _read_bytes(file, settings.max_bytes)
-        document = build_document(file.path, data, settings)
-    except (NotText, UnreadableFile) as reason:
+        return read_bytes(file, settings.max_bytes)
+    except UnreadableFile as reason:
         return Skipped(file.path, str(reason))
+
+
+def parse(
+    path: str, data: bytes, settings: IngestSettings = DEFAULTS
+) -> tuple[Document, str] | Skipped:
+    """Return the document of a file's bytes and their digest, or why it is skipped."""
+    try:
+        document = build_document(path, data, settings)
+    except (NotText, UnreadableFile) as reason:
+        return Skipped(path, str(reason))
     return document, hashing.digest_bytes(data).hex()
 
 
-def read_text(file: FileEntry, settings: IngestSettings = DEFAULTS) -> str | Skipped:
-    """Return the whole text of a file, or why it is skipped."""
+def read_text(
+    file: FileEntry, settings: IngestSettings = DEFAULTS
+) -> tuple[str, tuple[Redaction, ...]] | Skipped:
+    """Return the whole text of a file without its secrets, or why it is skipped."""
     try:
-        text = decode_text(_read_bytes(file, settings.max_bytes))
+        text = decode_text(read_bytes(file, settings.max_bytes))
+        redacted = redact(file.path, text, settings)
     except (NotText, UnreadableFile) as reason:
         return Skipped(file.path, str(reason))
-    refusal = None if settings.secrets else secrets.check_text(text)
-    return Skipped(file.path, refusal) if refusal else text
+    return redacted.text, redacted.found
 
 
 def compute_digest(file: FileEntry) -> str | Skipped:
     """Return the digest of a file's bytes, or why it is skipped."""
     try:
-        return hashing.digest_bytes(_read_bytes(file)).hex()
+        return hashing.digest_bytes(read_bytes(file)).hex()
     except UnreadableFile as reason:
         return Skipped(file.path, str(reason))
 
 
-def build_document(path: str, data: bytes, settings: IngestSettings) -> Document:
+def build_document(
+    path: str,
+    data: bytes,
+    settings: IngestSettings,
+    *,
+    record_id: str = "",
+    read_as: tuple[Format, str] | None = None,
+) -> Document:
     """Build the record, chunks, links and outline of a file from its bytes.
+
+    Args:
+        path: Its path in the space.
+        data: Its bytes.
+        settings: How files are read and split.
+        record_id: The id of its record; empty: as its path says.
+        read_as: Its format and language; None: as its path and its first line say.
 
     Raises:
         NotText: The bytes are not text.
-        UnreadableFile: The file cannot be read, or holds a secret.
+        UnreadableFile: The file cannot be read, or is a list of secrets.
     """
-    format_, language = detect_format(path)
-    kind = format_.kind
-    if format_.binary:
+    format_, language = read_as or detect_format(path)
+    found: tuple[Redaction, ...] = ()
+    reader = find_reader(path, settings.without)
+    if reader is not None or format_.binary:
         source = SourceFile("", data, language, path)
     else:
         text = decode_text(data)
-        if not settings.secrets and (reason := secrets.check_text(text)):
-            raise UnreadableFile(reason)
-        format_, language = detect_text_format(path, text)
-        source = SourceFile(text, data, language, path)
-    parsed = format_.read(source, settings)
-    # A reader may produce text that was not in the source: a PDF's, a decoded entity.
-    new_text = "" if settings.secrets or parsed.text == source.text else parsed.text
-    if reason := secrets.check_text(new_text):
-        raise UnreadableFile(reason)
+        if _OWN_OUTPUT.match(text):
+            raise UnreadableFile("written by Quire: a receipt or its signature")
+        redacted = redact(path, text, settings)
+        found = redacted.found
+        format_, language = read_as or detect_text_format(path, redacted.text)
+        source = SourceFile(redacted.text, data, language, path)
+    parsed = (
+        format_.read(source, settings)
+        if reader is None
+        else plugged.read(reader, data, path, settings)
+    )
+    if parsed.text != source.text:
+        # A reader may make text that was not in the source: a PDF's, a decoded entity.
+        redacted = redact(path, parsed.text, settings)
+        found += redacted.found
+        parsed = redact_fields(path, move_positions(parsed, redacted), settings)
     record = Record(
         # From the path alone, so that a link can name the file without opening it.
-        id=compute_record_id(path),
-        kind=parsed.kind or kind,
+        id=record_id or compute_record_id(path),
+        kind=parsed.kind or format_.kind,
         path=path,
         title=clean_title(parsed.title) or path.rpartition("/")[2],
         modified=parsed.modified,
         author=parsed.author,
-        attrs={"language": language, **parsed.attrs},
+        attrs={
+            "language": language,
+            ROLE: find_role(path, format_.kind, source.text, settings.roles),
+            **parsed.attrs,
+            **({REDACTED: len(found)} if found else {}),
+        },
+        metadata=parsed.metadata,
     )
+    chunks = build_chunks(record, parsed)
     return Document(
-        record,
-        build_chunks(record, parsed),
+        with_language(record, chunks),
+        chunks,
         resolve_links(record.id, path, parsed.links),
         build_outline(record, parsed),
+        found,
     )
 
 
@@ -127,7 +202,8 @@ def build_chunks(record: Record, parsed: ParsedFile) -> tuple[Chunk, ...]:
     return tuple(chunks)
 
 
-def _read_bytes(file: FileEntry, limit: int | None = None) -> bytes:
+def read_bytes(file: FileEntry, limit: int | None = None) -> bytes:
+    """Return the bytes of a file that was found by a walk, if it still is one."""
     try:
         # The file may have become a pipe or a link since the walk.
         descriptor = platform.open_without_following(file.location)

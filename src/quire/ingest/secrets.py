@@ -2,18 +2,21 @@
 
 By name: files that usually hold keys or passwords. By content: private keys, tokens whose format
 shows who issued them, and long random values assigned to a name such as `api_key`. Text that
-merely mentions a secret (a pattern, a placeholder, an example in a manual) is not reported. A
-reason names the line and the kind, never the secret itself.
+merely mentions a secret (a pattern, a placeholder, an example in a manual) is not reported. What
+is said of a secret names its line and its kind, never the secret itself. `redact.py` takes secrets
+out of texts.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 from urllib.parse import unquote
 
+from quire.ingest.passwords import find_passwords
 from quire.ingest.token_formats import SERVICES, TOKENS
 
 HOW_TO_INCLUDE = "`[ingest] secrets = true` includes it"
@@ -72,7 +75,11 @@ PRIVATE_KEY = re.compile(
     rf"(?:{KEY_HEADER}[^\n]{{0,200}}?)?[A-Za-z0-9+/=]{{64}}"
 )
 
-PUTTY_KEY = re.compile(r"Private-Lines: [0-9]{1,3}\s{1,2}+[A-Za-z0-9+/]{40}")
+PUTTY_KEY = re.compile(r"Private-Lines: (?P<lines>[0-9]{1,3})\s{1,2}+[A-Za-z0-9+/]{40}")
+KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+# What stands between the first and the last line, and what is surely of a key if none comes.
+KEY_BODY = re.compile(r"""(?:[A-Za-z0-9+/=:]|\s|\\[nr]|["'+,>#*()])*+""")
+KEY_LINES = re.compile(r"""(?:[A-Za-z0-9+/=]{20,}+|\s{1,40}+(?=[A-Za-z0-9+/=]{20})|\\[nr])*+""")
 
 # The value is matched first, then the name before it: long values are rarer than names.
 ASSIGNMENT = re.compile(
@@ -117,7 +124,7 @@ EXAMPLE_HOST = re.compile(
 
 PLACEHOLDER = re.compile(
     r"(?i)example|sample|dummy|fake|test|placeholder|your|changeme|redacted|x{4}|0{6}|\.{3}"
-    r"|12345|abcdef|password|eyJzdWIiOiIxMjM0NTY3ODkw|(.)\1{5}"
+    r"|12345|abcdef|password|(.)\1{5}"
 )
 IDENTIFIER = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # a UUID
@@ -132,6 +139,14 @@ MAX_DISTINCT = 10
 """A random value of 22 characters or more has more distinct ones than this; one of 16 over 7."""
 
 
+class Secret(NamedTuple):
+    """A secret in a text: its half-open range of characters, and what it looks like."""
+
+    start: int
+    end: int
+    kind: str
+
+
 def check_name(name: str) -> str | None:
     """Return why a file name suggests a secret, or None."""
     lower = name.lower()
@@ -142,46 +157,89 @@ def check_name(name: str) -> str | None:
     return None
 
 
-def check_text(text: str) -> str | None:
-    """Return why a text is taken for a secret and how to include it all the same, or None."""
-    secret = find_secret(text)
-    return None if secret is None else f"{secret}; {HOW_TO_INCLUDE}"
-
-
 def find_secret(text: str) -> str | None:
     """Return the line and the kind of the first secret in a text, or None."""
-    first = min(_find_all(text), default=None)
+    first = next(iter(find_secrets(text)), None)
     if first is None:
         return None
-    offset, kind = first
-    return f"line {text.count(chr(10), 0, offset) + 1} looks like {kind}"
+    return f"line {text.count(chr(10), 0, first.start) + 1} looks like {first.kind}"
 
 
-def _find_all(text: str) -> list[tuple[int, str]]:
-    """Return (offset, kind) of the first secret of each kind."""
-    finders = (_find_keys, _find_tokens, _find_credentials, _find_assignments)
-    return [secret for find in finders for secret in find(text)]
+def find_secrets(text: str) -> list[Secret]:
+    """Return the secrets in a text, in order; where two overlap, the one that begins first."""
+    return _without_overlaps(
+        secret
+        for find in (
+            _find_keys,
+            _find_tokens,
+            _find_credentials,
+            _find_assignments,
+            _find_passwords,
+        )
+        for secret in find(text)
+    )
 
 
-def _find_keys(text: str) -> Iterator[tuple[int, str]]:
-    if "PRIVATE KEY" in text and (match := PRIVATE_KEY.search(text)):
-        yield match.start(), "a private key"
-    if "PuTTY-User-Key-File-" in text and (match := PUTTY_KEY.search(text)):
-        yield match.start(), "a private key"
+def find_tokens(text: str) -> list[Secret]:
+    """Return the secrets whose own format says who issued them, and no others."""
+    return _without_overlaps(_find_tokens(text))
 
 
-def _find_tokens(text: str) -> Iterator[tuple[int, str]]:
+def _without_overlaps(found: Iterable[Secret]) -> list[Secret]:
+    secrets: list[Secret] = []
+    end = 0
+    for secret in sorted(set(found), key=_by_place):
+        if secret.start >= end:
+            secrets.append(secret)
+            end = secret.end
+    return secrets
+
+
+def _by_place(secret: Secret) -> tuple[int, int, str]:
+    """Order secrets by their beginning, the longest first."""
+    return secret.start, -secret.end, secret.kind
+
+
+def _find_keys(text: str) -> Iterator[Secret]:
+    if "PRIVATE KEY" in text:
+        end = 0
+        for match in PRIVATE_KEY.finditer(text):
+            if match.start() >= end:
+                end = _end_of_key(text, match)
+                yield Secret(match.start(), end, "a private key")
+    if "PuTTY-User-Key-File-" in text:
+        for match in PUTTY_KEY.finditer(text):
+            end = match.end()
+            # The lines of the key, and the code that proves them, which is made with it.
+            for _ in range(int(match["lines"]) + 1):
+                end = text.find("\n", end) + 1 or len(text)
+            yield Secret(match.start(), end - text.endswith("\n", 0, end), "a private key")
+
+
+def _end_of_key(text: str, start: re.Match[str]) -> int:
+    """Return where a private key ends: after its last line, or with what looks like one."""
+    body = _end(KEY_BODY, text, start.end())
+    last = KEY_END.match(text, body)
+    return last.end() if last else _end(KEY_LINES, text, start.end())
+
+
+def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """Return the end of a match at a place; the place itself if nothing matches."""
+    match = pattern.match(text, start)
+    return match.end() if match else start
+
+
+def _find_tokens(text: str) -> Iterator[Secret]:
     runs = "\n".join(filter(SIGN_OF_TOKEN.search, LONG_RUN.findall(text)))
     for kind, substring, pattern in TOKENS:
         if substring in runs:
             for match in re.finditer(pattern, text):
                 part = match[1] if match.re.groups else match.group().removeprefix(substring)
                 if _looks_random(part) and (len(substring) > 2 or _is_mixed(part)):
-                    yield match.start(), kind
-                    break
+                    yield Secret(match.start(), match.end(), kind)
 
 
-def _find_credentials(text: str) -> Iterator[tuple[int, str]]:
+def _find_credentials(text: str) -> Iterator[Secret]:
     """Find what is a secret by where it stands: in an address, a header, a list of logins."""
     places = (
         ("://", IN_ADDRESS, "a password in an address"),
@@ -197,9 +255,9 @@ def _find_credentials(text: str) -> Iterator[tuple[int, str]]:
                 groups = match.groupdict()
                 if EXAMPLE_HOST.fullmatch(groups.get("host") or ""):
                     continue
-                if _is_password(_decode(groups.get("secret") or groups.get("encoded") or "")):
-                    yield match.start(), kind
-                    break
+                name = "secret" if groups.get("secret") else "encoded"
+                if _is_password(_decode(match[name])):
+                    yield Secret(match.start(name), match.end(name), kind)
 
 
 def _decode(value: str) -> str:
@@ -233,7 +291,7 @@ def _is_jumbled(value: str) -> bool:
     return len(value) >= MIN_JUMBLED and 2 * len(CHANGE.findall(value)) >= len(value)
 
 
-def _find_assignments(text: str) -> Iterator[tuple[int, str]]:
+def _find_assignments(text: str) -> Iterator[Secret]:
     for match in ASSIGNMENT.finditer(text):
         value = match["value"]
         if not SIGN_OF_VALUE.search(value):
@@ -249,8 +307,12 @@ def _find_assignments(text: str) -> Iterator[tuple[int, str]]:
             fits = _has_all_kinds(value) or _is_jumbled(value)
             fits = fits and SECRET_NAME.search(name) is not None and _is_random_and_mixed(value)
         if fits:
-            yield match.start(), "a secret given to a name"
-            break
+            yield Secret(match.start("value"), match.end("value"), "a secret given to a name")
+
+
+def _find_passwords(text: str) -> Iterator[Secret]:
+    for start, end in find_passwords(text):
+        yield Secret(start, end, "a secret given to a name")
 
 
 def _has_all_kinds(value: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quire.ingest import labels, prose_splitter
-from quire.ingest.heading_splitter import TextBlock
+from quire.ingest.heading_splitter import TextBlock, find_title
 from quire.ingest.types import EntitySpan, clean_title, join_titles
 
 SUMMARY_WINDOW = 800
@@ -58,7 +58,8 @@ def analyze(
         text: The text of the document.
         blocks: The blocks of the text, which cover it.
         to_plain: Returns the words of a paragraph without markup.
-        title: The title from the document's metadata; if empty, the first heading is used.
+        title: The title from the document's metadata; if empty, the first heading is
+            used, unless it is that of the first of several sections.
     """
     if not blocks:
         return DocumentStructure(title, ())
@@ -77,7 +78,7 @@ def analyze(
             builder.add_text(block, end, lines_in_block)
     builder.close_sections(len(text))
     headings = [section.name for section in builder.sections]
-    title = title or next(iter(headings), "")
+    title = title or find_title(block for block in blocks if block.name)
     if labels.is_decision_record(path, title, headings):
         return builder.build_decision_record(title)
     builder.describe_title_section(builder.summary)

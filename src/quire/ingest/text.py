@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from quire.core.types import IngestSettings
 from quire.ingest import heading_splitter, prose_splitter, sections
@@ -53,3 +55,17 @@ def read_lines(source: SourceFile, settings: IngestSettings) -> ParsedFile:
         return ParsedFile(text, (ChunkSpan(0, len(text)),))
     spans = split_lines(text, 0, len(text), settings.target)
     return ParsedFile(text, tuple(ChunkSpan(*span) for span in spans))
+
+
+def split_extracted_lines(
+    lines: Sequence[tuple[str, int]], settings: IngestSettings, title: str = ""
+) -> ParsedFile:
+    """Split lines that were taken out of a file, each with the number that it has there."""
+    text = "".join(f"{line}\n" for line, _ in lines)
+    line_map = []
+    at = 0
+    for line, number in lines:
+        line_map.append((at, number))
+        at += len(line) + 1
+    parsed = read_lines(SourceFile(text, b"", ""), settings)
+    return replace(parsed, title=title, line_map=tuple(line_map))

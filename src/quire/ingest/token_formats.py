@@ -153,7 +153,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
         ".",
         rf"(?<![A-Za-z0-9_.-])[MNO]{WORD}{{23,25}}\.{URL}{{6}}\.{URL}{{27,38}}(?![A-Za-z0-9_.-])",
     ),
-    ("a Telegram token", ":AA", rf"{START}[0-9]{{8,10}}:AA{URL}{{33}}{END}"),
+    ("a Telegram token", ":AA", rf"{START}[0-9]{{8,10}}:AA{URL}{{32,33}}{END}"),
     (
         "a Teams hook",
         "/IncomingWebhook/",

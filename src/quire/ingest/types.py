@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from quire.core.types import NO_METADATA, MetadataValue
+
 MAX_TITLE_LENGTH = 120
 
 
@@ -78,6 +80,8 @@ class ParsedFile:
     author: str | None = None
     modified: int | None = None
     attrs: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, MetadataValue] = field(default_factory=lambda: NO_METADATA)
+    """What the file says of itself in its front matter."""
     links: tuple[str, ...] = ()
     """Link targets as they are written in the file."""
     kind: str = ""

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from quire.core import globs
 from quire.core.types import FileEntry, IngestSettings, Skipped
 from quire.errors import InputError
-from quire.ingest import secrets
+from quire.ingest.redact import is_allowed, redact_path
 from quire.system import platform
 
 EXCLUDED_FOLDERS = frozenset({".git", ".hg", ".quire", ".svn"})
@@ -94,13 +94,21 @@ class _Entry:
     in_scope: bool
 
 
+def is_walked(root: Path, folder: str, settings: IngestSettings = DEFAULTS) -> bool:
+    """Return whether a walk from a root enters a folder: it is there, not ignored, and no link."""
+    scope = _parse_scope((folder,))
+    current, overrides = _start(os.fspath(root), scope, settings)
+    while not current.in_scope:
+        entered = _list_folder(current, scope, overrides, settings)
+        below = next((item for item in entered if isinstance(item, _Folder)), None)
+        if below is None:
+            return False
+        current = below
+    return True
+
+
 def _walk(root: str, scope: _Scope, settings: IngestSettings) -> Iterator[FileEntry | Skipped]:
-    configured = globs.compile_rules(
-        pattern.encode("utf-8", "surrogateescape") for pattern in settings.ignore
-    )
-    overrides: RuleChain = ((0, configured),) if configured else ()
-    excluded, _ = _read_ignore_file(f"{root}/.git/info/exclude")
-    start = _Folder("", b"", root, "" in scope.paths, ((0, excluded),) if excluded else ())
+    start, overrides = _start(root, scope, settings)
     # An explicit stack: a tree may be deeper than Python's recursion limit.
     stack: list[Iterator[FileEntry | Skipped | _Folder]] = [
         _list_folder(start, scope, overrides, settings)
@@ -115,6 +123,16 @@ def _walk(root: str, scope: _Scope, settings: IngestSettings) -> Iterator[FileEn
             yield item
 
 
+def _start(root: str, scope: _Scope, settings: IngestSettings) -> tuple[_Folder, RuleChain]:
+    """Return the root of a walk, and the rules that count before those of ignore files."""
+    configured = globs.compile_rules(
+        pattern.encode("utf-8", "surrogateescape") for pattern in settings.ignore
+    )
+    excluded, _ = _read_ignore_file(f"{root}/.git/info/exclude")
+    start = _Folder("", b"", root, "" in scope.paths, ((0, excluded),) if excluded else ())
+    return start, ((0, configured),) if configured else ()
+
+
 def _list_folder(
     folder: _Folder, scope: _Scope, overrides: RuleChain, settings: IngestSettings
 ) -> Iterator[FileEntry | Skipped | _Folder]:
@@ -126,7 +144,8 @@ def _list_folder(
             raise InputError(
                 f"{folder.location} cannot be read: {error.strerror}", value=folder.location
             ) from error
-        yield Skipped(folder.path, f"folder cannot be read: {error.strerror}")
+        path, _ = redact_path(folder.path, settings)
+        yield Skipped(path, f"folder cannot be read: {error.strerror}")
         return
     names = {entry.name for entry in entries}
     chain = folder.chain
@@ -142,7 +161,7 @@ def _list_folder(
     for _, item in sorted(selected, key=lambda pair: (pair[0], pair[1].raw)):
         if item.entry.name in failures:
             reason = f"cannot be read, so its patterns do not apply: {failures[item.entry.name]}"
-            yield Skipped(item.path, reason)
+            yield Skipped(redact_path(item.path, settings)[0], reason)
         else:
             yield _classify(item, chain, settings)
 
@@ -177,37 +196,55 @@ def _is_ignored(chain: RuleChain, name: bytes, raw: bytes, *, is_folder: bool) -
     return False
 
 
-def _classify(
+def _classify(  # noqa: PLR0911 - one for each reason
     item: _Entry, chain: RuleChain, settings: IngestSettings
 ) -> FileEntry | Skipped | _Folder:
     entry, path = item.entry, item.path
+    shown, reason = redact_path(path, settings)
     if path.encode() != item.raw:
-        return Skipped(path, "its name is not UTF-8; rename it to have it read")
+        return Skipped(shown, "its name is not UTF-8; rename it to have it read")
+    if reason and not item.is_folder:
+        return Skipped(shown, reason)
     if entry.is_symlink():
-        return Skipped(path, "symbolic link, not followed")
+        return Skipped(shown, "symbolic link, not followed")
     if item.is_folder:
         return _Folder(path, item.raw + b"/", entry.path, item.in_scope, chain)
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
         return Skipped(path, f"cannot be read: {error.strerror}")
-    reason = _find_skip_reason(entry, status, settings)
-    if reason:
-        return Skipped(path, reason)
+    if refusal := _find_skip_reason(entry, path, status, settings):
+        return Skipped(path, refusal)
     return FileEntry(path, entry.path, status.st_size, status.st_mtime_ns)
 
 
 def _find_skip_reason(
-    entry: os.DirEntry[str], status: os.stat_result, settings: IngestSettings
+    entry: os.DirEntry[str], path: str, status: os.stat_result, settings: IngestSettings
 ) -> str | None:
     if not stat.S_ISREG(status.st_mode):
         return "not a regular file (a socket, pipe or device)"
-    if not settings.secrets and (reason := secrets.check_name(entry.name)):
+    if reason := find_refusal(path, status.st_size, settings):
         return reason
-    if status.st_size > settings.max_bytes:
-        return describe_size_limit(status.st_size, settings.max_bytes)
     if not platform.is_readable(entry.path):
         return "cannot be read: permission denied"
+    return None
+
+
+def is_ignored(path: str, ignored: globs.Globs) -> bool:
+    """Return whether a file is ignored by its path alone, wherever it lies."""
+    folders = path.split("/")[:-1]
+    return not EXCLUDED_FOLDERS.isdisjoint(folders) or ignored.match(path)
+
+
+def find_refusal(path: str, size: int, settings: IngestSettings) -> str | None:
+    """Return why a file is not read by its path and its size; None: it may be."""
+    from quire.ingest import secrets  # late: it has many patterns
+
+    allowed = settings.secrets or is_allowed(path, settings.allow_secrets)
+    if not allowed and (reason := secrets.check_name(posixpath.basename(path))):
+        return reason
+    if size > settings.max_bytes:
+        return describe_size_limit(size, settings.max_bytes)
     return None
 
 

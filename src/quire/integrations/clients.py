@@ -58,7 +58,7 @@ class Hooks:
     names: Mapping[str, tuple[str, ...]]
     """The client's names of each event; an event that is missing cannot be given a context."""
     matcher: str = ""
-    """The client's tools that run commands."""
+    """The client's tools that run commands or write files; empty: a hook is run after all tools."""
     grouped: bool = False
     """Whether hooks stand in groups that share a matcher."""
     typed: bool = True
@@ -97,7 +97,7 @@ CLIENTS: Mapping[str, Client] = {
                 PROMPT: ("UserPromptSubmit",),
                 POST_TOOL: ("PostToolUse", "PostToolUseFailure"),
             },
-            matcher="Bash",
+            matcher="Bash|Edit|MultiEdit|Write|NotebookEdit",
             grouped=True,
         ),
         ("CLAUDE.md",),
@@ -115,7 +115,7 @@ CLIENTS: Mapping[str, Client] = {
             ".cursor/hooks.json",
             UserFile(".cursor/hooks.json"),
             {SESSION_START: ("sessionStart",), POST_TOOL: ("postToolUse",)},
-            matcher="Shell",
+            matcher="Shell|Write",
             typed=False,
             version=True,
             comments=True,
@@ -139,7 +139,7 @@ CLIENTS: Mapping[str, Client] = {
                 PROMPT: ("UserPromptSubmit",),
                 POST_TOOL: ("PostToolUse",),
             },
-            matcher="Bash",
+            matcher="Bash|apply_patch",
             grouped=True,
         ),
         ("AGENTS.md",),

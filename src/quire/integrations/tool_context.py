@@ -17,23 +17,16 @@ if TYPE_CHECKING:
     from quire.core.types import Context, Recipe, Situation
     from quire.engine import Quire
 
-RECIPE = "agent"
+RECIPE = "tools"
 RULES_RECIPE = "situation"
 RULES = "rules"
-"""The source of contexts, and the section that shows them."""
+"""The source of contexts."""
 PATH_PARAMS = ("path", "file_path", "file")
 """Parameters that may name the file or folder that a call works on."""
 PLACE_PARAMS = ("context", *PATH_PARAMS)
 """Parameters that may name the place whose rules apply, the most specific first."""
-NAME = "tools"
-"""The name of this recipe in receipts: its titles are not those of `agent`."""
-TITLE = "What is known (from Quire, not from the tool)"
 DEFAULT_BUDGET = 1000
 """Tokens of a context for a call."""
-ITEMS_PER_SECTION = 5
-"""More would seldom fit, and each call waits for all of them."""
-CANDIDATES_PER_SEARCH = 8
-"""Small for the same reason."""
 MAX_VALUE_LENGTH = 300
 MAX_QUERY_LENGTH = 2000
 """Characters: a parameter may be a whole file, and the query is only its beginning."""
@@ -66,35 +59,12 @@ def context_for(
 
 
 def _call_recipe(*, inherited: bool) -> Recipe:
-    """Return the recipe for a call: that of an agent, with the contexts of a situation."""
+    """Return the recipe for a call: with all contexts of its place, or those that rules inject."""
     from quire.pipeline import recipe as recipes
 
-    recipe, rules = recipes.load(RECIPE), recipes.load(RULES_RECIPE)
-    searches = {
-        name: replace(source, k=CANDIDATES_PER_SEARCH) for name, source in recipe.sources.items()
-    }
-    contexts = [section for section in rules.sections if RULES in section.sources]
-    return replace(
-        recipe,
-        name=NAME,
-        sources={
-            **{name: searches[name] for name in searches if name != RULES},
-            RULES: replace(rules.sources[RULES], options={"inherited": int(inherited)}),
-        },
-        sections=(
-            *contexts,
-            *(
-                replace(
-                    section,
-                    k=min(section.k, ITEMS_PER_SECTION),
-                    sources=section.sources or tuple(searches),
-                )
-                for section in recipe.sections
-            ),
-        ),
-        fit=replace(recipe.fit, levels=rules.fit.levels),
-        render=replace(recipe.render, title=TITLE),
-    )
+    recipe = recipes.load(RECIPE)
+    rules = replace(recipe.sources[RULES], options={"inherited": int(inherited)})
+    return replace(recipe, sources={**recipe.sources, RULES: rules})
 
 
 def rules_context_for(

@@ -40,7 +40,7 @@ class Endpoint:
         retries: int,
         sleep: Sleep = time.sleep,
     ) -> None:
-        self.address = f"{_address(section, url)}/{path}"
+        self.address = f"{check_address(section, url)}/{path}"
         if retries < 0:
             raise ConfigError(
                 f"must be at least 0, not {retries}", field=f"{section}.retries", value=retries
@@ -51,7 +51,7 @@ class Endpoint:
             )
         self._tries = retries + 1
         self._sleep = sleep
-        self._key = _read_key(key_env)
+        self._key = read_key(key_env)
         key_headers = headers(self._key) if self._key else {}
         self._client = httpx.Client(headers=dict(key_headers), timeout=timeout)
 
@@ -112,7 +112,8 @@ def bearer_header(key: str) -> Mapping[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
-def _address(section: str, url: str | None) -> str:
+def check_address(section: str, url: str | None) -> str:
+    """Return the address of an endpoint; raise `ConfigError` if it cannot be one."""
     field = f"{section}.url"
     if not url:
         raise ConfigError(
@@ -142,7 +143,8 @@ def _address(section: str, url: str | None) -> str:
     return url.rstrip("/")
 
 
-def _read_key(variable: str) -> str:
+def read_key(variable: str) -> str:
+    """Return the key that a variable holds, empty if it is not set."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(f"the key in {variable} contains characters that no header can carry")

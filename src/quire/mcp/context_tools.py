@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 AGENT = "agent"
 SITUATION = "situation"
 
+SHARES = ("relevance", "similarity")
+"""What is known of a source from 0 to 1; null where it is not."""
+_SHARE = {"type": ["number", "null"]}
+
 
 def assemble(session: Session, arguments: Arguments, step: Step) -> ToolResult:
     """Assemble a context for a task or a question."""
@@ -86,7 +90,18 @@ def search(session: Session, arguments: Arguments, step: Step) -> ToolResult:
         shared_only=session.shared_only,
         **filters,
     )
-    names = ("path", "lines", "title", "author", "text", "score", "signals")
+    names = (
+        "path",
+        "document",
+        "lines",
+        "title",
+        "author",
+        "metadata",
+        "text",
+        "score",
+        "likely",
+        "signals",
+    )
     results = [
         {**pick(result, *names), "uri": source_uri(result["id"])}
         for result in to_plain(found.results)
@@ -114,10 +129,12 @@ def _context_result(session: Session, context: Context, notes: Sequence[str]) ->
         "omitted": context.omitted,
         "sources": [
             {
-                **pick(source, "path", "lines", "section", "tokens"),
+                **pick(
+                    source, "path", "document", "lines", "section", "tokens", "metadata", *SHARES
+                ),
                 "uri": source_uri(source["chunk_id"]),
             }
-            for source in to_plain(context.sources)
+            for source in to_plain(context)["sources"]
         ],
         "receipt": name,
         "receipt_uri": receipt_uri(name),
@@ -127,11 +144,7 @@ def _context_result(session: Session, context: Context, notes: Sequence[str]) ->
     remarks = [
         *(f"FAILED: {failure.source}: {failure.reason}" for failure in context.failed),
         *(f"note: {note}" for note in data["notes"]),
-        *(
-            ()
-            if context.sources
-            else ("nothing found" if not context.decisions else "nothing fits",)
-        ),
+        *filter(None, (context.why_empty,)),
         f"{context.tokens} of {context.available} tokens; receipt {name}",
     ]
     return ToolResult(data, "sources", "text", "\n".join(remarks))
@@ -180,7 +193,11 @@ def _budget(arguments: Arguments) -> tuple[dict[str, Any], list[str]]:
 
 _STRING = {"type": "string"}
 _INTEGER = {"type": "integer"}
+_LINES = schemas.undescribed(LINES)
+_NOTES = {name: schemas.undescribed(schema) for name, schema in NOTES.items()}
+_DOCUMENT = {"type": "string", "description": "Its name: of a note, the file and line."}
 _URI = {"type": "string", "description": "URI of the resource with its text."}
+_METADATA: schemas.Schema = {"type": "object"}
 _SIGNALS: schemas.Schema = {"type": "object", "additionalProperties": {"type": "integer"}}
 _CONTEXT = answer(
     {
@@ -191,9 +208,12 @@ _CONTEXT = answer(
         "sources": objects(
             {
                 "path": _STRING,
+                "document": _DOCUMENT,
                 "lines": LINES,
                 "section": _STRING,
                 "tokens": _INTEGER,
+                "metadata": _METADATA,
+                **dict.fromkeys(SHARES, _SHARE),
                 "uri": _URI,
             }
         ),
@@ -204,12 +224,17 @@ _CONTEXT = answer(
     }
 )
 
+_SAME_CONTEXT = answer(
+    {name: schemas.undescribed(schema) for name, schema in _CONTEXT["properties"].items()}
+)
+"""The same, without what is said of it already."""
+
 TOOLS = (
     Tool(
         "assemble_context",
         "Assemble a context",
         "Assemble what is known of a task or a question into one text within a token budget: "
-        "memories, code, experiences, values, commits, or documents (recipe documents). Every "
+        "memories, code, documents, experiences, values, commits. Every "
         "source is named, and a receipt proves it. Call it before you begin with a task.",
         lambda: record(schemas.context_arguments(), "query"),
         _CONTEXT,
@@ -224,13 +249,13 @@ TOOLS = (
             {
                 "domain": DOMAIN,
                 "strategy": STRATEGY,
-                "limit": LIMIT,
+                "limit": schemas.undescribed(LIMIT),
                 "max_tokens": number("The budget (default: 1500).", 1, 100_000_000),
-                "model": MODEL,
+                "model": schemas.undescribed(MODEL),
             },
             "domain",
         ),
-        _CONTEXT,
+        _SAME_CONTEXT,
         premortem,
     ),
     Tool(
@@ -251,18 +276,21 @@ TOOLS = (
                 "results": objects(
                     {
                         "path": _STRING,
-                        "lines": LINES,
+                        "document": _STRING,
+                        "lines": _LINES,
                         "title": _STRING,
                         "author": text("Who wrote it, if it was another user."),
+                        "metadata": _METADATA,
                         "text": _STRING,
                         "score": _INTEGER,
+                        "likely": {"type": "boolean", "description": "Likely to help."},
                         "signals": _SIGNALS,
                         "uri": _URI,
                     }
                 ),
                 "state_root": text("Hash over everything that the viewer can read."),
                 "exact": {"type": "boolean", "description": "Whether every vector was compared."},
-                **NOTES,
+                **_NOTES,
             }
         ),
         search,
@@ -271,10 +299,11 @@ TOOLS = (
         "explain",
         "Explain a context",
         "Explain for each candidate of a context whether it is in, at which step it was dropped, "
-        "and why. With a path: why that file, or its line, is not in, and what lets it in.",
+        "and why. With a path: why that file, or its line, is not in, and what lets it in. The "
+        "other arguments are those of `assemble_context`.",
         lambda: record(
             {
-                **schemas.context_arguments(),
+                **schemas.repeated_arguments(),
                 "path": text("File that is missing from the context."),
                 "line": number("Only what is at this line.", 1, 1_000_000_000),
             },
@@ -285,7 +314,7 @@ TOOLS = (
                 "decisions": objects(
                     {
                         "path": _STRING,
-                        "lines": LINES,
+                        "lines": _LINES,
                         "verdict": text("kept, cut, dropped or failed."),
                         "step": _STRING,
                         "reason": _STRING,
@@ -297,7 +326,7 @@ TOOLS = (
                 "pieces": objects(
                     {
                         "path": _STRING,
-                        "lines": LINES,
+                        "lines": _LINES,
                         "inside": {"type": "boolean"},
                         "step": _STRING,
                         "reason": _STRING,
@@ -310,7 +339,7 @@ TOOLS = (
                 ),
                 "tokens": _INTEGER,
                 "available": _INTEGER,
-                **NOTES,
+                **_NOTES,
             }
         ),
         explain,

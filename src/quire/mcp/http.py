@@ -175,7 +175,7 @@ class Guard:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        session = next(iter(_header(scope, SESSION_HEADER)), "")
+        session = next(iter(header(scope, SESSION_HEADER)), "")
         if session:
             await self._run(session, scope, receive, send)
         elif self._may_open(scope):
@@ -185,14 +185,14 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         reached = str((scope.get("server") or ("",))[0])
-        hosts = _header(scope, "host")
+        hosts = header(scope, "host")
         if len(hosts) != 1 or not self._names.admits(hosts[0], reached):
             shown = ", ".join(hosts)[:MAX_SHOWN] or "no name"
             return _MISDIRECTED, (
                 f"this server does not answer to {shown!r}; whoever runs it can allow a name with "
                 "`quire mcp --allow-host NAME`"
             )
-        for origin in _header(scope, "origin"):
+        for origin in header(scope, "origin"):
             if not self._names.admits_origin(origin, reached):
                 return _FORBIDDEN, (
                     f"pages of {origin[:MAX_SHOWN]!r} may not use this server; whoever runs it can "
@@ -202,11 +202,17 @@ class Guard:
 
     def _may_open(self, scope: Scope) -> bool:
         """Tell whether a request that names no session may open one."""
-        revisions = _header(scope, REVISION_HEADER)
+        revisions = header(scope, REVISION_HEADER)
         return scope["method"] == "POST" and self._revisions.issuperset(revisions)
 
     async def _run(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request of a session, which is in use for as long."""
+        """Answer a request of a session, which is in use for as long.
+
+        A name that this server did not give out is no session, whatever is answered.
+        """
+        if session not in self._running:
+            await self._app(scope, receive, send)
+            return
         gone = scope["method"] == "DELETE"
 
         async def watch(message: Message) -> None:
@@ -283,7 +289,8 @@ async def _refuse(send: Send, status: int, message: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _header(scope: Scope, name: str) -> list[str]:
+def header(scope: Scope, name: str) -> list[str]:
+    """Return all values of a header of a request."""
     return [value.decode("latin-1") for key, value in scope["headers"] if _is(key, name)]
 
 

@@ -119,6 +119,8 @@ TOOLS = (
                 "share": _OPTIONAL_STRINGS,
                 "supersedes": _OPTIONAL_STRING,
                 "superseded_by": _OPTIONAL_STRING,
+                "count": {"type": "integer"},
+                "repeated": _OPTIONAL_STRING,
                 "notes": NOTES["notes"],
             }
         ),

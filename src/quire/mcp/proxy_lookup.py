@@ -15,6 +15,7 @@ from quire.integrations.tool_context import context_for
 from quire.mcp import log
 from quire.mcp.jsonrpc import Call
 from quire.mcp.session import Session
+from quire.system import events
 
 if TYPE_CHECKING:
     from quire.core.types import Context
@@ -77,10 +78,12 @@ class ContextLookup:
         except TimeoutError:
             future.cancel()
             reason = f"it took longer than {self._seconds:g} s"
+            events.emit("lookup_timeout", events.WARNING, timeout_ms=round(self._seconds * 1000))
             log.note(f"quire mcp-proxy: no context for {tool}: {reason}")
             return None
         except Exception as error:  # noqa: BLE001 - the result passes whatever went wrong here
             reason = str(error) or type(error).__name__
+            events.emit("lookup_failed", events.WARNING, error=type(error).__name__)
             log.note(f"quire mcp-proxy: no context for {tool}: {reason}")
             return None
         for failure in context.failed:

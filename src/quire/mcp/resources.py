@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quire.errors import InputError, unknown
+from quire.indexing.audit import compact_receipt
 from quire.mcp.limits import compact_json, split
 from quire.mcp.session import Session
 
@@ -101,7 +102,7 @@ def read_resource(session: Session, uri: str) -> list[ResourceText]:
         session.quire().audit.record_again(context)
     elif family == "receipt":
         context = session.find(name)
-        mime_type, text = JSON, compact_json(context.receipt)
+        mime_type, text = JSON, compact_json(compact_receipt(context.receipt))
         session.quire().audit.record_again(context, receipt=True)
     elif family == "source":
         mime_type, text = (

@@ -48,13 +48,17 @@ def record(properties: Schema, *required: str) -> Schema:
 
 
 def objects(properties: Schema) -> Schema:
-    """Return the schema of a list of objects that have all of these properties."""
-    return {"type": "array", "items": record(properties, *properties)}
+    """Return the schema of a list of objects in a result, which have all of these properties.
+
+    Clients send the schemas to a model with each request, so they say what a reader needs and no
+    more.
+    """
+    return {"type": "array", "items": {"type": "object", "properties": properties}}
 
 
 def answer(properties: Schema) -> Schema:
     """Return the schema of a result that has all of these properties."""
-    return record(properties, *properties)
+    return {"type": "object", "properties": properties, "required": [*properties]}
 
 
 def check(schema: Schema, arguments: dict[str, Any]) -> None:
@@ -113,6 +117,16 @@ def context_arguments() -> Schema:
         "query": text("The task or the question.", minLength=1),
         **{argument_name(name): argument(name) for name in exposed},
     }
+
+
+def repeated_arguments() -> Schema:
+    """Return the arguments of a context without what another tool says of them already."""
+    return {name: undescribed(schema) for name, schema in context_arguments().items()}
+
+
+def undescribed(schema: Schema) -> Schema:
+    """Return a schema without its own description."""
+    return {key: value for key, value in schema.items() if key != "description"}
 
 
 FILTER_ARGUMENTS: Schema = {

@@ -48,6 +48,7 @@ from quire.mcp.sampling import AnswerNeededError, CallClient, Request
 from quire.mcp.session import Session
 from quire.mcp.tool import CancelledError, Step, Tool, ToolResult
 from quire.mcp.tools import BY_NAME, TOOLS
+from quire.system import events, tracing
 
 Result = TypeVar("Result")
 
@@ -64,10 +65,20 @@ INSTRUCTIONS = (
 
 
 class QuireServer:
-    """Answers the requests of clients, all as one viewer."""
+    """Answers the requests of clients, all as one viewer unless `session_of` says otherwise."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(
+        self, session: Session, session_of: Callable[[Any, str], Session] | None = None
+    ) -> None:
+        """Make a server.
+
+        Args:
+            session: The store.
+            session_of: Returns the session of a client from its HTTP request and the session of
+                the transport; None: all clients read as the viewer of `session`.
+        """
         self._session = session
+        self._session_of = session_of
         self._running: set[threading.Event] = set()
         self.server: Server[dict[str, Any]] = Server(
             "quire",
@@ -82,6 +93,8 @@ class QuireServer:
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
         )
+        # The library's spans hold what clients send: names that do not exist, messages of errors.
+        self.server.middleware.clear()
 
     def close(self) -> None:
         """Close the store; exit at once if a cancelled call still runs."""
@@ -102,12 +115,16 @@ class QuireServer:
         if tool is None:
             raise _refusal(str(unknown("tool", params.name, BY_NAME)))
         arguments = dict(params.arguments or {})
+        session = self._of_client(request)
+        if not tool.read_only and not session.may_write:
+            return _failure(f"{tool.name}: this token may only read; ask for one that may write")
 
         def run(step: Step) -> types.CallToolResult:
             schemas.check(tool.input_schema(), arguments)
-            return _tool_result(tool.run(self._of_client(request), arguments, step))
+            with tracing.span("tool", tool=tool.name):
+                return _tool_result(tool.run(session, arguments, step))
 
-        client = CallClient(request, params.input_responses, lambda: self._session.viewer)
+        client = CallClient(request, params.input_responses, lambda: session.viewer)
         try:
             with callback.use_caller(client):
                 return await self._run(request, run)
@@ -118,6 +135,7 @@ class QuireServer:
         except OSError as error:
             return _failure(f"{error.filename or 'the store'}: {error.strerror or error}")
         except Exception as error:  # noqa: BLE001 - a client gets one sentence for any defect
+            events.emit("tool_failed", events.ERROR, tool=tool.name, error=type(error).__name__)
             log.note(f"quire mcp: {tool.name}: {type(error).__name__}: {error}")
             return _failure(f"{tool.name} failed inside Quire: {type(error).__name__}: {error}")
 
@@ -158,7 +176,10 @@ class QuireServer:
         A revision of the protocol without sessions does not tell one client from another.
         """
         headers = getattr(request.request, "headers", None)
-        return self._session.of_client((headers or {}).get(SESSION_HEADER, ""))
+        client = (headers or {}).get(SESSION_HEADER, "")
+        if self._session_of is not None:
+            return self._session_of(request.request, client)
+        return self._session.of_client(client)
 
     # --- running -------------------------------------------------------------------------------
 

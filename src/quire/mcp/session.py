@@ -15,11 +15,13 @@ from quire.errors import InputError, NoStoreError
 from quire.mcp import log
 
 if TYPE_CHECKING:
-    from quire.core.types import Context
+    from quire.core.types import Context, Viewer
     from quire.engine import Quire
 
 MAX_CONTEXTS = 64
 """Contexts that one client can read again; the oldest is dropped first."""
+MAX_VIEWERS = 256
+"""Viewers whose services are kept."""
 MAX_KEPT = 512
 """Contexts of all clients together."""
 
@@ -44,6 +46,18 @@ class _Server:
         self.opening = threading.Lock()
         self.lock = threading.Lock()  # a second one: contexts are listed while the store opens
         self.contexts: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+        self.bound: OrderedDict[Viewer, Quire] = OrderedDict()
+        """The store as single viewers read it."""
+
+    def quire_of(self, quire: Quire, viewer: Viewer) -> Quire:
+        """Return the open store as a viewer reads it."""
+        with self.lock:
+            if viewer not in self.bound:
+                self.bound[viewer] = quire.for_viewer(viewer)
+            self.bound.move_to_end(viewer)
+            while len(self.bound) > MAX_VIEWERS:
+                self.bound.popitem(last=False)
+            return self.bound[viewer]
 
 
 class Session:
@@ -58,13 +72,41 @@ class Session:
         all_viewers: bool = False,
         client: str = "",
         server: _Server | None = None,
+        reader: Viewer | None = None,
+        may_write: bool = True,
     ) -> None:
         self._server = server or _Server(store, space, viewer, all_viewers=all_viewers)
         self._client = client
+        self._reader = reader
+        self.may_write = may_write
+        """Whether its client may change the store."""
+
+    @classmethod
+    def of_quire(cls, quire: Quire) -> Session:
+        """Return the session of a server whose store is open already, and is closed elsewhere."""
+        session = cls(None, None, None)
+        session._server.quire = quire
+        return session
+
+    def of_reader(self, client: str, reader: Viewer, *, may_write: bool) -> Session:
+        """Return the session of a client that reads, and writes if it may, as another viewer."""
+        return Session(
+            *self._server.options,
+            client=client,
+            server=self._server,
+            reader=reader,
+            may_write=may_write,
+        )
 
     def of_client(self, client: str) -> Session:
         """Return the session of another client of the same server, with contexts of its own."""
-        return Session(*self._server.options, client=client, server=self._server)
+        return Session(
+            *self._server.options,
+            client=client,
+            server=self._server,
+            reader=self._reader,
+            may_write=self.may_write,
+        )
 
     @property
     def shared_only(self) -> bool:
@@ -79,7 +121,8 @@ class Session:
                 server.quire = self._open(create=create)
                 for text in server.quire.notes:
                     log.note(f"note: {text}")
-            return server.quire
+            quire = server.quire
+        return quire if self._reader is None else server.quire_of(quire, self._reader)
 
     def _open(self, *, create: bool) -> Quire:
         from quire.engine import open_quire
@@ -95,6 +138,8 @@ class Session:
     @property
     def viewer(self) -> str:
         """The viewer that the store is read as."""
+        if self._reader is not None:
+            return self._reader.actor
         return self.quire().config.viewer or OWNER_NAME
 
     def add(self, context: Context) -> str:

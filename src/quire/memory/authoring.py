@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Protocol
 
 from quire.config import Config
-from quire.core.protocols import Embedder, Store, TextWriter, View, Writer
-from quire.core.types import Chunk, Document, Filter, Record, Viewer
+from quire.config.consents import Consents
+from quire.core.protocols import Embedder, Judge, Store, TextWriter, View, Writer
+from quire.core.types import Chunk, Coverage, Document, Filter, Record, Viewer
 from quire.errors import EmbedError, EndpointError, InputError, MissingExtraError
-from quire.ingest import secrets
-from quire.ingest.text import split_plain_text
 from quire.store.access import Rules, access_list
+from quire.system import retry
 from quire.system.clock import now
 
 MAX_EMBEDDED = 32
@@ -59,6 +59,10 @@ class OpenProject(Protocol):
         """The open store."""
 
     @property
+    def consents(self) -> Consents:
+        """What the user did with the store, which the store alone cannot vouch for."""
+
+    @property
     def audit(self) -> Disclosures:
         """The log of what is handed out."""
 
@@ -67,6 +71,9 @@ class OpenProject(Protocol):
 
     def text_writer(self) -> TextWriter | None:
         """Return the configured text writer; None if there is none."""
+
+    def open_judge(self) -> Judge:
+        """Open the judge, which the caller closes."""
 
     def root(self) -> Path:
         """Return the directory that the space's paths are relative to."""
@@ -101,6 +108,8 @@ class Authoring:
 
     def split(self, text: str) -> Sequence[str]:
         """Split a text into chunks as the settings say."""
+        from quire.ingest.text import split_plain_text  # late: for whoever writes
+
         return split_plain_text(text, self.project.config.ingest)
 
     def display_name(self, folder: Path) -> str:
@@ -120,11 +129,15 @@ class Authoring:
         project = self.project
         settings, space = project.config.embed, project.config.space
         by_record = {document.record.id: document for document in documents}
-        with project.view(viewer) as view:
-            readable = _readable(view, by_record)
-            chunks = {chunk.id: chunk for document in readable for chunk in document.chunks}
-            lacking = [chunks[name] for name in chunks.keys() - view.vectors([*chunks]).keys()]
-            coverage = view.coverage()
+
+        def find_lacking() -> tuple[list[Chunk], Coverage]:
+            with project.view(viewer) as view:
+                readable = _readable(view, by_record)
+                chunks = {chunk.id: chunk for document in readable for chunk in document.chunks}
+                lacking = [chunks[name] for name in chunks.keys() - view.vectors([*chunks]).keys()]
+                return lacking, view.coverage()
+
+        lacking, coverage = retry.again(find_lacking)
         if not lacking or settings.provider == "none":
             return ()
         alone = coverage.chunks - coverage.vectors == len(lacking)
@@ -140,8 +153,8 @@ class Authoring:
             chunk.vector_key: _embedding_text(chunk) for chunk in sorted(lacking, key=_position)
         }
         vectors = dict(zip(texts, embedder.embed([*texts.values()]), strict=True))
-        with project.store.write(space) as writer:
-            writer.put_vectors(embedder.model, vectors, [chunk.id for chunk in lacking])
+        model, ids = embedder.model, [chunk.id for chunk in lacking]
+        retry.write(project.store, space, lambda writer: writer.put_vectors(model, vectors, ids))
         return ()
 
 
@@ -163,11 +176,17 @@ def put_documents(writer: Writer, documents: Iterable[Document]) -> None:
         writer.put(document.record, document.chunks, document.links, document.outline)
 
 
-def sign(viewer: Viewer, share: Sequence[str]) -> tuple[str | None, tuple[str, ...] | None]:
-    """Return the author of what a viewer writes, and who may read it (None: the rules decide)."""
+def sign(
+    viewer: Viewer, share: Sequence[str], *, private: bool = False
+) -> tuple[str | None, tuple[str, ...] | None]:
+    """Return the author of what a viewer writes, and who may read it (None: the rules decide).
+
+    What the owner does not share, the rules decide over; with `private` it is theirs alone, as that
+    of other viewers always is.
+    """
     shared = access_list(share)
     if viewer.owner:
-        return None, shared if share else None
+        return None, shared if share or private else None
     if not viewer.name:
         raise InputError("a viewer without a name cannot write", hint="name a {viewer}")
     return viewer.name, access_list((*shared, f"user:{viewer.name}"))
@@ -175,6 +194,8 @@ def sign(viewer: Viewer, share: Sequence[str]) -> tuple[str | None, tuple[str, .
 
 def refuse_secrets(texts: Iterable[tuple[str, str]], *, allow: bool) -> None:
     """Refuse texts, each with its name, that look as if they held a key or a token."""
+    from quire.ingest import secrets  # late: it has many patterns
+
     for what, text in texts:
         secret = None if allow else secrets.find_secret(text)
         if secret is not None:

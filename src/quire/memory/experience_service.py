@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quire.core.protocols import View, Writer
 from quire.core.types import (
@@ -19,7 +20,7 @@ from quire.core.types import (
     Written,
 )
 from quire.errors import InputError, unknown
-from quire.memory import experiences, postmortem_files, postmortems, vocabulary
+from quire.memory import experiences, vocabulary
 from quire.memory.authoring import (
     Authoring,
     find_record,
@@ -30,7 +31,9 @@ from quire.memory.authoring import (
     refuse_secrets,
     sign,
 )
-from quire.memory.postmortems import Page
+
+if TYPE_CHECKING:
+    from quire.memory.postmortems import Page
 
 ANY = "*"
 LISTED_BY = "quire experience list"
@@ -168,6 +171,8 @@ class Experiences:
         A page with the content of an imported one is left alone; one that has changed replaces what
         was imported from it before.
         """
+        from quire.memory import postmortem_files  # late: only an import reads post-mortems
+
         settings = self._project.config.ingest
         settings = replace(settings, secrets=settings.secrets or allow_secret)
         root = Path(folder).resolve()
@@ -260,6 +265,8 @@ def _find_changeable(view: View, name: str) -> Experience:
 def _parse(
     page: Page | Skipped, source: str, author: str | None, acl: tuple[str, ...] | None
 ) -> Experience | Skipped:
+    from quire.memory import postmortems  # late, as above
+
     if isinstance(page, Skipped):
         return page
     parsed = postmortems.parse_page(page, source, author=author, acl=acl)

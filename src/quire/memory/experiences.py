@@ -19,6 +19,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from quire.core import chunking, hashing
+from quire.core.languages import ATTRIBUTE, with_language
 from quire.core.types import OPEN, Document, Experience, Record
 from quire.errors import InputError, unknown
 from quire.memory.vocabulary import UNSTATED
@@ -131,7 +132,8 @@ def to_document(experience: Experience, split: chunking.Cut) -> Document:
         attrs=_attributes(experience),
     )
     texts = [(chunk_kind(axis), text) for axis in AXES if (text := axis_text(experience, axis))]
-    return Document(record, chunking.make_chunks(record, texts, split))
+    chunks = chunking.make_chunks(record, texts, split)
+    return Document(with_language(record, chunks), chunks)
 
 
 def _attributes(experience: Experience) -> dict[str, str | int]:
@@ -145,6 +147,7 @@ def from_record(record: Record) -> Experience:
     values: dict[str, Any] = {
         name: int(value) if name in _INTEGER_FIELDS else str(value)
         for name, value in record.attrs.items()
+        if name != ATTRIBUTE
     }
     return Experience(id=record.id, author=record.author, acl=record.acl, **values)
 

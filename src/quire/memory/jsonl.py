@@ -28,9 +28,12 @@ FIELDS = (
     "share",
     "supersedes",
     "superseded_by",
+    "count",
+    "repeated",
 )
 DEFAULT_CATEGORY = "fact"
 DEFAULT_IMPORTANCE = 0.5
+MAX_COUNT = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,9 @@ def _parse_memory(fields: dict[str, Any], at: int) -> Memory:
     if not isinstance(importance, int | float) or isinstance(importance, bool):
         raise jsonl.unexpected("importance", importance, "a number from 0 to 1")
     created = get_time(fields, "created")
+    count = fields.get("count", 1)
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= MAX_COUNT:
+        raise jsonl.unexpected("count", count, f"a number from 1 to {MAX_COUNT}")
     return Memory(
         id=_parse_id(fields, "id") or "",
         content=chunking.require_text("content", content),
@@ -82,8 +88,11 @@ def _parse_memory(fields: dict[str, Any], at: int) -> Memory:
         created=at if created is None else created,
         edited=get_time(fields, "edited"),
         author=get_text(fields, "author"),
-        acl=jsonl.get_texts(fields, "share", "names"),
+        # Without the field it is its author's alone; `null` lets the access rules decide.
+        acl=jsonl.get_texts(fields, "share", "names") if "share" in fields else (),
         supersedes=_parse_id(fields, "supersedes"),
+        count=count,
+        repeated=get_time(fields, "repeated"),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from quire.core import chunking, hashing
+from quire.core.languages import with_language
 from quire.core.types import Chunk, Document, Link, Memory, Record
 from quire.errors import InputError
 
@@ -22,6 +23,8 @@ OLD_TITLE = "superseded"
 SUPERSEDES = "supersedes"
 FOLDER = ".quire/memory"
 FULL_IMPORTANCE = 1000
+STEPS = 10
+"""A repetition adds one of so many parts of what is left to the full importance."""
 
 
 def make_memory(
@@ -51,6 +54,30 @@ def make_memory(
     )
 
 
+def repeat(memory: Memory, importance: int, at: int) -> Memory:
+    """Return a memory that its author said once more.
+
+    Its importance is the greater of both, and a tenth of what is left to 1 is added: it rises with
+    every repetition, by less each time, and never reaches 1 by itself.
+    """
+    greater = max(memory.importance, importance)
+    return replace(
+        memory,
+        importance=greater + (FULL_IMPORTANCE - greater) // STEPS,
+        count=memory.count + 1,
+        repeated=max(at, memory.repeated or memory.created),
+    )
+
+
+def is_repeated(memory: Memory, content: str, category: str) -> bool:
+    """Return whether a current memory says the same, however it is spaced."""
+    return (
+        memory.superseded_by is None
+        and memory.category == category
+        and memory.content.split() == content.split()
+    )
+
+
 def to_thousandths(importance: float) -> int:
     """Return an importance from 0 to 1 in thousandths."""
     if not 0 <= importance <= 1:
@@ -65,10 +92,12 @@ def to_thousandths(importance: float) -> int:
 def to_document(memory: Memory, split: chunking.Cut) -> Document:
     """Return the record, chunks and links that a memory is stored as."""
     attrs: dict[str, str | int] = {"category": memory.category, "importance": memory.importance}
-    for key in ("edited", "supersedes", "superseded_by"):
+    for key in ("edited", "supersedes", "superseded_by", "repeated"):
         value = getattr(memory, key)
         if value is not None:
             attrs[key] = value
+    if memory.count > 1:
+        attrs["count"] = memory.count
     record = Record(
         id=memory.id,
         kind=KIND,
@@ -81,9 +110,10 @@ def to_document(memory: Memory, split: chunking.Cut) -> Document:
     )
     is_old = memory.superseded_by is not None
     kind, title = (OLD, OLD_TITLE) if is_old else (KIND, "")
+    chunks = chunking.make_chunks(record, [(kind, memory.content)], split, title)
     return Document(
-        record,
-        chunking.make_chunks(record, [(kind, memory.content)], split, title),
+        with_language(record, chunks),
+        chunks,
         () if memory.supersedes is None else (Link(memory.id, memory.supersedes, SUPERSEDES),),
     )
 
@@ -102,6 +132,8 @@ def from_record(record: Record, chunks: Iterable[Chunk]) -> Memory:
         acl=record.acl,
         supersedes=_text(attrs.get("supersedes")),
         superseded_by=_text(attrs.get("superseded_by")),
+        count=int(attrs.get("count", 1)),
+        repeated=_number(attrs.get("repeated")),
     )
 
 

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from quire.core import chunking, hashing
+from quire.core.languages import with_language
 from quire.core.types import (
     PRINCIPLE,
     Chunk,
@@ -28,8 +28,8 @@ from quire.core.types import (
     Record,
     WriteTask,
 )
-from quire.errors import MissingExtraError
 from quire.memory import experiences
+from quire.memory.clustering import cluster_leaves
 
 KIND = "value"
 MEMBER = "member"
@@ -66,11 +66,9 @@ def find_clusters(vectors: Mapping[str, bytes]) -> list[Cluster]:
     if len(names) < MIN_CLUSTER_SIZE:
         return []
     matrix = np.array([np.frombuffer(vectors[name], np.int8) for name in names], np.int64)
-    rows_by_label: dict[int, list[int]] = {}
-    for row, label in enumerate(_cluster_labels(_distances(matrix))):
-        if label >= 0:
-            rows_by_label.setdefault(label, []).append(row)
-    clusters = [_make_cluster(names, matrix, rows) for rows in rows_by_label.values()]
+    # The densest places, without what surrounds them: a principle, not "all went wrong".
+    groups = cluster_leaves(_distances(matrix), MIN_CLUSTER_SIZE, MIN_NEIGHBOURS)
+    clusters = [_make_cluster(names, matrix, rows) for rows in groups]
     return sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.members))
 
 
@@ -132,7 +130,8 @@ def to_document(value: Principle, members: Sequence[Record], split: chunking.Cut
         paths=tuple(sorted(record.path for record in members if record.acl is None)),
     )
     links = tuple(Link(value.id, name, MEMBER) for name in value.members)
-    return Document(record, chunking.make_chunks(record, [(KIND, value.text)], split), links)
+    chunks = chunking.make_chunks(record, [(KIND, value.text)], split)
+    return Document(with_language(record, chunks), chunks, links)
 
 
 def _main_domain(members: Sequence[Record]) -> str:
@@ -172,25 +171,6 @@ def _distances(matrix: Vectors) -> npt.NDArray[np.float64]:
     distances = np.clip(1.0 - cosines, 0.0, 2.0)
     np.fill_diagonal(distances, 0.0)
     return np.asarray(distances, np.float64)
-
-
-def _cluster_labels(distances: npt.NDArray[np.float64]) -> list[int]:
-    try:
-        from sklearn.cluster import HDBSCAN
-    except ImportError as error:
-        raise MissingExtraError(
-            f"values need a package that is not installed ({error})",
-            hint="pip install 'quire-context[learn]'",
-        ) from error
-    result: Any = HDBSCAN(
-        min_cluster_size=MIN_CLUSTER_SIZE,
-        min_samples=min(MIN_NEIGHBOURS, len(distances)),
-        metric="precomputed",
-        # The densest places, without what surrounds them: a principle, not "all went wrong".
-        cluster_selection_method="leaf",
-        copy=True,
-    ).fit(distances)
-    return [int(label) for label in result.labels_]
 
 
 def _make_cluster(names: Sequence[str], matrix: Vectors, rows: Sequence[int]) -> Cluster:

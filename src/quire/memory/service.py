@@ -22,6 +22,13 @@ from quire.memory.authoring import (
 from quire.store.access import access_list
 
 ALREADY_KNOWN = "this is remembered already"
+TOLD = "memories_private"
+"""The note that the owner was told who may read their memories."""
+NOW_PRIVATE = (
+    "only you can read this memory, unless you name others with `share`; {count} older ones can be "
+    "read by whoever the access rules allow (export them, set `share` to [], and import them again "
+    "to change that)"
+)
 
 
 class Memories:
@@ -60,7 +67,7 @@ class Memories:
         thousandths = memories.to_thousandths(importance)
         with self._authoring.transaction(viewer) as (writer, view):
             self._check_category(category)
-            author, acl = sign(view.viewer, share)
+            author, acl = sign(view.viewer, share, private=True)
             older = [] if supersedes is None else [_find_changeable(view, supersedes)]
             before = {old.id: old for old in older}
             for old in older:
@@ -84,9 +91,37 @@ class Memories:
             known = _read(view, [memory.id])
             if known:
                 return Written(known[0], (ALREADY_KNOWN,))  # theirs: the author is in the id
+            notes = self._tell_private(writer, view, author, share)
+            if not older and (same := _find_same(view, memory)) is not None:
+                return self._repeat(writer, same, thousandths, at, notes)
             after = memories.link_chains({**before, memory.id: memory})
             written = self._write(writer, memories.find_changed(before, after))
-        return Written(after[memory.id], self._authoring.embed_written(viewer, written))
+        embedded = self._authoring.embed_written(viewer, written)
+        return Written(after[memory.id], (*notes, *embedded))
+
+    def _repeat(
+        self, writer: Writer, same: Memory, importance: int, at: int, notes: tuple[str, ...]
+    ) -> Written[Memory]:
+        """Strengthen a memory that is there; its text stays, and so do its chunks and vectors."""
+        if same.repeated == at:  # the same call once more
+            return Written(same, (ALREADY_KNOWN,))
+        repeated = memories.repeat(same, importance, at)
+        self._write(writer, [repeated])
+        return Written(
+            repeated, (*notes, f"this was remembered before: {repeated.count} times now")
+        )
+
+    def _tell_private(
+        self, writer: Writer, view: View, author: str | None, share: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Tell the owner once that memories from before are open to others, and new ones not."""
+        project = self._project
+        if author is not None or share or project.store.note(TOLD, project.config.space):
+            return ()
+        writer.set_note(TOLD, "1")
+        where = Filter(kinds=(memories.KIND,))
+        count = sum(item.author is None and item.acl is None for item in view.listing(where))
+        return (NOW_PRIVATE.format(count=count),) if count else ()
 
     def get(self, memory_id: str, *, viewer: Viewer | str | None = None) -> Memory:
         """Return one memory by its id, or by an unambiguous beginning of it."""
@@ -260,6 +295,18 @@ def _read_all(view: View, *, shared_only: bool = False) -> list[Memory]:
     ]
 
 
+def _find_same(view: View, memory: Memory) -> Memory | None:
+    """Return the oldest current memory with the same text, category, author and readers."""
+    title = chunking.first_words(memory.content)
+    alike = [
+        memories.from_record(record, view.chunks_of(record.id))
+        for record in view.listing(Filter(kinds=(memories.KIND,)))
+        if (record.author, record.acl, record.title) == (memory.author, memory.acl, title)
+    ]
+    same = [each for each in alike if memories.is_repeated(each, memory.content, memory.category)]
+    return next(iter(memories.sort_by_age(same)), None)
+
+
 def _find(view: View, name: str) -> Memory:
     record = find_record(view, memories.KIND, name, "quire memory list --history")
     return memories.from_record(record, view.chunks_of(record.id))
@@ -306,7 +353,7 @@ def _adopt(
     viewer: Viewer, lines: Sequence[jsonl.Line], known: dict[str, Memory], share: Sequence[str]
 ) -> dict[str, Memory]:
     """Return imported memories with their ids, author and access, by id."""
-    author, acl = sign(viewer, share)
+    author, acl = sign(viewer, share, private=True)
     new_ids: dict[str, str] = {}
     imported: list[tuple[int, Memory]] = []
     for line in lines:
@@ -351,7 +398,9 @@ def _resolve_superseded(
 
 def _is_same(imported: Memory, known: Memory) -> bool:
     """Return whether an imported memory equals a known one, whoever wrote it."""
-    fields = ("content", "category", "importance", "created", "edited", "supersedes")
+    fields = (
+        "content", "category", "importance", "created", "edited", "supersedes", "count", "repeated",
+    )  # fmt: skip
     return all(getattr(imported, name) == getattr(known, name) for name in fields)
 
 

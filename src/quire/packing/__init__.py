@@ -5,9 +5,10 @@ from quire.packing.cross_source import (
     SAME_PATH_RULES,
     CrossSourceDuplicate,
     dedup_cross_source,
+    dedup_records,
     shared_texts,
 )
-from quire.packing.dedup import Duplicate, dedup, overlap
+from quire.packing.dedup import Duplicate, Runs, dedup, find_contained, overlap
 from quire.packing.differences import says_all
 from quire.packing.near_duplicates import dedup_near
 from quire.packing.optimal import level_score
@@ -39,10 +40,13 @@ __all__ = [
     "CrossSourceDuplicate",
     "Duplicate",
     "Packed",
+    "Runs",
     "arrange",
     "dedup",
     "dedup_cross_source",
     "dedup_near",
+    "dedup_records",
+    "find_contained",
     "level_score",
     "limit_per_document",
     "never_covered",

@@ -2,7 +2,8 @@
 
 The text of a principle comes from one of its experiences; a commit that changes a single file is
 about the code of that file. Where both were found for different sections, the weaker one adds
-little.
+little. So does an experience that two sections found, where one of them shows all that the other
+would.
 """
 
 from __future__ import annotations
@@ -63,6 +64,33 @@ def dedup_cross_source(
             about.setdefault(key, []).append(candidate)
         kept.append(replace(candidate, score=candidate.score // 2) if better else candidate)
     return sorted(kept, key=lambda candidate: candidate.order), dropped
+
+
+def dedup_records(
+    candidates: Sequence[Candidate],
+) -> tuple[list[Candidate], list[CrossSourceDuplicate]]:
+    """Split candidates into those to keep and those whose record another section shows with more.
+
+    A section says which fields of a record it shows; the one with all of its fields and others is
+    the better one.
+    """
+    fields: dict[str, list[tuple[frozenset[str], Candidate]]] = {}
+    for candidate in candidates:
+        if candidate.section is not None and candidate.section.show:
+            shown = frozenset(candidate.section.show)
+            fields.setdefault(candidate.chunk.record_id, []).append((shown, candidate))
+    kept: list[Candidate] = []
+    dropped: list[CrossSourceDuplicate] = []
+    for candidate in candidates:
+        own = frozenset(() if candidate.section is None else candidate.section.show)
+        better = [
+            other for shown, other in fields.get(candidate.chunk.record_id, ()) if own < shown
+        ]
+        if own and better:
+            dropped.append(CrossSourceDuplicate(candidate, better[0], tuple(better[1:])))
+        else:
+            kept.append(candidate)
+    return kept, dropped
 
 
 def shared_texts(candidate: Candidate, other: Candidate) -> tuple[str, ...]:

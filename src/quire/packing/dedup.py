@@ -26,6 +26,8 @@ RUN_LENGTH = 3
 NUMBER_BITS = 63
 """A run is one number, if the numbers of its words fit into so many bits."""
 _WORD = re.compile(r"\w+|[^\w\s]")
+_MARKS = tuple(chr(code) for code in range(128) if re.fullmatch(r"[^\w\s]", chr(code)))
+"""What is a word of its own in a text of ASCII."""
 
 Numbers = npt.NDArray[np.int64]
 
@@ -47,15 +49,19 @@ class Duplicate:
 
 
 def dedup(
-    candidates: Sequence[Candidate], threshold: float, *, within: bool = True
+    candidates: Sequence[Candidate],
+    threshold: float,
+    *,
+    within: bool = True,
+    runs: Runs | None = None,
 ) -> tuple[list[Candidate], list[Duplicate]]:
     """Split candidates, best first, into those to keep and those that duplicate a better one.
 
     Chunks of one record are compared only with `within`: two functions of a file may be nearly
-    alike and still be two.
+    alike and still be two. `runs` are those of their texts, if they are known already.
     """
     permille = round(threshold * 1000)
-    runs = _Runs([candidate.content for candidate in candidates])
+    runs = runs or Runs.of([candidate.content for candidate in candidates])
     suspects = set(np.flatnonzero(runs.shared * 1000 > permille * runs.sizes).tolist())
     with_text: dict[str, list[int]] = {}
     records = np.array([candidate.chunk.record_id for candidate in candidates])
@@ -88,45 +94,106 @@ def dedup(
     return kept, dropped
 
 
+def find_contained(candidates: Sequence[Candidate], runs: Runs | None = None) -> list[Duplicate]:
+    """Return the candidates, best first, all of whose text stands in a longer one not as good.
+
+    Only texts of the same kind from different records are compared. Nothing is dropped here: the
+    longer one may not fit. `runs` are those of their texts, if they are known already.
+    """
+    runs = runs or Runs.of([candidate.content for candidate in candidates])
+    contained: list[Duplicate] = []
+    for index in np.flatnonzero((runs.shared_later == runs.sizes) & (runs.sizes > 0)).tolist():
+        candidate = candidates[index]
+        holding = np.flatnonzero(runs.shared_with_later(index) == runs.sizes[index])
+        longer = [
+            (candidates[other], 100)
+            for other in holding[:MAX_OF].tolist()
+            if candidates[other].chunk.record_id != candidate.chunk.record_id
+            and candidates[other].chunk.kind == candidate.chunk.kind
+            and may_replace(candidate, candidates[other])
+        ]
+        if longer:
+            (of, percent), *also = longer
+            contained.append(Duplicate(candidate, of, percent, tuple(also)))
+    return contained
+
+
 def overlap(text: str, other: str) -> float:
     """Return the share of a text's runs of three words that another text holds."""
-    runs = _Runs([other, text])
+    runs = Runs.of([other, text])
     return int(runs.shared[1]) / int(runs.sizes[1]) if runs.sizes[1] else 0.0
 
 
-class _Runs:
+class Runs:
     """The runs of three words of some texts, ignoring case; a shorter text is one run."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        words = [_pad(_WORD.findall(text.lower())) for text in texts]
+    def __init__(self, numbers: Numbers, owners: Numbers, texts: int) -> None:
+        """Take each text (`owners`) with each of its runs once, run by run, the best text first."""
+        begins = np.ones(numbers.size, np.bool_)
+        begins[1:] = numbers[1:] != numbers[:-1]
+        self._numbers = numbers
+        self._owners = owners
+        """The texts that hold a run, best first, run by run."""
+        self._begins = np.flatnonzero(begins)
+        self._run_of = np.cumsum(begins) - 1
+        self.sizes: Numbers = np.bincount(owners, minlength=texts)
+        """Number of different runs of each text."""
+        firsts = np.bincount(owners[self._begins], minlength=texts)
+        self.shared: Numbers = self.sizes - firsts
+        """Number of them that a better text holds."""
+        self._ends = np.append(self._begins, owners.size)[1:]
+        lasts = np.bincount(owners[self._ends - 1], minlength=texts)
+        self.shared_later: Numbers = self.sizes - lasts
+        """Number of them that a text holds which is not as good."""
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Runs:
+        """Return the runs of texts, best first."""
+        words = [_pad(_split_words(text.lower())) for text in texts]
         owners = np.repeat(np.arange(len(texts)), [len(words_of_text) for words_of_text in words])
         runs = _number_runs(list(chain.from_iterable(words)))
         whole = np.flatnonzero(owners[: runs.size] == owners[owners.size - runs.size :])
         # A stable sort: the owners of a run stay in the order of the texts, the best first.
         order = whole[np.argsort(runs[whole], kind="stable")]
         runs, owners = runs[order], owners[order]
-        begins = np.ones(runs.size, np.bool_)
-        begins[1:] = runs[1:] != runs[:-1]
-        distinct = begins.copy()
-        distinct[1:] |= owners[1:] != owners[:-1]
-        self._owners = owners[distinct]
-        """The texts that hold a run, best first, run by run."""
-        self._begins = np.flatnonzero(begins[distinct])
-        self._run_of = np.cumsum(begins[distinct]) - 1
-        self.sizes: Numbers = np.bincount(self._owners, minlength=len(texts))
-        """Number of different runs of each text."""
-        firsts = np.bincount(self._owners[self._begins], minlength=len(texts))
-        self.shared: Numbers = self.sizes - firsts
-        """Number of them that a better text holds."""
+        distinct = np.ones(runs.size, np.bool_)
+        distinct[1:] = (runs[1:] != runs[:-1]) | (owners[1:] != owners[:-1])
+        return cls(runs[distinct], owners[distinct], len(texts))
+
+    def only(self, texts: Sequence[int]) -> Runs:
+        """Return the runs of some of the texts, in ascending order."""
+        renumbered = np.full(self.sizes.size, -1, np.int64)
+        renumbered[texts] = np.arange(len(texts))
+        owners = renumbered[self._owners]
+        held = owners >= 0
+        return Runs(self._numbers[held], owners[held], len(texts))
 
     def shared_with(self, index: int) -> Numbers:
         """Return how many runs of a text each better text holds."""
         mine = np.flatnonzero(self._owners == index)
-        begins = self._begins[self._run_of[mine]]
-        before = mine - begins
-        ends = np.cumsum(before)
-        positions = np.arange(int(ends[-1])) + np.repeat(begins - (ends - before), before)
+        return self._count_owners(self._begins[self._run_of[mine]], mine, index)
+
+    def shared_with_later(self, index: int) -> Numbers:
+        """Return how many runs of a text each other one holds that is not as good."""
+        mine = np.flatnonzero(self._owners == index)
+        return self._count_owners(mine + 1, self._ends[self._run_of[mine]], index)
+
+    def _count_owners(self, begins: Numbers, ends: Numbers, index: int) -> Numbers:
+        """Count the texts that hold runs, each of them from a place to before another."""
+        lengths = ends - begins
+        totals = np.cumsum(lengths)
+        positions = np.arange(int(totals[-1])) + np.repeat(begins - (totals - lengths), lengths)
         return np.bincount(self._owners[positions], minlength=index)
+
+
+def _split_words(text: str) -> list[str]:
+    """Split a text into words and marks, as `_WORD` finds them; ASCII several times as fast."""
+    if not text.isascii():
+        return _WORD.findall(text)
+    for mark in _MARKS:
+        if mark in text:
+            text = text.replace(mark, f" {mark} ")
+    return text.split()
 
 
 def _pad(words: list[str]) -> list[str]:
@@ -135,10 +202,13 @@ def _pad(words: list[str]) -> list[str]:
 
 
 def _number_runs(words: Sequence[str]) -> Numbers:
-    """Return a number for the run that begins at each word; equal runs have equal numbers."""
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    word_numbers = np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
-    bits = len(numbers).bit_length()
+    """Return a number for the run that begins at each word; equal runs have equal numbers.
+
+    The number of a word is the place where it first stands.
+    """
+    first: dict[str, int] = {}
+    word_numbers = np.fromiter(map(first.setdefault, words, range(len(words))), np.int64)
+    bits = len(words).bit_length()
     runs = word_numbers
     for ahead in range(1, RUN_LENGTH):
         if bits * (ahead + 1) > NUMBER_BITS:

@@ -14,11 +14,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from quire.core.types import OUTLINE, SIGNATURE, Piece
+from quire.core.types import MATCH, OUTLINE, SIGNATURE, Piece
 
 MAX_CELLS = 60_000_000
 """Largest size of the table: pieces times budget."""
-LEVEL_PERCENT = {SIGNATURE: 40, OUTLINE: 15}
+LEVEL_PERCENT = {MATCH: 60, SIGNATURE: 40, OUTLINE: 15}
 """Percent of its score that a piece has at a lower level of detail."""
 
 Scores = npt.NDArray[np.int64]

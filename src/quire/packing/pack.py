@@ -18,6 +18,8 @@ from quire.core.types import CUT, Piece
 from quire.errors import unknown
 from quire.packing.optimal import pack_optimal
 
+NEARLY = 2
+"""A piece is nearly as good as another with at most so many times its score."""
 OVERFLOWS = ("skip", "cut", "stop")
 
 HeadingCost = Callable[[Piece], int]
@@ -150,7 +152,9 @@ def pack_shares(
     """Choose for each section what fits into its share; returns the order of preference as well.
 
     The pieces that fit the shares come first, by turns, the best of each section first. What a
-    section leaves unused goes to the best of the rest, whichever section it was found for.
+    section leaves unused goes to the best of the rest, whichever section it was found for. So does
+    the room of a section whose best piece does not fit its share, unless what fits is nearly as
+    good.
     """
     by_section: dict[str, list[Piece]] = {name: [] for name in shares}
     for piece in pieces:
@@ -168,7 +172,7 @@ def pack_shares(
         )
         for name, share in shares.items()
     ]
-    turns = zip_longest(*(packed.chosen for packed in sections))
+    turns = zip_longest(*map(_without_stopgaps, sections))
     turn_by_turn = [piece for turn in turns for piece in turn if piece is not None]
     chosen = without_covered(turn_by_turn, covered)
     ids = {piece.candidate.chunk.id for piece in chosen}
@@ -177,6 +181,20 @@ def pack_shares(
     rest = score_weighted([piece for piece in pieces if piece.candidate.chunk.id not in ids])
     gap = sum(packed.gap for packed in sections)
     return Packed(tuple(chosen), tuple(rest), gap), [*preferred, *rest]
+
+
+def _without_stopgaps(packed: Packed) -> list[Piece]:
+    """Return what fits a share, without pieces far behind one that was passed over for its length.
+
+    They do not lose their chance: they compete with the rest.
+    """
+    passed_over = [piece.candidate.score for piece in packed.rest if not piece.candidate.context]
+    best = max(passed_over, default=0)
+    return [
+        piece
+        for piece in packed.chosen
+        if piece.candidate.context is not None or NEARLY * piece.candidate.score >= best
+    ]
 
 
 def variants(piece: Piece) -> tuple[Piece, ...]:

@@ -62,11 +62,13 @@ def refine(
     heading_cost: HeadingCost,
     covered: Covered = never_covered,
     shorten: Cut | None = None,
+    detail_first: bool = False,
 ) -> tuple[list[Piece], list[Piece]]:
     """Return the pieces that fit and the rest, both in the order of preference.
 
     `preferred` holds all pieces in full, `chosen` the chosen ones at their level of detail.
-    `shorten` cuts a context, whatever the overflow.
+    `shorten` cuts a context, whatever the overflow. With `detail_first`, the chosen pieces are
+    shown in full before others are added.
     """
     chosen_by_id = {piece.candidate.chunk.id: piece for piece in chosen}
     places = {piece.candidate.chunk.id: place for place, piece in enumerate(preferred)}
@@ -89,7 +91,7 @@ def refine(
         selection.add_contexts()
         selection.deepen(shorten)
     if overflow == "skip":
-        selection.fill()
+        selection.fill(detail_first=detail_first)
     else:
         selection.extend()
         if overflow == "cut":
@@ -139,9 +141,14 @@ class _Selection:
         while self.used < self.available and (piece := self._next()) is not None:
             self._add(*self._with_piece(piece))
 
-    def fill(self) -> None:
-        """Add whatever fits, until nothing more does: one piece may make room for another."""
+    def fill(self, *, detail_first: bool = False) -> None:
+        """Add whatever fits, until nothing more does: one piece may make room for another.
+
+        With `detail_first`, what is chosen already is shown in full before more is added.
+        """
         self._remember(self.chosen)
+        if detail_first:
+            self._restore_detail()
         added = True
         while added:
             added = False
@@ -228,7 +235,8 @@ class _Selection:
 
     def _restore_detail(self) -> None:
         """Show pieces of little detail with more of it, where there is room."""
-        for shown in [piece for piece in self.chosen if piece.is_described and piece.level != CUT]:
+        lacking = [piece for piece in self.chosen if piece.is_described and piece.level != CUT]
+        for shown in lacking:
             for fuller in variants(self.pieces[self._place(shown)]):
                 if fuller is shown or fuller.level == shown.level:
                     break

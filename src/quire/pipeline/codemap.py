@@ -1,7 +1,8 @@
 """Map a codebase: the definitions that matter most, as many as fit a budget.
 
 Definitions are ranked by PageRank over the graph of references, among what the viewer may read, and
-counted as they are rendered.
+counted as they are rendered. Tests, generated and vendored code count less, as in the recipe
+`documents`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from quire.core.paths import is_under
 from quire.core.protocols import Counter, View
 from quire.core.types import NO_FILTER, Outline
 from quire.errors import BudgetTooSmallError
+from quire.ingest import ROLE
+from quire.pipeline import recipe as recipes
+from quire.pipeline.features import ALL_OF_IT
+from quire.pipeline.validate import DEFAULT_RECIPE
 from quire.rendering.codemap import Entry
 
 BATCH_SIZE = 500
@@ -42,8 +47,9 @@ def map_definitions(
     view: View, under: Sequence[str], budget: int, counter: Counter
 ) -> tuple[CodeMap, frozenset[str]]:
     """Map the definitions below some paths; return the map and the records that it shows."""
-    paths, outlines = _read_outlines(view)
+    paths, roles, outlines = _read_outlines(view)
     ranks = ranking.rank_definitions(outlines, paths)
+    percents = recipes.load(DEFAULT_RECIPE).rank.roles
     definitions = [
         (record, place)
         for record, outline in outlines.items()
@@ -51,7 +57,13 @@ def map_definitions(
         for place in range(len(outline.entities))
         if ranking.is_definition(outline, place)
     ]
-    definitions.sort(key=lambda item: (-ranks.get(item, 0), paths[item[0]], item))
+    definitions.sort(
+        key=lambda item: (
+            -ranks.get(item, 0) * percents.get(roles[item[0]], ALL_OF_IT),
+            paths[item[0]],
+            item,
+        )
+    )
     entries: list[Entry] = [(paths[record], record, place) for record, place in definitions]
     chosen = _select_fitting(entries, outlines, budget, counter)
     text = rendering.render_codemap(chosen, outlines)
@@ -84,14 +96,16 @@ def map_definitions(
     return result, records
 
 
-def _read_outlines(view: View) -> tuple[dict[str, str], dict[str, Outline]]:
-    """Read all outlines of code that the viewer may read, in the order of their paths."""
-    paths = {record.id: record.path for record in view.listing(NO_FILTER) if record.kind == "code"}
+def _read_outlines(view: View) -> tuple[dict[str, str], dict[str, str], dict[str, Outline]]:
+    """Read the paths, roles and outlines of all code that the viewer may read, by path."""
+    records = [record for record in view.listing(NO_FILTER) if record.kind == "code"]
+    paths = {record.id: record.path for record in records}
+    roles = {record.id: str(record.attrs.get(ROLE, "")) for record in records}
     names = list(paths)
     outlines: dict[str, Outline] = {}
     for at in range(0, len(names), BATCH_SIZE):
         outlines |= view.outlines(names[at : at + BATCH_SIZE])
-    return paths, {name: outlines[name] for name in names if name in outlines}
+    return paths, roles, {name: outlines[name] for name in names if name in outlines}
 
 
 def _select_fitting(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quire import rendering
-from quire.core.protocols import Counter
+from quire import embed, rendering
+from quire.core.protocols import Counter as TokenCounter
 from quire.core.types import (
     ActiveContext,
     Candidate,
     Chunk,
     Decision,
+    Entity,
     Frame,
     FusionStats,
     Hits,
@@ -21,11 +23,15 @@ from quire.core.types import (
     Recipe,
     Record,
     Request,
+    Unit,
 )
 from quire.errors import BudgetError, InputError
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved
 from quire.ranking import FeatureTable
+from quire.retrieval import SEMANTIC
+from quire.rules.evaluator import JUDGE
+from quire.rules.verdicts import NOT_SET_UP
 
 SEPARATOR_TOKENS = 2
 """What separates two messages, in tokens."""
@@ -43,12 +49,35 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class CandidateCache:
+    """What is worked out of a candidate alone: neither the budget nor the others change it.
+
+    All drafts of a question over one state of the store may share one, whatever their budgets are
+    and however deep was searched. A receipt can be verified for the same reason: a piece is made
+    again from its chunk, without those it competed with.
+    """
+
+    entities: dict[str, tuple[Entity, Unit | None, str]] = field(default_factory=dict)
+    """The entity that a chunk belongs to, the unit that it is shown as, and its language."""
+    pieces: dict[tuple[str, str], Piece] = field(default_factory=dict)
+    """Pieces in full with their variants, by chunk and section, before an item is limited."""
+    headings: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """What headings cost, by chunk, level and text."""
+    texts: dict[tuple[object, ...], str] = field(default_factory=dict)
+    """What passages were rendered as."""
+    definitions: dict[str, Counter[str]] = field(default_factory=dict)
+    """The words of the definition that a chunk holds."""
+    twins: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+    """Which of some candidates say nearly what a better one of them says."""
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A context in the making: what was retrieved, and what the steps made of it so far."""
 
     request: Request
     recipe: Recipe
-    counter: Counter
+    counter: TokenCounter
     hits: Mapping[str, Hits]
     """The hits of each source."""
     fusion_stats: FusionStats
@@ -60,12 +89,20 @@ class Draft:
     """The outlines of the records, likewise."""
     features: FeatureTable = field(default_factory=FeatureTable)
     """What ranking weighs beside the scores of the sources."""
+    similarities: Mapping[str, int] = field(default_factory=dict)
+    """How similar chunks are to the query that the search by vectors found, in thousandths."""
     crumbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The titles of the pages that contain a record, if they were looked up."""
     headings: Mapping[str, str] = field(default_factory=dict)
     """The headings that records stand under, likewise."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """The places of records in the tree, likewise."""
+    relations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What relates records to other pages, likewise."""
+    recurring: Mapping[str, int] = field(default_factory=dict)
+    """How many experiences have the root cause of one, if several do."""
+    reading: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The places of blocks on the viewed page, likewise."""
     authors: Mapping[str, str] = field(default_factory=dict)
     """Who wrote a record, if it was another user."""
     contexts: Mapping[str, ActiveContext] = field(default_factory=dict)
@@ -74,6 +111,8 @@ class Draft:
     """The section that each chunk was found for, if the recipe has sections."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     """The summaries of texts that are too long, by their keys."""
+    reranks: Mapping[str, int] = field(default_factory=dict)
+    """What a reranker gave the chunks that it saw, by their ids."""
     frame: Frame = field(default_factory=Frame)
     candidates: tuple[Candidate, ...] = ()
     repeats: tuple[Repeat, ...] = ()
@@ -102,11 +141,18 @@ class Draft:
     notes: tuple[str, ...] = ()
     allow_empty: bool = False
     token_counts: dict[tuple[object, ...], int] = field(default_factory=dict, compare=False)
-    """A cache of counts, shared by all drafts that are made of one."""
+    """A cache of counts of pages, shared by all drafts that are made of one."""
+    cache: CandidateCache = field(default_factory=CandidateCache, compare=False)
 
 
-def start_draft(resolved: ResolvedRequest, retrieved: Retrieved) -> Draft:
-    """Return the first draft of what was retrieved."""
+def start_draft(
+    resolved: ResolvedRequest, retrieved: Retrieved, cache: CandidateCache | None = None
+) -> Draft:
+    """Return the first draft of what was retrieved.
+
+    A cache may be that of another draft for the same question and state of the store.
+    """
+    cache = CandidateCache() if cache is None else cache
     request, recipe = resolved.request, resolved.recipe
     history = _fitting_history(resolved)
     dropped = len(request.history) - len(history) if recipe.budget.history else 0
@@ -121,9 +167,13 @@ def start_draft(resolved: ResolvedRequest, retrieved: Retrieved) -> Draft:
         records=retrieved.records,
         outlines=retrieved.outlines,
         features=retrieved.features.table,
+        similarities=_similarities(request, retrieved),
         crumbs=retrieved.features.crumbs,
         headings=retrieved.features.headings,
         places=retrieved.features.places,
+        relations=retrieved.features.relations,
+        recurring=retrieved.features.recurring,
+        reading=retrieved.features.reading,
         authors=retrieved.authors,
         contexts={
             retrieved.active_rules.records[active.context.path].id: active
@@ -131,6 +181,7 @@ def start_draft(resolved: ResolvedRequest, retrieved: Retrieved) -> Draft:
         },
         sections=retrieved.sections,
         summaries=retrieved.summaries,
+        reranks=retrieved.reranks,
         frame=Frame(
             recipe.sections,
             query=request.query,
@@ -138,11 +189,32 @@ def start_draft(resolved: ResolvedRequest, retrieved: Retrieved) -> Draft:
             system=_checked_instructions(resolved),
             situation=request.situation,
             rules=evaluation,
-            warnings=tuple(f"{failure.source}: {failure.reason}" for failure in retrieved.failed),
+            warnings=tuple(
+                f"{failure.source}: {failure.reason}"
+                for failure in retrieved.failed
+                if not (failure.source == JUDGE and failure.reason.startswith(NOT_SET_UP))
+            ),
+            stale=request.stale,
+            tasks=retrieved.tasks,
+            texts=cache.texts,
         ),
         notes=(f"{dropped} older messages of the conversation did not fit",) if dropped else (),
         allow_empty=resolved.allow_empty,
+        cache=cache,
     )
+
+
+def _similarities(request: Request, retrieved: Retrieved) -> dict[str, int]:
+    """Return how similar what the search by vectors found is to the query.
+
+    Sections have queries of their own, and weigh their candidates by it.
+    """
+    vector = retrieved.vectors.get(request.query)
+    if vector is None or retrieved.sections or SEMANTIC not in retrieved.hits:
+        return {}
+    model = retrieved.coverage.model
+    hits = retrieved.hits[SEMANTIC].hits
+    return {hit.id: embed.similarity(model, hit.score, len(vector)) for hit in hits}
 
 
 def _fitting_history(resolved: ResolvedRequest) -> tuple[tuple[str, str], ...]:

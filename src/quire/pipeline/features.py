@@ -6,20 +6,27 @@ all of it is looked up here, so that ranking needs no store.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quire import ranking, retrieval
+from quire.core.paths import is_named
 from quire.core.protocols import View
 from quire.core.types import BLOCK_PREFIX, Filter, Recipe, Record, Request, blocks
-from quire.memory import feedback
+from quire.ingest import ROLE, SOURCE, TEST, asked_roles
+from quire.memory import experiences, feedback
+from quire.pipeline.connections import describe_relations, read_in_order
 from quire.ranking import Match
+from quire.retrieval import SEMANTIC
 
 MONTH = 30 * 24 * 60 * 60
 MAX_EVENTS = 500
 """How many of the user's last events are looked at."""
 FULL_AFFINITY = 1000
 PREFERRED = 1000
+ALL_OF_IT = 100
+"""Percent of its score that a file counts where its role says nothing else."""
 HEADING = f"{BLOCK_PREFIX}heading"
 PAGES = tuple(f"{BLOCK_PREFIX}{name}" for name in blocks.PAGES)
 
@@ -36,6 +43,12 @@ class CandidateFeatures:
     """The title of the heading that a record stands under on its page."""
     places: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """The place of a record in the tree: position and id of its ancestors, then its own."""
+    relations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What relates a record to other pages, a line for each relation."""
+    reading: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The place of a block on the page that the user is viewing, and how many it has."""
+    recurring: Mapping[str, int] = field(default_factory=dict)
+    """How many experiences have the root cause of one, if several do."""
     excluded: frozenset[str] = frozenset()
     """The records that the request excludes, and all below them."""
 
@@ -61,16 +74,18 @@ def compute_features(
         as_of=as_of,
         feedback=tally,
         included=frozenset(request.include),
+        roles=find_role_losses(request.query, records, recipe.rank.roles),
         similarity={
             name: match.similarity
             for name, match in matches.items()
             if match.similarity is not None
         },
-        relevance=_relevances(matches, model),
+        relevance=_relevances(matches, model, by_words=SEMANTIC not in recipe.sources),
         words={name: match.words for name, match in matches.items()},
     )
+    recurring = count_root_causes(view, records, shared_only=request.shared_only)
     if not recipe.rank.weights and not request.exclude:
-        return CandidateFeatures(table)
+        return CandidateFeatures(table, recurring=recurring)
     ancestors = retrieval.ancestors(view, records.values())
     chains = {
         name: (name, *(ancestor.id for ancestor in above)) for name, above in ancestors.items()
@@ -79,7 +94,7 @@ def compute_features(
         name for name, chain in chains.items() if not {*chain}.isdisjoint(request.exclude)
     )
     if not recipe.rank.weights:
-        return CandidateFeatures(table, excluded=excluded)
+        return CandidateFeatures(table, recurring=recurring, excluded=excluded)
     return CandidateFeatures(
         replace(
             table,
@@ -99,13 +114,69 @@ def compute_features(
             )
             for name, above in ancestors.items()
         },
+        relations=describe_relations(view, records, shared_only=request.shared_only),
+        reading=read_in_order(view, request),
+        recurring=recurring,
         excluded=excluded,
     )
 
 
-def _relevances(matches: Mapping[str, Match], model: str | None) -> dict[str, int]:
+def count_root_causes(
+    view: View, records: Mapping[str, Record], *, shared_only: bool
+) -> dict[str, int]:
+    """Count the readable experiences that share the root cause of one, where several do."""
+    causes = {name: _root_cause(record) for name, record in records.items()}
+    if not any(causes.values()):
+        return {}
+    where = Filter(kinds=(experiences.KIND,), shared_only=shared_only)
+    counts = Counter(_root_cause(record) for record in view.listing(where))
+    return {name: counts[cause] for name, cause in causes.items() if cause and counts[cause] > 1}
+
+
+def _root_cause(record: Record) -> str:
+    """Return the root cause of an experience, however it is spaced and capitalized."""
+    if record.kind != experiences.KIND:
+        return ""
+    return " ".join(str(record.attrs.get("root_cause", "")).split()).casefold()
+
+
+def find_role_losses(
+    query: str, records: Mapping[str, Record], percents: Mapping[str, int]
+) -> dict[str, int]:
+    """Return what records lose by their role, in thousandths of their score.
+
+    A query about a role takes its files fully; one about tests turns them and sources round. A file
+    that the query names loses nothing.
+    """
+    if not percents:
+        return {}
+    asked = asked_roles(query)
+    counts = {**percents, **dict.fromkeys(asked, ALL_OF_IT)}
+    if TEST in asked:
+        counts[SOURCE] = percents.get(TEST, ALL_OF_IT)
+    losses = {
+        name: (counts.get(_role_of(record), ALL_OF_IT) - ALL_OF_IT) * 10
+        for name, record in records.items()
+    }
+    return {
+        name: loss
+        for name, loss in losses.items()
+        if loss and not is_named(query, records[name].path)
+    }
+
+
+def _role_of(record: Record) -> str:
+    """Return the role of a record: of a file in its project, or of a heading without its text."""
+    return "heading" if record.kind == HEADING else str(record.attrs.get(ROLE, ""))
+
+
+def _relevances(
+    matches: Mapping[str, Match], model: str | None, *, by_words: bool
+) -> dict[str, int]:
     """Return how likely it is that chunks are relevant, of those of which it is known."""
-    estimates = {name: ranking.estimate(match, model) for name, match in matches.items()}
+    estimates = {
+        name: ranking.estimate(match, model, by_words=by_words) for name, match in matches.items()
+    }
     return {name: value for name, value in estimates.items() if value is not None}
 
 

@@ -9,8 +9,8 @@ is searched for, with the title of the focus where the question refers to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from quire.core.types import Intent
@@ -19,10 +19,13 @@ from quire.store.index.analyzer import STOP_WORDS
 
 TASKS = "tasks"
 """The intent whose answers are tasks."""
+SUMMARY = "summary"
+"""The intent to sum up: its words say nothing of the topic of what the user is viewing."""
 WORD = re.compile(r"[\w'\u2019-]+")
 REFERENCES = frozenset(
     """page task project note document doc table database board section block item ticket plan list
-    sprint milestone meeting""".split()  # noqa: SIM905 - read as prose, it is easier to check
+    sprint milestone meeting release version incident issue bug story epic feature decision proposal
+    guide runbook report card row record checklist roadmap programme program thread""".split()  # noqa: SIM905 - read as prose, it is easier to check
 )
 """What a user calls the record that they are viewing, after `this` or `the current`."""
 POINTERS = (("this",), ("the", "current"), ("current",), ("here",))
@@ -55,12 +58,20 @@ class ParsedQuery:
 
 
 def parse_query(
-    query: str, intents: Mapping[str, Intent], *, focus: str | None, as_of: int | None
+    query: str,
+    intents: Mapping[str, Intent],
+    *,
+    focus: str | None,
+    as_of: int | None,
+    guess: Callable[[], str] = str,
 ) -> ParsedQuery:
-    """Read a question; `focus` is the title of the record that the user is viewing."""
+    """Read a question; `focus` is the title of the record that the user is viewing.
+
+    `guess` returns an intent, or nothing, where the words reveal none.
+    """
     if not intents:
         return ParsedQuery(query)
-    words = [word.lower().replace("\u2019", "'") for word in WORD.findall(query)]
+    words = split_question(query)
     found = find_intents(words, intents)
     reference = set(_reference(words)) if focus is not None else set()
     about_focus = bool(reference)
@@ -71,10 +82,27 @@ def parse_query(
         tasks, topic = _parse_tasks(words, used, about_focus, as_of)
         text = " ".join(topic)
     elif about_focus:
-        text = " ".join(word for at, word in enumerate(words) if at not in reference)
+        asked = _positions(words, intents[SUMMARY].words) if SUMMARY in found else set()
+        text = " ".join(word for at, word in enumerate(words) if at not in {*reference, *asked})
     if about_focus and tasks is None:
         text = f"{text} {focus}".strip()
+    if not found and (guessed := guess()) in intents:
+        found = (guessed,)
+        if guessed == TASKS:  # no word is known to mean tasks, so all of them are searched for
+            places = {*reference, *_positions(words, FINISHED)}
+            tasks, _ = _parse_tasks(words, places, about_focus, as_of)
+            tasks = replace(tasks, done=False, guessed=True)
     return ParsedQuery(text, found, tasks, about_focus)
+
+
+def split_question(query: str) -> list[str]:
+    """Return the words of a question, in small letters."""
+    return [word.lower().replace("\u2019", "'") for word in WORD.findall(query)]
+
+
+def holds_phrase(query: str, phrases: Iterable[str]) -> bool:
+    """Tell whether a question has one of several words, or words in a row."""
+    return bool(_positions(split_question(query), phrases))
 
 
 def find_intents(words: Iterable[str], intents: Mapping[str, Intent]) -> tuple[str, ...]:

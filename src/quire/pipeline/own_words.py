@@ -57,3 +57,5 @@ def _own_words(recipe: Recipe, request: Request, failed: Sequence[Failure]) -> I
         yield "the situation"
     if failed:
         yield "why sources failed"
+    if request.stale:
+        yield "which sources had changed on disk"

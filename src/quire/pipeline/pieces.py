@@ -6,30 +6,35 @@ a whole selection as it will be rendered, and for a piece that is cut to the roo
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from quire import packing, rendering, tokens
 from quire.core import hashing
+from quire.core.languages import language_of
+from quire.core.tasks import TASK_KINDS
 from quire.core.types import (
     BLOCK_PREFIX,
     CAPPED,
     CUT,
     LEVELS,
+    MATCH,
+    SIGNATURE,
     SUMMARIZED,
-    WHOLE,
     Candidate,
-    Chunk,
     Passage,
     Piece,
+    RenderSpec,
+    Section,
 )
 from quire.pipeline.draft import Draft
-from quire.pipeline.units import find_unit
-from quire.store.index import analyzer
+from quire.store.index import analyzer, lexicon
 
-CODE = "code"
+CODE, DOCUMENT = "code", "document"
+MARKDOWN = "markdown"
 SUMMARY_MARK = "(summarized) "
 """Precedes what a language model wrote."""
 CODE_KINDS = ("code", f"{BLOCK_PREFIX}code")
@@ -39,66 +44,210 @@ SMALL_PART = 4
 only one that found something."""
 SMALL_ITEM = 80
 """And so many tokens: in a small budget, few items with a body are better than many without."""
+BODY = 200
+"""Code may take so many, if its section may and that is no more than half of the budget: less shows
+hardly more than its declaration."""
+MIN_WORDS = 8
+"""Fewer words than this of a context's prose, or in the summary of an entity, say nothing."""
+NAME_WORDS = 2
+"""A declaration of so many words, `class Cart`, says no more than the name above it."""
+BARE_WORDS = 6
+"""So does one of a function without a docstring: `def get(self, name)` tells its name and little
+else; types and defaults tell more."""
+_WORD = re.compile(r"\w+")
+MATCH_TOKENS = 80
+"""What an item of code takes that is shown by the lines that match the query: about as much as its
+declaration and docstring, which would take its place."""
+MATCH_SPARE = 20
+"""One that is longer by no more than this is not shortened for it."""
 SPARE_PART = 40
 """A cut at a good place may leave this part of the budget unused: one fortieth."""
 
 
-def make_candidate(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Candidate:
-    """Return a chunk as a candidate, with everything that was retrieved about it."""
-    return Candidate(
-        chunk,
-        score,
-        signals,
-        record=draft.records.get(chunk.record_id),
-        crumbs=draft.crumbs.get(chunk.record_id, ()),
-        heading=draft.headings.get(chunk.record_id, ""),
-        place=draft.places.get(chunk.record_id, ()),
-        context=draft.contexts.get(chunk.record_id),
-        section=draft.recipe.section(draft.sections.get(chunk.id, "")),
-        author=draft.authors.get(chunk.record_id, ""),
-    )
+def make_piece(draft: Draft, candidate: Candidate, limit: int = 0) -> Piece:
+    """Return a candidate in full, with the variants of less detail that the recipe allows.
+
+    An item of a page takes no more than `limit` tokens; 0: as many as it needs.
+    """
+    key = candidate.chunk.id, "" if candidate.section is None else candidate.section.name
+    whole = draft.cache.pieces.get(key)
+    if whole is None:
+        whole = draft.cache.pieces[key] = _whole_piece(draft, candidate)
+    elif whole.candidate is not candidate:  # with another score
+        variants = tuple([replace(each, candidate=candidate) for each in whole.variants])
+        whole = replace(whole, candidate=candidate, variants=variants)
+    if is_item(draft, candidate):
+        return _with_match(draft, _limit_item(draft, whole, limit))
+    return whole
 
 
-def add_entity(draft: Draft, candidate: Candidate) -> Candidate:
-    """Return a candidate with the entity that it belongs to; code with the unit it is shown as."""
-    chunk = candidate.chunk
-    outline = draft.outlines.get(chunk.record_id)
-    if outline is None:
-        return candidate
-    if chunk.kind != CODE:
-        return replace(candidate, entity=outline.innermost(chunk.start, chunk.end))
-    unit = find_unit(outline, chunk, draft.request.query)
-    language = str(outline.entities[WHOLE].attrs.get("language", ""))
-    return replace(candidate, entity=unit.entity, unit=unit, language=language)
+def is_item(draft: Draft, candidate: Candidate) -> bool:
+    """Tell whether a candidate is shown as an item of a page, which may take a part of it."""
+    return rendering.get_format(draft.recipe.render).sections and candidate.context is None
 
 
-def make_piece(draft: Draft, candidate: Candidate) -> Piece:
-    """Return a candidate in full, with the variants of less detail that the recipe allows."""
+def _whole_piece(draft: Draft, candidate: Candidate) -> Piece:
+    """Return a candidate in full, with its variants; an item with its declaration."""
     recipe, count = draft.recipe, draft.counter.count
     entity, group = candidate.entity, ""
     form = rendering.get_format(recipe.render)
     if entity is not None and form.entities:
         group = f"{candidate.chunk.record_id} {entity.start} {entity.end} {entity.qualified}"
     if candidate.section is not None and form.sections:
-        group = f"{candidate.section.name} {group or candidate.chunk.record_id}"
+        chunk = candidate.chunk
+        own = {CODE: chunk.id, DOCUMENT: chunk.record_id}.get(chunk.kind)
+        if chunk.kind == CODE and rendering.is_part(candidate):
+            own = ""  # the parts of one function stand together
+        group = f"{candidate.section.name} {own or group or chunk.record_id}"
     text = rendering.item_text(candidate, recipe.render)
-    full = Piece(candidate, count(text), text, group=group)
-    if form.sections and candidate.context is None:
-        return _limit_item(draft, full)
+    full = _capped_by_strategy(draft, Piece(candidate, count(text), text, group=group))
+    if is_item(draft, candidate):
+        return _with_signature(draft, full)
     variants: list[Piece] = []
     for level in LEVELS[1:]:
+        if level == MATCH:
+            continue  # only on pages
         if level in recipe.fit.levels and (entity is not None or candidate.context is not None):
             shorter = rendering.item_text(candidate, recipe.render, level)
+            if level == SIGNATURE and not _says_enough(candidate, shorter, recipe.render):
+                continue  # it would be a name alone, or nearly
             cost = count(shorter)
             if cost < (variants[-1] if variants else full).tokens:
                 variants.append(Piece(candidate, cost, shorter, level=level, group=group))
     return replace(full, variants=tuple(variants))
 
 
+def _says_enough(candidate: Candidate, shorter: str, spec: RenderSpec) -> bool:
+    """Tell whether an entity says something by its signature, or much by its summary.
+
+    That of an entity which begins elsewhere says nothing of what was found.
+    """
+    if not _holds_beginning(candidate):
+        return False
+    summary = "" if candidate.entity is None else candidate.entity.summary
+    says_much = len(summary.split()) >= MIN_WORDS
+    if shorter == summary or (spec.format == MARKDOWN and says_much):
+        return says_much
+    is_bare = candidate.unit is not None and not (summary or candidate.unit.outline)
+    return len(_WORD.findall(shorter)) > (BARE_WORDS if is_bare else NAME_WORDS)
+
+
+def _holds_beginning(candidate: Candidate) -> bool:
+    """Tell whether a candidate's text contains the beginning of its entity."""
+    chunk, entity = candidate.chunk, candidate.entity
+    return entity is None or chunk.start <= entity.start < chunk.end
+
+
+def _capped_by_strategy(draft: Draft, piece: Piece) -> Piece:
+    """Return a piece that shows the part of its text that the strategy of cuts keeps, if capped.
+
+    The beginning is what is shown of a long text otherwise.
+    """
+    candidate, spec = piece.candidate, draft.recipe.render
+    if not spec.cap or draft.recipe.fit.cut == tokens.KEEP_START or candidate.context is not None:
+        return piece
+    whole = rendering.whole_text(candidate, spec)
+    if rendering.get_format(spec).shortener is not None or len(whole) <= spec.cap:
+        return piece
+    text = _shorten_to_cap(draft, candidate, whole, piece.tokens)
+    cost = draft.counter.count(text)
+    return replace(piece, text=text, tokens=cost, level=CAPPED) if text else piece
+
+
+def _with_signature(draft: Draft, piece: Piece) -> Piece:
+    """Return an item of code with its declaration as the variant of less detail.
+
+    A part of a definition has none: it would say nothing of what was found.
+    """
+    candidate, recipe = piece.candidate, draft.recipe
+    unit = candidate.unit
+    if SIGNATURE not in recipe.fit.levels or unit is None or not recipe.render.content:
+        return piece
+    if unit.entity.parent is None or not _holds_beginning(candidate):
+        return piece
+    text = rendering.item_text(candidate, recipe.render, SIGNATURE)
+    cost = draft.counter.count(text)
+    if cost >= piece.tokens:
+        return piece
+    shorter = Piece(candidate, cost, text, level=SIGNATURE, group=piece.group)
+    return replace(piece, variants=(shorter,))
+
+
+def _with_match(draft: Draft, piece: Piece) -> Piece:
+    """Return an item of code with the lines that match the query as a variant of less detail."""
+    form, candidate, recipe = (
+        rendering.get_format(draft.recipe.render),
+        piece.candidate,
+        draft.recipe,
+    )
+    if MATCH not in recipe.fit.levels or candidate.chunk.kind != CODE or not recipe.render.content:
+        return piece
+    if form.excerpt is None or piece.tokens <= MATCH_TOKENS + MATCH_SPARE:
+        return piece
+    text = _matching_text(draft, candidate, form.excerpt(candidate, recipe.render))
+    cost = draft.counter.count(text)
+    if not text or cost >= piece.tokens:
+        return piece
+    match = Piece(candidate, cost, text, level=MATCH, group=piece.group)
+    less = (variant for variant in piece.variants if variant.tokens < cost)
+    return replace(piece, variants=(match, *less))
+
+
+def _matching_text(
+    draft: Draft, candidate: Candidate, render: Callable[[rendering.CutCode], str]
+) -> str:
+    """Return an item of code by the lines around the words of the query; empty: it has none."""
+    counter, language = draft.counter, _language(draft, candidate)
+    excerpt = tokens.Excerpt(
+        _query_terms(draft.request.query, language),
+        partial(analyzer.content_words, language=language),
+        lambda count, text: rendering.left_out(
+            candidate.language, count, rendering.margin_of(text)
+        ),
+        lines_of=rendering.lines_of,
+    )
+    room = MATCH_TOKENS - counter.count(render(lambda _body, _declared: ""))
+    while room > 0:
+        limit, bodies = room, [""]
+
+        def cut(
+            body: str,
+            declared: tuple[int, int],
+            limit: int = limit,
+            bodies: list[str] = bodies,
+        ) -> str:
+            bodies.append(
+                tokens.matching_part(counter, body, limit, replace(excerpt, declared=declared))
+            )
+            return bodies[-1]
+
+        text = render(cut)
+        if not bodies[-1]:
+            return ""
+        excess = counter.count(text) - MATCH_TOKENS
+        if excess <= 0:
+            return text
+        room -= excess
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _query_terms(query: str, language: str) -> tokens.Terms:
+    """Return the words of a query with those that are used in their place."""
+    known = lexicon.load()
+    asked = tuple(dict.fromkeys(analyzer.content_words(query, language)))
+    forms: dict[str, dict[str, int]] = {word: {word: 100} for word in asked}
+    for word in asked:
+        for other in known.related.get(word, ()):
+            forms.setdefault(other, {}).setdefault(word, lexicon.RELATED)
+    weights = {word: lexicon.COMMON if word in known.common else 100 for word in asked}
+    return tokens.Terms(weights, forms)
+
+
 def is_shown_once(draft: Draft, piece: Piece) -> bool:
     """Tell whether another piece of the same entity would only repeat this one."""
     if rendering.get_format(draft.recipe.render).shortener is not None:
-        return True
+        return piece.candidate.chunk.kind not in {CODE, DOCUMENT}
     return bool(piece.group) and (bool(draft.recipe.render.cap) or piece.is_described)
 
 
@@ -107,17 +256,13 @@ def is_shown_once(draft: Draft, piece: Piece) -> bool:
 
 def heading_counter(draft: Draft) -> Callable[[Piece], int]:
     """Return a function that counts a piece's heading, once for all pieces under it."""
-    spec, count, cache = draft.recipe.render, draft.counter.count, draft.token_counts
-    costs: dict[tuple[str, str], int] = {}
+    spec, count, cache = draft.recipe.render, draft.counter.count, draft.cache.headings
 
     def heading_cost(piece: Piece) -> int:
-        heading = (piece.heading, piece.level)
-        if heading not in costs:
-            key = (piece.candidate.chunk.id, piece.level, piece.text)
-            if key not in cache:
-                cache[key] = count(rendering.heading_text(piece, spec))
-            costs[heading] = cache[key]
-        return costs[heading]
+        key = (piece.candidate.chunk.id, piece.level, piece.text)
+        if key not in cache:
+            cache[key] = count(rendering.heading_text(piece, spec))
+        return cache[key]
 
     return heading_cost
 
@@ -172,10 +317,18 @@ def make_cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
     cut = _cutter(draft)
 
     def cut_to(piece: Piece, room: int) -> Piece | None:
-        part = cut(piece, room)
+        part = cut(_unlimited(draft, piece), room)
         return None if part is None else replace(part, room=room)
 
     return cut_to
+
+
+def _unlimited(draft: Draft, piece: Piece) -> Piece:
+    """Return an item in full that was limited: a cut does not depend on what else was found."""
+    if piece.level not in {CAPPED, SUMMARIZED}:
+        return piece
+    text = rendering.item_text(piece.candidate, draft.recipe.render)
+    return Piece(piece.candidate, draft.counter.count(text), text, group=piece.group)
 
 
 def _cutter(draft: Draft) -> Callable[[Piece, int], Piece | None]:
@@ -205,7 +358,7 @@ def texts_to_summarize(draft: Draft) -> dict[str, int]:
     if draft.recipe.fit.cut != tokens.SUMMARIZE:
         return {}
     texts = {
-        item_body(draft, piece.candidate): piece.tokens
+        _text_to_cut(draft, piece.candidate): piece.tokens
         for piece in draft.pieces
         if piece.level in {CUT, CAPPED}
     }
@@ -217,24 +370,35 @@ def summary_key(text: str) -> str:
     return hashing.identifier("shown", text)
 
 
-def _limit_item(draft: Draft, piece: Piece) -> Piece:
-    """Return an item that takes no more of its section's share than the section allows."""
-    section = piece.candidate.section
+def item_limit(draft: Draft, candidate: Candidate, sections: Sequence[Section]) -> int:
+    """Return the tokens that one item may take, of what the sections that found something share."""
+    section = candidate.section
     if section is None or not section.item:
-        return piece
+        return 0
     available = draft.recipe.budget.available
-    limit = max(
-        draft.recipe.share(section) * section.item // 100,
-        available // SMALL_PART,
-        SMALL_ITEM,
-    )
+    total = sum(other.weight for other in sections)
+    share = available * section.weight // total if total else 0
+    body = min(BODY, share, available // 2) if candidate.chunk.kind == CODE else 0
+    return max(share * section.item // 100, available // SMALL_PART, SMALL_ITEM, body)
+
+
+def _limit_item(draft: Draft, piece: Piece, limit: int) -> Piece:
+    """Return an item that takes no more than a number of tokens; 0: as many as it needs.
+
+    The piece records that number: it depends on what else was found.
+    """
+    if not limit:
+        return piece
     if piece.tokens <= limit:
         return piece
     if rendering.get_format(draft.recipe.render).shortener is None:
         part = make_cutter(draft)(piece, limit)
-        return piece if part is None else replace(_at_level(part, CAPPED), room=0)
+        return piece if part is None else _at_level(part, CAPPED)
     shorter = _shorten_item(draft, piece, limit)
-    return shorter if shorter.tokens < piece.tokens else piece
+    if shorter.tokens >= piece.tokens or _is_bare(draft, shorter):
+        return piece
+    less = tuple(variant for variant in piece.variants if variant.tokens < shorter.tokens)
+    return replace(shorter, variants=less, room=limit)
 
 
 def _shorten_item(draft: Draft, piece: Piece, room: int) -> Piece:
@@ -255,6 +419,22 @@ def _shorten_item(draft: Draft, piece: Piece, room: int) -> Piece:
     has_summary = draft.summaries and summary_key(item_body(draft, candidate)) in draft.summaries
     level = SUMMARIZED if has_summary else CAPPED
     return Piece(candidate, counter.count(text), text, level=level, group=piece.group)
+
+
+def _is_bare(draft: Draft, piece: Piece) -> bool:
+    """Tell whether nothing of its code is left in an item: not even its declaration fits.
+
+    Decorators alone are nothing.
+    """
+    form, candidate = rendering.get_format(draft.recipe.render), piece.candidate
+    if form.shortener is None or candidate.unit is None or piece.level == SUMMARIZED:
+        return False
+    if piece.text == form.shortener(candidate, draft.recipe.render)(lambda _: ""):
+        return True
+    code = piece.text.partition("```")[2].partition("\n")[2].partition("```")[0]
+    lines = [line.strip() for line in code.split("\n")]
+    shown = [line for line in lines if line and rendering.lines_of(line) == 1]
+    return bool(shown) and all(line.startswith("@") for line in shown)
 
 
 def make_context_cutter(draft: Draft) -> Callable[[Piece, int], Piece | None] | None:
@@ -280,6 +460,7 @@ def _cut_context(draft: Draft, piece: Piece, room: int) -> Piece | None:
         limit = room - counter.count(text)
         while limit > 0:
             part = _shorten(draft, piece.candidate, body, limit)
+            part = part if len(part.split()) >= MIN_WORDS else ""
             longer = rendering.shortened_context(active, rules, part) if part else text
             excess = counter.count(longer) - room
             if excess <= 0:
@@ -295,16 +476,22 @@ def _cut_item(draft: Draft, piece: Piece, room: int) -> Piece | None:
         return _cut_context(draft, piece, room)
     shorter = _shorten_item(draft, piece, room)
     fits = shorter.tokens <= room and shorter.tokens < piece.tokens
-    return _at_level(shorter, CUT) if fits else None
+    return _at_level(shorter, CUT) if fits and not _is_bare(draft, shorter) else None
 
 
 def _cut_by_strategy(draft: Draft, piece: Piece, room: int) -> Piece | None:
-    """Keep the part of a text that the recipe's strategy keeps, unless too little is left."""
-    text = _shorten(draft, piece.candidate, piece.text, room)
-    has_summary = summary_key(piece.text) in draft.summaries
+    """Keep the part of a text that the recipe's strategy keeps, unless too little is left.
+
+    A short task stays whole: without its due date it would mislead.
+    """
+    if piece.candidate.chunk.kind in TASK_KINDS and piece.tokens <= SMALL_ITEM:
+        return None
+    whole = _text_to_cut(draft, piece.candidate)
+    text = _shorten_to_cap(draft, piece.candidate, whole, room)
+    has_summary = summary_key(whole) in draft.summaries
     # A summary may say everything in a few words.
     shortest = 1 if has_summary else max(1, draft.recipe.fit.shortest)
-    if not shortest <= len(text) < len(piece.text):
+    if not shortest <= len(text) < len(whole):
         return None
     part = packing.with_cut_text(piece, text, draft.counter.count(text))
     return replace(part, level=SUMMARIZED) if has_summary else part
@@ -315,10 +502,32 @@ def _shorten(draft: Draft, candidate: Candidate, text: str, limit: int) -> str:
     counter, summary = draft.counter, draft.summaries.get(summary_key(text))
     if summary is not None:
         return tokens.shorten(counter, f"{SUMMARY_MARK}{summary}", limit, tokens.KEEP_START)
-    aim = tokens.Aim(
-        draft.request.query, analyzer.content_words, code=candidate.chunk.kind in CODE_KINDS
-    )
+    words = partial(analyzer.content_words, language=_language(draft, candidate))
+    aim = tokens.Aim(draft.request.query, words, code=candidate.chunk.kind in CODE_KINDS)
     return tokens.shorten(counter, text, limit, draft.recipe.fit.cut, aim)
+
+
+def _shorten_to_cap(draft: Draft, candidate: Candidate, text: str, limit: int) -> str:
+    """Shorten the text of a candidate likewise, to no more characters than one piece may have."""
+    cap = draft.recipe.render.cap
+    part = _shorten(draft, candidate, text, limit)
+    while cap and len(part) > cap and limit > 1:
+        limit = max(1, min(limit, draft.counter.count(part)) * cap // len(part))
+        part = _shorten(draft, candidate, text, limit)
+    return part if not cap or len(part) <= cap else ""
+
+
+def _language(draft: Draft, candidate: Candidate) -> str:
+    record = draft.records.get(candidate.chunk.record_id)
+    return "" if record is None else language_of(record)
+
+
+def _text_to_cut(draft: Draft, candidate: Candidate) -> str:
+    """Return the text that a part of a candidate is chosen from: all of it, whatever the cap."""
+    spec = draft.recipe.render
+    if rendering.get_format(spec).shortener is None:
+        return rendering.whole_text(candidate, spec)
+    return item_body(draft, candidate)
 
 
 def _at_level(piece: Piece, level: str) -> Piece:

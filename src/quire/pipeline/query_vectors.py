@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from typing import Protocol
 
 from quire.core.lru import LRUCache
 from quire.core.protocols import Embedder
-from quire.core.types import Coverage, Recorded
+from quire.core.types import Coverage, HitCount, Recorded
 from quire.errors import EmbedError, QuireError
 
 CACHE_SIZE = 1024
@@ -16,15 +17,46 @@ CACHE_SIZE = 1024
 MakeVector = Callable[[], bytes]
 
 
+class FormerModel(Protocol):
+    """What is known of the model of a store's vectors where it is not the configured one."""
+
+    def former_embedder(self, model: str) -> Embedder | None:
+        """Return the embedder of the store's vectors, if it can still be opened."""
+
+    def why_words_alone(self, model: str) -> str | None:
+        """Say why its vectors cannot answer until others replace them; None: they can."""
+
+
+class _NoFormerModel:
+    def former_embedder(self, _: str) -> Embedder | None:
+        return None
+
+    def why_words_alone(self, _: str) -> str | None:
+        return None
+
+
+NO_FORMER = _NoFormerModel()
+
+
 class QueryVectors:
     """Makes the vectors of queries, and caches the latest."""
 
     def __init__(
-        self, embedder: Callable[[], Embedder | None], *, wanted: Callable[[], bool]
+        self,
+        embedder: Callable[[], Embedder | None],
+        *,
+        wanted: Callable[[], bool],
+        former: FormerModel = NO_FORMER,
     ) -> None:
         self._embedder = embedder
         self._wanted = wanted
+        self._former = former
         self._cache: LRUCache[tuple[str, str], bytes] = LRUCache(CACHE_SIZE)
+
+    @property
+    def count(self) -> HitCount:
+        """How many vectors were needed, and how many were cached."""
+        return self._cache.count
 
     def plan(self, query: str, coverage: Coverage) -> tuple[MakeVector | None, list[str]]:
         """Return a function that makes a query's vector, or None if there is nothing to compare.
@@ -34,12 +66,11 @@ class QueryVectors:
         if not coverage.vectors:
             off = "semantic search is off: nothing is embedded yet (`quire index` embeds)"
             return None, [off] if coverage.chunks and self._wanted() else []
-        missing = coverage.chunks - coverage.vectors
-        behind = (
-            f"{missing} of {coverage.chunks} chunks have no vector yet; "
-            "`quire index` goes on with them"
-        )
-        return lambda: self._vector(query, coverage.model), [behind] if missing else []
+        assert coverage.model is not None, "vectors without a model"
+        replaced = self._former.why_words_alone(coverage.model)
+        if replaced is not None:
+            return None, [replaced]
+        return lambda: self._vector(query, coverage.model), note_missing(coverage)
 
     def _vector(self, query: str, model: str | None) -> bytes:
         assert model is not None, "vectors without a model"
@@ -51,13 +82,25 @@ class QueryVectors:
         if embedder is None:
             raise EmbedError("[embed] provider is none, but the store holds vectors")
         if embedder.model != model:
-            raise EmbedError(
-                f"the store holds vectors of {model}, the configured model is {embedder.model}; "
-                "run `quire index --reembed`, or set [embed] back"
-            )
+            former = self._former.former_embedder(model)
+            if former is None:
+                raise EmbedError(
+                    f"the store holds vectors of {model}, the configured model is "
+                    f"{embedder.model}; run `quire index --reembed`, or set [embed] back"
+                )
+            embedder = former
         vector = embedder.embed_query(query)
         self._cache.put((model, query), vector)
         return vector
+
+
+def note_missing(coverage: Coverage) -> list[str]:
+    """Say how many chunks have no vector; nothing if all have one."""
+    missing = coverage.chunks - coverage.vectors
+    behind = (
+        f"{missing} of {coverage.chunks} chunks have no vector yet; `quire index` goes on with them"
+    )
+    return [behind] if missing else []
 
 
 def plan_vectors(
@@ -68,10 +111,12 @@ def plan_vectors(
     makers: dict[str, MakeVector] = {}
     notes: list[str] = []
     for query in dict.fromkeys(queries):
-        make, notes = vectors.plan(query, coverage)
         if query in recorded.vectors and recorded.embedder == coverage.model:
             known[query] = partial(bytes, recorded.vectors[query])
-        elif make is not None:
+            notes = note_missing(coverage)
+            continue
+        make, notes = vectors.plan(query, coverage)
+        if make is not None:
             makers[query] = make
     return {**known, **(_start(makers) if makers else {})}, notes
 

@@ -12,37 +12,41 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from quire import rendering
 from quire.core.protocols import View
-from quire.core.types import Chunk, FusionStats, Passage, Piece, Rebuilt
+from quire.core.types import CAPPED, SUMMARIZED, Chunk, FusionStats, Passage, Piece, Rebuilt
 from quire.errors import InputError
 from quire.packing import variants
 from quire.pipeline.authors import find_authors
+from quire.pipeline.candidates import add_entity, make_candidate
+from quire.pipeline.decisions import decide_included
 from quire.pipeline.draft import Draft, start_draft
 from quire.pipeline.features import compute_features
-from quire.pipeline.intents import ParsedQuery
 from quire.pipeline.own_words import find_altered_words, name_own_words
 from quire.pipeline.pieces import (
-    add_entity,
-    make_candidate,
     make_cutter,
     make_piece,
     render_pieces,
 )
+from quire.pipeline.record_names import resolve_names
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.result import make_source
 from quire.pipeline.retrieve import (
     Retrieved,
+    asked_tasks,
     look_up_records,
     moment,
     needs_outlines,
-    resolve_names,
+    parse_request,
 )
-from quire.pipeline.steps import decide_included
 from quire.retrieval import RULES
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
 
 FIT = "fit"
 """The step of the decisions on pieces that are in, which stand in the order of preference."""
+
+LIMITED = frozenset({CAPPED, SUMMARIZED})
+"""The levels of items that may have been limited to what one item may take."""
 
 
 def rebuild(
@@ -56,11 +60,22 @@ def rebuild(
     request, _ = resolve_names(view, resolved.request)
     resolved = replace(resolved, request=request)
     sections = {source["chunk_id"]: source["section"] for source in receipt["sources"]}
-    draft = start_draft(resolved, _look_up(view, resolved, sections, chunks, evaluator))
+    retrieved = _look_up(view, resolved, sections, chunks, evaluator)
+    return rebuild_from(retrieved, resolved, receipt, chunks)
+
+
+def rebuild_from(
+    retrieved: Retrieved,
+    resolved: ResolvedRequest,
+    receipt: Mapping[str, Any],
+    chunks: Mapping[str, Chunk],
+) -> Rebuilt:
+    """Make it again from what was looked up about its chunks."""
+    request, draft = resolved.request, start_draft(resolved, retrieved)
     sources = {source["chunk_id"]: source for source in receipt["sources"]}
     included = [decision for decision in receipt["decisions"] if decision["step"] == FIT]
     whole = [
-        _whole_piece(draft, chunks[decision["chunk_id"]], decision["score"], decision["signals"])
+        _whole_piece(draft, chunks[decision["chunk_id"]], decision, sources[decision["chunk_id"]])
         for decision in included
     ]
     pieces = [
@@ -80,6 +95,9 @@ def rebuild(
         own_words=name_own_words(
             resolved.recipe, request, () if resolved.recorded is None else resolved.recorded.failed
         ),
+        from_chunks=not needs_outlines(resolved.recipe)
+        and not resolved.recipe.sections
+        and not any(rendering.is_virtual(chunk.path) for chunk in chunks.values()),
     )
 
 
@@ -94,6 +112,8 @@ def _look_up(
     request, recipe, recorded = resolved.request, resolved.recipe, resolved.recorded
     assert recorded is not None, "the request of a receipt has what its run recorded"
     as_of = moment(view, request, recipe)
+    vector = recorded.vectors.get(request.query)
+    parsed = parse_request(view, request, recipe, as_of, vector=vector, model=recorded.embedder)
     record_ids = sorted({chunk.record_id for chunk in chunks.values()})
     records = look_up_records(view, request, recipe, chunks.values())
     return Retrieved(
@@ -123,23 +143,28 @@ def _look_up(
             if evaluator is not None and RULES in recipe.sources
             else ActiveRules()
         ),
-        parsed=ParsedQuery(request.query),
+        parsed=parsed,
+        tasks=asked_tasks(view, request, recipe, parsed, as_of),
         writer=recorded.writer,
         summaries=recorded.summaries,
     )
 
 
-def _whole_piece(draft: Draft, chunk: Chunk, score: int, signals: Mapping[str, int]) -> Piece:
-    return make_piece(draft, add_entity(draft, make_candidate(draft, chunk, score, signals)))
+def _whole_piece(
+    draft: Draft, chunk: Chunk, decision: Mapping[str, Any], source: Mapping[str, Any]
+) -> Piece:
+    """Return the piece of a chunk in full, or as an item that was limited to some tokens."""
+    candidate = make_candidate(draft, chunk, decision["score"], decision["signals"])
+    limit = source["room"] if source["level"] in LIMITED else 0
+    return make_piece(draft, add_entity(draft, candidate), limit)
 
 
 def _as_shown(draft: Draft, piece: Piece, level: str, room: int) -> Piece:
     """Return a piece as the receipt says that it is shown."""
-    shown = (
-        make_cutter(draft)(piece, room)
-        if room
-        else next((variant for variant in variants(piece) if variant.level == level), None)
+    same = (
+        variant for variant in variants(piece) if (variant.level, variant.room) == (level, room)
     )
+    shown = next(same, None) or (make_cutter(draft)(piece, room) if room else None)
     if shown is None or shown.level != level:
         chunk = piece.candidate.chunk
         raise InputError(

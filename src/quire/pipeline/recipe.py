@@ -1,7 +1,8 @@
 """Load recipes: by the name of a shipped one, or from a TOML file.
 
 `extends` names the recipe that another one starts from. Settings that the new one does not name
-stay as they are there; a source or section set to `false` is left out.
+stay as they are there; a source or section set to `false` is left out. New sections come last;
+`first` names sections that come before the others.
 """
 
 from __future__ import annotations
@@ -21,8 +22,12 @@ from quire.core.types import Intent, Recipe, Section, SourceSpec
 from quire.errors import ConfigError, InputError
 from quire.retrieval import VECTOR_COLLECTORS
 
+WORDS_FLOOR = 100
+"""The highest floor of relevance where it is estimated from words alone, in thousandths."""
 _TERM = re.compile(r"\{(\w+)\}")
 PARTS = ("budget", "rank", "fit", "render")
+UNNAMED = "custom"
+"""The name of a recipe that is given as a mapping without one."""
 MAX_EXTENDS = 8
 """How many recipes may extend one another in a row."""
 
@@ -38,6 +43,17 @@ def shipped() -> tuple[str, ...]:
 def load(name: str) -> Recipe:
     """Load a recipe by its name or from a file."""
     return _load(name, Path(), ())
+
+
+def from_mapping(table: Mapping[str, Any]) -> Recipe:
+    """Read a recipe from the settings that a TOML file would hold, and its `name`."""
+    settings = toml.as_table("recipe", table)
+    name = toml.read_text("recipe: name", settings.pop("name", UNNAMED))
+    base = Recipe(name=name)
+    if "extends" in settings:
+        parent = toml.read_text("recipe: extends", settings["extends"])
+        base = replace(_load(parent, Path(), ()), name=name)
+    return _extended("recipe", base, settings)
 
 
 def recipe_hash(recipe: Recipe) -> str:
@@ -70,9 +86,13 @@ def fill(recipe: Recipe, terms: Mapping[str, str]) -> Recipe:
 
 
 def by_words(recipe: Recipe) -> Recipe:
-    """Return the recipe without semantic search, so that no model is needed."""
+    """Return the recipe without semantic search, so that no model is needed.
+
+    Words tell less of relevance than vectors, so its floor is lower (docs/pages.md).
+    """
     return replace(
         recipe,
+        rank=replace(recipe.rank, floor=min(recipe.rank.floor, WORDS_FLOOR)),
         sources={
             name: spec for name, spec in recipe.sources.items() if name not in VECTOR_COLLECTORS
         },
@@ -142,7 +162,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _extended(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
-    known = ("extends", "about", "sources", "sections", "intents", *PARTS)
+    known = ("extends", "about", "first", "sources", "sections", "intents", *PARTS)
     for key in table:
         if key not in known:
             toml.reject_key(place, key, known)
@@ -157,6 +177,9 @@ def _extended(place: str, base: Recipe, table: Mapping[str, Any]) -> Recipe:
         changes["sources"] = _sources(place, base, table["sources"])
     if "sections" in table:
         changes["sections"] = _sections(place, base, table["sections"])
+    if "first" in table:
+        sections = changes.get("sections", base.sections)
+        changes["sections"] = _first(place, sections, table["first"])
     if "intents" in table:
         intents = toml.read_table(f"{place}: [intents]", table["intents"])
         changes["intents"] = {
@@ -208,6 +231,23 @@ def _sections(place: str, base: Recipe, data: Any) -> tuple[Section, ...]:
         filled = toml.fill(f"{place}: [sections.{name}]", section, spec)
         sections[name] = replace(filled, name=name)
     return tuple(sections.values())
+
+
+def _first(place: str, sections: tuple[Section, ...], data: Any) -> tuple[Section, ...]:
+    """Return sections with some of them, given by their names, before the others."""
+    names = toml.check_value(f"{place}: first", "tuple[str, ...]", data)
+    by_name = {section.name: section for section in sections}
+    for name in names:
+        if name not in by_name:
+            raise ConfigError(
+                f"first names a section that the recipe does not have: {name!r}",
+                field="first",
+                value=name,
+                allowed=by_name,
+                place=place,
+            )
+    rest = (section for section in sections if section.name not in names)
+    return (*(by_name[name] for name in dict.fromkeys(names)), *rest)
 
 
 def _check_dropped(place: str, name: str, known: Iterable[str]) -> None:

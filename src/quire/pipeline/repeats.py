@@ -7,18 +7,22 @@ is packed again. A restored piece is passed over wherever one that it repeats is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from quire import packing
-from quire.core.types import Chunk, Piece
+from quire.core.types import Candidate, Chunk, Piece, Recipe
 from quire.packing import Covered, never_covered
 from quire.pipeline.draft import Draft, Repeat
 from quire.pipeline.pieces import item_body
 
 MAX_ROUNDS = 4
 """After so many rounds of packing all repeats are restored at once."""
+_LABEL = re.compile(r"(?m)^- \*\*[^*\n]+\*\*(?: \(\d+ times\))?: ")
+"""What precedes a field of an experience: another field may hold its text."""
 ENTITY_SHOWN = "its entity is there already"
+SAME_TEXT = "100% of it stands in {} ({})"
 
 
 def restore(draft: Draft, *, everything: bool) -> Draft | None:
@@ -72,6 +76,18 @@ def shown_by(draft: Draft, repeat: Repeat) -> str | None:
     return _Finder(draft).shown_by(repeat, draft.pieces)
 
 
+def same_text_shown(piece: Piece, chosen: Sequence[Piece]) -> str | None:
+    """Return the reason that names a chosen piece with the very text of one that did not fit.
+
+    A repeat may cost less than what it repeats: beside its neighbour it needs no heading.
+    """
+    for other in chosen:
+        if other.is_full and other.candidate.content == piece.candidate.content:
+            chunk = other.candidate.chunk
+            return SAME_TEXT.format(place_of(chunk), chunk.id)
+    return None
+
+
 class _Finder:
     """Finds the piece that shows what a repeat says."""
 
@@ -95,7 +111,11 @@ class _Finder:
 
     def _is_shown(self, repeat: Repeat, piece: Piece) -> bool:
         candidate, better = repeat.candidate, piece.candidate
-        if piece.is_full and (not repeat.same_text or piece.text == better.chunk.text):
+        if (
+            piece.is_full
+            and not piece.is_cut_off
+            and (not repeat.same_text or piece.text == better.chunk.text)
+        ):
             return True
         key = (candidate.chunk.id, better.chunk.id, piece.level, piece.text)
         if key not in self._shows:
@@ -108,7 +128,21 @@ class _Finder:
         if not repeat.same_text:
             texts = packing.shared_texts(repeat.candidate, piece.candidate)
             return any(packing.says_all(shown, text) for text in texts) or not texts
-        return packing.says_all(shown, item_body(draft, repeat.candidate), code=code)
+        said = item_body(draft, repeat.candidate)
+        if repeat.candidate.chunk.record_id == piece.candidate.chunk.record_id:
+            shown, said = _LABEL.sub("- ", shown), _LABEL.sub("- ", said)
+            if _has_fields(shown, said):
+                return True
+        return packing.says_all(shown, said, code=code)
+
+
+def _has_fields(shown: str, said: str) -> bool:
+    """Tell whether a text has every line of another one of the same record, as a part of its own.
+
+    The goal of a post-mortem is the beginning of what happened, and ends with a mark of its own.
+    """
+    lines = (line.strip().removeprefix("- ").removesuffix("…") for line in said.split("\n"))
+    return all(line.rstrip() in shown for line in lines)
 
 
 def dropped_as(duplicates: Sequence[packing.Duplicate], wording: str) -> tuple[Repeat, ...]:
@@ -125,6 +159,19 @@ def dropped_as(duplicates: Sequence[packing.Duplicate], wording: str) -> tuple[R
     )
 
 
+def find_in_longer(
+    recipe: Recipe, candidates: Sequence[Candidate], runs: packing.Runs
+) -> tuple[Repeat, ...]:
+    """Return the repeats that a longer candidate holds, though it is not as good.
+
+    They stay candidates: only a context that shows the longer one leaves them out. On pages with
+    sections each item stands for what it is, a memory beside a document that says the same.
+    """
+    if recipe.sections or recipe.fit.dedup >= 1:
+        return ()
+    return dropped_as(packing.find_contained(candidates, runs), "it stands in")
+
+
 def about_the_same(duplicates: Sequence[packing.CrossSourceDuplicate]) -> tuple[Repeat, ...]:
     """Return the repeats of what is about the same thing."""
     return tuple(
@@ -134,6 +181,29 @@ def about_the_same(duplicates: Sequence[packing.CrossSourceDuplicate]) -> tuple[
             same_text=False,
         )
         for duplicate in duplicates
+    )
+
+
+def shown_elsewhere(duplicates: Sequence[packing.CrossSourceDuplicate]) -> tuple[Repeat, ...]:
+    """Return the repeats of records that another section shows with more of their fields."""
+    return tuple(
+        Repeat(
+            duplicate.candidate,
+            tuple(
+                (better, f"it stands under {better.section.title!r} ({{1}})")
+                for better in duplicate.better
+                if better.section is not None
+            ),
+        )
+        for duplicate in duplicates
+    )
+
+
+def implemented_by(overloads: Sequence[tuple[Candidate, Candidate]]) -> tuple[Repeat, ...]:
+    """Return the repeats that overloads of a function are beside its implementation."""
+    return tuple(
+        Repeat(candidate, ((other, "{} implements it ({})"),), same_text=False)
+        for candidate, other in overloads
     )
 
 

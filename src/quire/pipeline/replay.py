@@ -7,28 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from quire import receipts, tokens
-from quire.core.protocols import View
+from quire import receipts
+from quire.core.protocols import Counter, View
 from quire.core.types import Context, Coverage, Failure, Recorded, Request, Verdict, Viewer
 from quire.errors import InputError
 from quire.pipeline import recipe as recipes
+from quire.pipeline.plugged_format import FORMAT
 from quire.pipeline.query_vectors import QueryVectors
 from quire.pipeline.rebuild import rebuild
-from quire.pipeline.request import ResolvedRequest
+from quire.pipeline.request import ResolvedRequest, check_query, open_counter
+from quire.pipeline.rerank import RERANKER
 from quire.pipeline.retrieve import Retrieved
 from quire.pipeline.summarize import WRITER
 from quire.pipeline.validate import check
 from quire.receipts import StoreEvidence
 from quire.rules.evaluator import JUDGE, RuleEvaluator
+from quire.system.entry_points import get_plugin
 
-MODELS = (JUDGE, WRITER)
-"""The sources of failures of language models, which are not asked again unless that is wanted."""
+MODELS = (JUDGE, WRITER, RERANKER, FORMAT)
+"""The sources of failures of models, which are not asked again unless that is wanted."""
 ROUNDING = 1
 """By how much a number of a vector may differ between two processors."""
 
 
 def resolve_receipt(
-    receipt: Mapping[str, Any], viewer: Viewer | str | None, *, keep_failures: bool = True
+    receipt: Mapping[str, Any],
+    viewer: Viewer | str | None,
+    *,
+    keep_failures: bool = True,
+    own_counter: Counter | None = None,
 ) -> ResolvedRequest:
     """Return the request of a receipt of any version, with what its run recorded.
 
@@ -39,17 +46,32 @@ def resolve_receipt(
     if not keep_failures:
         of_models = [item for item in data["failed"] if item["source"] in MODELS]
         data = {**data, "failed": of_models}
+    _require_plugins(data["plugins"])
     recipe = recipes.from_data(data["recipe"])
     check(recipe)
     request = Request(**{name: _frozen(value) for name, value in data["request"].items()})
+    check_query(request.query, "this receipt was not written by Quire")
     return ResolvedRequest(
         request=request,
         recipe=recipe,
-        counter=tokens.open_counter(data["counter"]),
+        counter=open_counter(data["counter"], own_counter),
         viewer=viewer,
         allow_empty=True,
         recorded=_recorded(data, request.query),
     )
+
+
+def _require_plugins(plugins: Mapping[str, str]) -> None:
+    """Refuse a receipt that plug-ins made which are not here; their versions are compared later."""
+    for key, package in plugins.items():
+        group, _, name = key.partition(":")
+        if get_plugin(group, name) is None:
+            raise InputError(
+                f"the plug-in {key} of {package} made this context, and is not here",
+                place="receipt",
+                value=key,
+                hint="install it (`quire plugins` lists what is installed)",
+            )
 
 
 def differences(receipt: Mapping[str, Any], context: Context) -> list[str]:
@@ -100,7 +122,7 @@ def taken_from_receipt(receipt: Mapping[str, Any]) -> list[str]:
     notes = [
         f"{len(data[of])} {of} of the {name} {data[name]!r} are taken from the receipt; "
         "`ask_models` asks again"
-        for name, of in (("judge", "verdicts"), ("writer", "summaries"))
+        for name, of in (("judge", "verdicts"), ("writer", "summaries"), ("reranker", "reranks"))
         if data[of]
     ]
     failed = [item["source"] for item in data["failed"] if item["source"] in MODELS]
@@ -108,14 +130,18 @@ def taken_from_receipt(receipt: Mapping[str, Any]) -> list[str]:
 
 
 def gather_evidence(
-    view: View, receipt: Mapping[str, Any], evaluator: RuleEvaluator | None
+    view: View,
+    receipt: Mapping[str, Any],
+    evaluator: RuleEvaluator | None,
+    own_counter: Counter | None = None,
 ) -> StoreEvidence:
     """Return what a viewer's store says about a receipt.
 
     Its function reads the view, which must be open when it is called.
     """
     data = receipts.read(receipt)
-    ids = {decision["chunk_id"] for decision in data["decisions"]} | {*receipts.chunk_ids(data)}
+    decisions = receipts.all_decisions(data)
+    ids = {decision["chunk_id"] for decision in decisions} | {*receipts.chunk_ids(data)}
     roots = view.roots()
     chunks = {chunk.id: chunk for chunk in view.chunks(sorted(ids))}
     return StoreEvidence(
@@ -125,7 +151,11 @@ def gather_evidence(
         content=roots.content,
         viewer_hash=receipts.viewer_hash(view.viewer),
         rebuild=lambda data, chunks: rebuild(
-            view, resolve_receipt(receipt, view.viewer), data, chunks, evaluator
+            view,
+            resolve_receipt(receipt, view.viewer, own_counter=own_counter),
+            data,
+            chunks,
+            evaluator,
         ),
     )
 
@@ -140,6 +170,8 @@ def record(retrieved: Retrieved) -> Recorded:
         verdicts=retrieved.active_rules.evaluation.verdicts,
         writer=retrieved.writer,
         summaries=retrieved.summaries,
+        reranker=retrieved.reranker,
+        reranks=retrieved.reranks,
     )
 
 
@@ -157,6 +189,8 @@ def _recorded(data: Mapping[str, Any], query: str) -> Recorded:
             verdicts={key: Verdict(**verdict) for key, verdict in data["verdicts"].items()},
             writer=data["writer"],
             summaries=data["summaries"],
+            reranker=data["reranker"],
+            reranks=data["reranks"],
             failed=tuple(Failure(**failure) for failure in data["failed"]),
         )
     except ValueError as error:

@@ -8,25 +8,34 @@ exist are refused by name, before anything is looked up.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from quire import rules, tokens
-from quire.core import dates
+from quire.core import conditions, dates
 from quire.core.protocols import Counter
-from quire.core.types import NO_FILTER, Recipe, Recorded, Request, Section, Viewer
+from quire.core.types import NO_FILTER, Filter, Recipe, Recorded, Request, Section, Viewer
 from quire.core.types.option_spec import DATE, Option
 from quire.core.types.options import BY_SETTING, FILTERS, OPTIONS, Options
 from quire.errors import BudgetError, CallerError, InputError, InvalidContextTypeError, unknown
 from quire.pipeline import recipe as recipes
+from quire.pipeline.effects import options_without_effect
 from quire.pipeline.sections import filter_of
-from quire.pipeline.validate import DEFAULT_RECIPE, check, check_filter, is_a
+from quire.pipeline.validate import (
+    DEFAULT_RECIPE,
+    check,
+    check_filter,
+    is_a,
+    refuse_brought,
+)
 
 DEFAULT_MODEL = tokens.DEFAULT_MODEL
 MAX_QUERY_LENGTH = 100_000
 """Characters of a query. A longer one is a document: what it asks for cannot be told."""
-SEARCH_OPTIONS = (*FILTERS, "where", "viewer", "exact")
+FOOTER_BUDGET = 1000
+"""A smaller budget goes to the texts: sources are listed only if the request says so."""
+SEARCH_OPTIONS = (*FILTERS, "viewer", "exact", "refresh")
 """The options of a context that a search has as well."""
 OWN_PARTS = ("history", "system")
 """Parts of a page that the caller provides, which have a share of the budget like sections."""
@@ -42,6 +51,10 @@ class ResolvedRequest:
     viewer: Viewer | str | None = None
     allow_empty: bool = False
     recorded: Recorded | None = None
+    notes: tuple[str, ...] = ()
+    """The options that were given and have no effect."""
+    refresh: bool = True
+    """Whether quoted files that changed on disk may be read again."""
 
     @property
     def key(self) -> tuple[Hashable, ...]:
@@ -50,18 +63,28 @@ class ResolvedRequest:
         # Two models may count alike and still have different notes.
         counter = (self.counter.name, self.counter.note)
         recorded = None if self.recorded is None else self.recorded.key
-        return (self.request, recipe, counter, self.allow_empty, recorded)
+        return (self.request, recipe, counter, self.allow_empty, recorded, self.notes)
 
 
-def resolve(query: str, options: Options, today: int | None = None) -> ResolvedRequest:
+def resolve(
+    query: str,
+    options: Options,
+    today: int | None = None,
+    own_counter: Counter | None = None,
+) -> ResolvedRequest:
     """Combine a query, its options and their recipe.
 
-    `today` is the moment of a request that names none, for recipes that ask for it.
+    Args:
+        query: What is asked.
+        options: The options of the context.
+        today: The moment of a request that names none, for recipes that ask for it.
+        own_counter: The caller's own counter, which counts unless the options name another one.
     """
-    text = _checked_query(query, "say what the context is for")
+    text = check_query(query, "say what the context is for")
     _check_options(options)
-    recipe = _resolved_recipe(options)
-    counter = tokens.open_counter(options.get("model", DEFAULT_MODEL))
+    own, recipe = _resolved_recipe(options)
+    refuse_brought(recipe)
+    counter = open_counter(options.get("model"), own_counter)
     request = Request(query=text, model=counter.name, **_recorded_values(options))
     if request.as_of is None and recipe.rank.today:
         request = replace(request, as_of=today)
@@ -72,18 +95,29 @@ def resolve(query: str, options: Options, today: int | None = None) -> ResolvedR
         counter=counter,
         viewer=options.get("viewer"),
         allow_empty=options.get("allow_empty", False),
+        notes=tuple(options_without_effect(options, own, recipe)),
+        refresh=options.get("refresh", True),
     )
 
 
-def resolve_search(query: str, k: int, options: Mapping[str, Any]) -> ResolvedRequest:
+def open_counter(name: str | None, own: Counter | None = None) -> Counter:
+    """Open a counter by its name; None: the caller's own, or the default one."""
+    if own is not None and name in {None, own.name}:
+        return own
+    return tokens.open_counter(DEFAULT_MODEL if name is None else name)
+
+
+def resolve_search(
+    query: str, k: int, options: Mapping[str, Any], own_counter: Counter | None = None
+) -> ResolvedRequest:
     """Resolve a search: the default recipe, up to a ranking of the k best."""
     if k < 1:
         raise InputError(f"must be at least 1, not {k}", field="k", value=k)
-    _checked_query(query, "say what to look for")
+    check_query(query, "say what to look for")
     for name in options:
         if name not in SEARCH_OPTIONS:
             raise unknown("option", name, SEARCH_OPTIONS)
-    resolved = resolve(query, {**options})  # type: ignore[typeddict-item]  # checked above
+    resolved = resolve(query, {**options}, own_counter=own_counter)  # type: ignore[typeddict-item]  # checked above
     recipe = resolved.recipe
     # Twice as deep, since the sources find different chunks.
     sources = {
@@ -93,7 +127,8 @@ def resolve_search(query: str, k: int, options: Mapping[str, Any]) -> ResolvedRe
     return replace(resolved, recipe=replace(recipe, sources=sources, rank=ranking))
 
 
-def _checked_query(query: object, hint: str) -> str:
+def check_query(query: object, hint: str) -> str:
+    """Return a query without blanks around it; refuse one that cannot be searched for."""
     if not isinstance(query, str) or not query.strip():
         raise InputError("the query is empty", hint=hint)
     if len(query) > MAX_QUERY_LENGTH:
@@ -115,17 +150,21 @@ def _check_options(options: Mapping[str, Any]) -> None:
         option = OPTIONS[name]
         if not option.accepts(value):
             raise InputError(f"expected {option.expected}, not {value!r}", field=name, value=value)
-    if options.get("where", NO_FILTER) != NO_FILTER:
+    where = options.get("where", NO_FILTER)
+    if isinstance(where, Filter) and where != NO_FILTER:
         for name in FILTERS:
-            if name in options:
-                raise InputError("cannot be combined with `where`", field=name)
+            if name in options and name != "where":
+                raise InputError("cannot be combined with a Filter as `where`", field=name)
 
 
-def _resolved_recipe(options: Options) -> Recipe:
-    """Return the recipe with the settings that options override, checked."""
+def _resolved_recipe(options: Options) -> tuple[Recipe, Recipe]:
+    """Return the recipe, and the same with the settings that options override, checked."""
     named = options.get("recipe", DEFAULT_RECIPE)
-    recipe = recipes.load(named) if isinstance(named, str) else named
-    recipe = _overridden(recipe, dict(options))
+    if isinstance(named, str):
+        own = recipes.load(named)
+    else:
+        own = named if isinstance(named, Recipe) else recipes.from_mapping(named)
+    recipe = _overridden(own, dict(options))
     try:
         check(recipe)
     except CallerError as error:
@@ -134,8 +173,10 @@ def _resolved_recipe(options: Options) -> Recipe:
         if option is not None and option.name in options:
             error.field = option.name
         raise
+    if "sources" not in options and recipe.budget.available < FOOTER_BUDGET:
+        recipe = replace(recipe, render=replace(recipe.render, sources=0))
     # 1 and 1.0 mean the same, but are written differently.
-    return replace(recipe, fit=replace(recipe.fit, dedup=float(recipe.fit.dedup)))
+    return own, replace(recipe, fit=replace(recipe.fit, dedup=float(recipe.fit.dedup)))
 
 
 def _overridden(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
@@ -154,9 +195,12 @@ def _overridden(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
 def _recorded_values(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a request's fields, for the options that are given."""
     where = options.get("where", NO_FILTER)
-    values = {name: getattr(where, name) for name in FILTERS}
+    given = where if isinstance(where, Filter) else NO_FILTER
+    values = {name: getattr(given, name) for name in FILTERS}
     values |= {name: value for name, value in options.items() if OPTIONS[name].recorded}
-    return {name: _recorded_value(OPTIONS[name], value) for name, value in values.items()}
+    values["where"] = given.where if where is given else where
+    recorded = {name: _recorded_value(OPTIONS[name], value) for name, value in values.items()}
+    return recorded | {"alive_at": given.alive_at}
 
 
 def _recorded_value(option: Option, value: Any) -> Any:
@@ -164,16 +208,7 @@ def _recorded_value(option: Option, value: Any) -> Any:
     if option.form == DATE:
         end = option.name == "until"
         return dates.parse_date(option.name, value, end=end) if isinstance(value, str) else value
-    match option.name:
-        case "situation":
-            return _canonical_situation(value)
-        case "history":
-            return _messages(value)
-        case "system":
-            return value.strip()
-        case "base":
-            return value.strip("/")
-    return _frozen(value)
+    return _CANONICAL.get(option.name, _frozen)(value)
 
 
 def _frozen(value: Any) -> Any:
@@ -202,6 +237,16 @@ def _messages(history: Sequence[object]) -> tuple[tuple[str, str], ...]:
     return tuple(messages)
 
 
+_CANONICAL: Mapping[str, Callable[[Any], Any]] = {
+    "situation": _canonical_situation,
+    "history": _messages,
+    "system": str.strip,
+    "base": lambda place: place.strip("/"),
+    "where": conditions.read,
+}
+"""How the values of some options are written in the one form that stands for them."""
+
+
 # --- sections -----------------------------------------------------------------------------------
 
 
@@ -217,7 +262,10 @@ def _with_sections(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     sections = recipe.sections
     if "types" in options:
         wanted = _section_names(recipe, options["types"])
-        sections = tuple(section for section in sections if section.name in wanted)
+        if len(wanted) < len(sections):  # to name some of them is to ask for these
+            sections = tuple(
+                replace(section, asked=()) for section in sections if section.name in wanted
+            )
     if "shares" in options:
         sections, recipe = _shared(recipe, sections, options["shares"])
     if "limit" in options:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from quire import embed, ranking, rendering, retrieval
+from quire.core.languages import language_of
 from quire.core.protocols import View
 from quire.core.types import (
+    ALL_COVERED,
     FULL,
     Chunk,
     Coverage,
@@ -25,13 +27,15 @@ from quire.core.types import (
     Recorded,
     Request,
 )
-from quire.ingest import compute_record_id
 from quire.pipeline import sections
 from quire.pipeline.authors import find_authors
+from quire.pipeline.effects import needs_time
 from quire.pipeline.features import CandidateFeatures, compute_features
-from quire.pipeline.intents import ParsedQuery, parse_query
+from quire.pipeline.intent_examples import guess_intent, load_examples
+from quire.pipeline.intents import ParsedQuery, find_intents, parse_query, split_question
 from quire.pipeline.matches import compute_matches
 from quire.pipeline.query_vectors import MakeVector, QueryVectors, plan_vectors
+from quire.pipeline.record_names import resolve_names
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.sections import Part
 from quire.retrieval import (
@@ -39,12 +43,13 @@ from quire.retrieval import (
     MAX_LEADS,
     RULES,
     SEMANTIC,
+    TASKS,
     TEXT_COLLECTORS,
-    TIMED_COLLECTORS,
     Collected,
     Query,
     Task,
     TaskQuery,
+    get_collector,
 )
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
 from quire.store.index import analyzer
@@ -83,10 +88,16 @@ class Retrieved:
     """The contexts and rules that apply, if the recipe has the source `rules`."""
     parsed: ParsedQuery
     """The query as it was read."""
+    tasks: frozenset[str] = frozenset()
+    """The records of all tasks that the query asks for."""
     writer: str = ""
     """The name of the writer of the summaries."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     """The summaries of texts that had to be cut, by their keys."""
+    reranker: str = ""
+    """The name of the reranker."""
+    reranks: Mapping[str, int] = field(default_factory=dict)
+    """What the reranker gave the chunks that it saw, by their ids."""
 
 
 def retrieve(
@@ -101,7 +112,8 @@ def retrieve(
     recorded = resolved.recorded or Recorded({}, None)
     coverage = view.coverage()
     as_of = moment(view, request, recipe)
-    parsed = _parse(view, request, recipe, as_of)
+    asked = _question_vector(request, recipe, coverage, recorded, vectors)
+    parsed = parse_request(view, request, recipe, as_of, vector=asked, model=coverage.model)
     parts = sections.without_failed(
         sections.split(request, recipe, parsed.text),
         {failure.source for failure in recorded.failed},
@@ -130,8 +142,10 @@ def retrieve(
         for part, answer in zip(parts, collected, strict=True)
     ]
     headings: dict[str, str] = {}
+    if recipe.rank.weights or rendering.get_format(recipe.render).entities:
+        collected, headings = _follow_headings(view, parts, collected, chunks)
     if recipe.rank.weights:
-        collected, headings = _follow_headings(view, collected, chunks)
+        collected = _drop_headings(view, request, collected, chunks)
     chunks |= _chunks(view, collected, known=chunks)
     collected = _without_damaged(view, collected, chunks)
     hits, section_names = sections.merge(parts, collected)
@@ -139,7 +153,7 @@ def retrieve(
     chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
     record_ids = sorted({chunk.record_id for chunk in chunks.values()})
     records = look_up_records(view, request, recipe, chunks.values())
-    compared = {
+    compared = ({} if asked is None else {request.query: asked}) | {
         part.query: answer.vector
         for part, answer in zip(parts, collected, strict=True)
         if answer.vector is not None
@@ -159,6 +173,7 @@ def retrieve(
                 sections=section_names,
                 headings=headings,
                 model=coverage.model,
+                topic=recipe.rank.topic if recipe.rank.floor else 0,
             )
             if recipe.sections or recipe.rank.floor
             else {}
@@ -174,7 +189,12 @@ def retrieve(
         vectors=compared,
         hits=hits,
         # Sections have queries and depths of their own, which no common statistics describe.
-        fusion_stats=FusionStats() if recipe.sections else collected[0].stats,
+        fusion_stats=replace(
+            FusionStats() if recipe.sections else collected[0].stats,
+            covered=_covered(coverage),
+            languages=_languages(view, chunks),
+            english_model=embed.is_english(coverage.model),
+        ),
         chunks={
             name: chunk
             for name, chunk in chunks.items()
@@ -196,18 +216,72 @@ def retrieve(
         sections=section_names,
         active_rules=active_rules,
         parsed=parsed,
+        tasks=asked_tasks(view, request, recipe, parsed, as_of),
         writer=recorded.writer,
         summaries=recorded.summaries,
+        reranker=recorded.reranker,
+        reranks=recorded.reranks,
     )
 
 
-def _parse(view: View, request: Request, recipe: Recipe, as_of: int | None) -> ParsedQuery:
-    """Read the query of a recipe that has intents, with the title of the focus."""
+def _question_vector(
+    request: Request,
+    recipe: Recipe,
+    coverage: Coverage,
+    recorded: Recorded,
+    vectors: QueryVectors,
+) -> bytes | None:
+    """Return the vector of a question whose words reveal no intent, if a model can make it."""
+    words = find_intents(split_question(request.query), recipe.intents)
+    model = coverage.model
+    if not recipe.intents or words or SEMANTIC not in recipe.sources or model is None:
+        return None
+    if request.query in recorded.vectors and recorded.embedder == model:
+        return bytes(recorded.vectors[request.query])
+    make, _ = vectors.plan(request.query, coverage)
+    if make is None or recorded.embedder is not None or not load_examples(model):
+        return None
+    try:
+        return make()
+    except Exception:  # noqa: BLE001 - the search by meaning fails as well, and says why
+        return None
+
+
+def parse_request(
+    view: View,
+    request: Request,
+    recipe: Recipe,
+    as_of: int | None,
+    *,
+    vector: bytes | None,
+    model: str | None,
+) -> ParsedQuery:
+    """Read the query of a recipe that has intents, with the title of the focus.
+
+    Where its words reveal none, its vector may.
+    """
     if not recipe.intents:
         return ParsedQuery(request.query)
     focus = view.records([] if request.focus is None else [request.focus])
     title = focus[0].title if focus else None
-    return parse_query(request.query, recipe.intents, focus=title, as_of=as_of)
+    guess = partial(guess_intent, vector, load_examples(model)) if vector and model else str
+    return parse_query(request.query, recipe.intents, focus=title, as_of=as_of, guess=guess)
+
+
+def asked_tasks(
+    view: View, request: Request, recipe: Recipe, parsed: ParsedQuery, as_of: int | None
+) -> frozenset[str]:
+    """Return the records of all tasks that a query asks for, however many a page can show."""
+    if parsed.tasks is None or TASKS not in recipe.sources:
+        return frozenset()
+    query = Query(
+        parsed.text,
+        where=sections.filter_of(request),
+        focus=request.focus,
+        as_of=as_of,
+        tasks=parsed.tasks,
+    )
+    return frozenset(found.record.id for found in retrieval.find_tasks(view, query))
 
 
 def moment(view: View, request: Request, recipe: Recipe) -> int | None:
@@ -240,9 +314,9 @@ def collect_part(
     view: View, query: Query, recipe: Recipe, part: Part, makers: Mapping[str, MakeVector]
 ) -> Collected:
     """Run the collectors of a part, then those that start from the best of what these found."""
-    second = {name: part.depths[name] for name in part.depths if COLLECTORS[name].needs_leads}
+    second = {name: part.depths[name] for name in part.depths if get_collector(name).needs_leads}
     first = {name: part.depths[name] for name in part.depths if name not in second}
-    collected = retrieval.collect(view, query, makers.get(part.query), first)
+    collected = retrieval.collect(view, query, makers.get(part.query), first, get_collector)
     collected = replace(collected, stats=_fusion_stats(view, part, recipe, collected.hits))
     if not second:
         return collected
@@ -250,7 +324,7 @@ def collect_part(
     chunks = view.chunks([fused.hit.id for fused in best])
     scores = {fused.hit.id: fused.hit.score for fused in best}
     leads = tuple((chunk, scores[chunk.id]) for chunk in chunks)
-    more = retrieval.collect(view, replace(query, leads=leads), None, second)
+    more = retrieval.collect(view, replace(query, leads=leads), None, second, get_collector)
     return replace(
         collected,
         hits={**collected.hits, **more.hits},
@@ -288,54 +362,19 @@ def look_up_records(
 ) -> dict[str, Record]:
     """Look up the records of chunks: all that a recipe looks at, or those that give a name."""
     needs_all = bool(
-        recipe.rank.recent or recipe.rank.weights or recipe.sections or request.exclude
+        recipe.rank.recent
+        or recipe.rank.weights
+        or recipe.rank.roles
+        or recipe.sections
+        or request.exclude
     )
     ids = {chunk.record_id for chunk in chunks if needs_all or rendering.is_virtual(chunk.path)}
     return {record.id: record for record in view.records(sorted(ids))}
 
 
-def needs_time(recipe: Recipe) -> bool:
-    """Tell whether a recipe needs to know what time it is."""
-    boosts_recent = any("recency" in section.lifts for section in recipe.sections)
-    collectors = recipe.sources.keys() & TIMED_COLLECTORS
-    return bool(recipe.rank.recent or recipe.rank.weights or boosts_recent or collectors)
-
-
 def needs_outlines(recipe: Recipe) -> bool:
     """Tell whether a recipe shows the entities that pieces are a part of."""
     return rendering.get_format(recipe.render).entities or recipe.fit.levels != (FULL,)
-
-
-def resolve_names(view: View, request: Request) -> tuple[Request, list[str]]:
-    """Replace the names of records, ids or paths, by ids; note those that cannot be read."""
-    named = {
-        "focus": [] if request.focus is None else [request.focus],
-        "include": request.include,
-        "exclude": request.exclude,
-    }
-    candidates = {
-        name: (name, compute_record_id(name)) for names in named.values() for name in names
-    }
-    readable = {
-        record.id
-        for record in view.records(sorted({name for pair in candidates.values() for name in pair}))
-    }
-    ids = {
-        name: next((candidate for candidate in pair if candidate in readable), name)
-        for name, pair in candidates.items()
-    }
-    notes = [
-        f"`{option}`: there is no record {name!r} that this viewer may read"
-        for option, names in named.items()
-        for name in names
-        if ids[name] not in readable
-    ]
-    return replace(
-        request,
-        focus=None if request.focus is None else ids[request.focus],
-        include=tuple(ids[name] for name in request.include),
-        exclude=tuple(ids[name] for name in request.exclude),
-    ), notes
 
 
 def _chunks(
@@ -365,22 +404,47 @@ def _without_damaged(
 
 
 def _follow_headings(
-    view: View, collected: Sequence[Collected], chunks: Mapping[str, Chunk]
+    view: View,
+    parts: Sequence[Part],
+    collected: Sequence[Collected],
+    chunks: Mapping[str, Chunk],
 ) -> tuple[list[Collected], dict[str, str]]:
     """Replace the headings that a text search found by what stands under them.
 
-    Returns the headings as well, by the chunks that they led to.
+    Where kinds were asked for, nothing is replaced. Returns the headings as well, by the chunks
+    that they led to.
     """
     led: dict[str, str] = {}
     followed = []
-    for answer in collected:
+    for part, answer in zip(parts, collected, strict=True):
         hits = dict(answer.hits)
-        for name in TEXT_COLLECTORS & hits.keys():
+        for name in TEXT_COLLECTORS & hits.keys() if not part.where.kinds else ():
             found, more = retrieval.follow_headings(view, hits[name], chunks)
             hits[name] = found
             led |= more
         followed.append(replace(answer, hits=hits))
     return followed, led
+
+
+def _drop_headings(
+    view: View, request: Request, collected: Sequence[Collected], chunks: Mapping[str, Chunk]
+) -> list[Collected]:
+    """Drop the headings around the focus that stand above what is under them anyway."""
+    keep = {request.focus, *request.include}
+    return [
+        replace(
+            answer,
+            hits={
+                name: hits
+                if name in TEXT_COLLECTORS
+                else retrieval.drop_headings(
+                    view, hits, chunks, keep, shared_only=request.shared_only
+                )
+                for name, hits in answer.hits.items()
+            },
+        )
+        for answer in collected
+    ]
 
 
 def _follow_axes(view: View, answer: Collected, chunks: Mapping[str, Chunk]) -> Collected:
@@ -400,6 +464,24 @@ def _drop_dissimilar(collected: Collected, recipe: Recipe, model: str | None) ->
         hit for hit in hits.hits if embed.similarity(model, hit.score, len(vector)) >= floor
     )
     return replace(collected, hits={**collected.hits, SEMANTIC: replace(hits, hits=similar)})
+
+
+def _languages(view: View, chunks: Mapping[str, Chunk]) -> dict[str, str]:
+    """Look up the languages of the chunks that are not English."""
+    if not view.languages():
+        return {}
+    records = view.records(sorted({chunk.record_id for chunk in chunks.values()}))
+    languages = {record.id: language_of(record) for record in records}
+    return {
+        name: language
+        for name, chunk in chunks.items()
+        if (language := languages.get(chunk.record_id, ""))
+    }
+
+
+def _covered(coverage: Coverage) -> int:
+    """Return how many of the readable chunks have a vector, in thousandths."""
+    return ALL_COVERED * coverage.vectors // coverage.chunks if coverage.chunks else ALL_COVERED
 
 
 def _fusion_stats(view: View, part: Part, recipe: Recipe, hits: Mapping[str, Hits]) -> FusionStats:

@@ -33,7 +33,8 @@ class Part:
 
 def filter_of(request: Request) -> Filter:
     """Return the filter that is part of a request."""
-    return Filter(**{name: getattr(request, name) for name in FILTERS})
+    by_option = {name: getattr(request, name) for name in FILTERS}
+    return Filter(**by_option, alive_at=request.alive_at)
 
 
 def split(request: Request, recipe: Recipe, text: str) -> list[Part]:

@@ -9,141 +9,123 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TypedDict
 
-from quire import packing, ranking, receipts
+from quire import packing, ranking
 from quire.core.types import (
-    CAPPED,
-    CUT,
-    FULL,
-    OUTLINE,
     SIGNATURE,
-    SUMMARIZED,
     Candidate,
     Context,
     Decision,
     Failure,
     Piece,
-    Recipe,
 )
-from quire.errors import BudgetTooSmallError
+from quire.pipeline.candidates import add_entity, make_candidate
+from quire.pipeline.decisions import decide_included, drop
 from quire.pipeline.draft import Draft
+from quire.pipeline.overflow import nothing_fits, overflow_of, reasons_left_out
 from quire.pipeline.pieces import (
-    add_entity,
     count_frame,
     count_tokens,
     heading_counter,
     is_shown_once,
-    make_candidate,
+    item_limit,
     make_context_cutter,
     make_cutter,
     make_piece,
     render_pieces,
 )
+from quire.pipeline.relevance import SEEN, add_relevance, drop_irrelevant
+from quire.pipeline.relevance import STEP as RELEVANCE_STEP
 from quire.pipeline.repeats import (
     ENTITY_SHOWN,
     MAX_ROUNDS,
     about_the_same,
     dropped_as,
+    find_in_longer,
+    implemented_by,
     make_covered,
     place_of,
     restore,
+    same_text_shown,
     shown_by,
+    shown_elsewhere,
 )
+from quire.pipeline.rerank import rerank_option
 from quire.pipeline.result import make_context
+from quire.pipeline.twins import find_overloads, find_twins
 from quire.pipeline.validate import check
-from quire.ranking import CERTAIN, RELEVANCE, SIMILARITY
-from quire.retrieval import COLLECTORS, TEXT_COLLECTORS
+from quire.rendering import get_format
 
-LEVEL_REASONS = {
-    FULL: "fits",
-    CUT: "cut to what was left",
-    CAPPED: "cut to what one item of its section may take",
-    SUMMARIZED: "summarized by a language model",
-    SIGNATURE: "shown by its signature and summary: all of it are {} tokens",
-    OUTLINE: "only named: all of it are {} tokens",
-}
-"""The reason that a decision gives for a piece that is in, by its level of detail."""
-CONTEXT_REASONS = {
-    **LEVEL_REASONS,
-    SIGNATURE: "shown by its rules, without its text: all of it are {} tokens",
-    OUTLINE: "only named: all of it are {} tokens",
-}
-"""The same for a context file."""
 CHARS_PER_TOKEN = 4
 """A rough estimate, which only decides how many candidates are looked at."""
 MIN_CANDIDATES = 40
 """This many candidates are looked at in any case: a short one may fill the last gap."""
-HALF = CERTAIN // 2
-RELEVANCE_SCALE = 10_000
-"""What one thousandth of relevance is worth: the best hit of two sources has a million for each."""
-NOTHING_RELEVANT = "nothing that was found is likely to help; `floor` 0 shows it all the same"
 Step = Callable[[Draft], Draft]
+Around = Callable[[str], AbstractContextManager[object]]
+"""Stands around each step, by its name: for whoever measures. No step knows of it."""
 
 
-def rank(draft: Draft) -> Draft:
-    """Fuse the rankings of the sources into one, and keep the best candidates."""
-    spec, top = draft.recipe.rank, draft.recipe.top
+def rank_all(draft: Draft) -> list[Candidate]:
+    """Fuse the rankings of the sources into one; return all candidates, the best first."""
+    spec = draft.recipe.rank
     candidates = [
         make_candidate(draft, draft.chunks[fused.hit.id], fused.hit.score, fused.signals)
         for fused in ranking.fuse(draft.hits, draft.recipe.sources, spec, draft.fusion_stats)
         if fused.hit.id in draft.chunks
     ]
-    candidates = sorted(
-        (_add_relevance(draft, candidate) for candidate in candidates),
-        key=lambda candidate: candidate.order,
-    )
+    if draft.features.relevance or draft.features.similarity:
+        candidates = sorted(
+            (add_relevance(draft, candidate) for candidate in candidates),
+            key=lambda candidate: candidate.order,
+        )
     if spec.weights:
         candidates = ranking.weigh(candidates, spec.weights, draft.features)
-    if draft.records or draft.features.feedback:
+    if (draft.records or draft.features.feedback) and _has_boosts(draft):
         candidates = ranking.boost(candidates, partial(_boosts, draft), draft.features)
+    if draft.reranks:
+        weight = rerank_option(draft.recipe, "weight")
+        candidates = [
+            candidate
+            for group in _by_section(candidates)
+            for candidate in ranking.rerank(group, draft.reranks, weight)
+        ]
+        candidates.sort(key=lambda candidate: candidate.order)
+    return list(candidates)
+
+
+def _by_section(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Group candidates by their sections, which have queries of their own."""
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        name = "" if candidate.section is None else candidate.section.name
+        groups.setdefault(name, []).append(candidate)
+    return list(groups.values())
+
+
+def rank(draft: Draft) -> Draft:
+    """Fuse the rankings of the sources into one, and keep the best candidates."""
+    top = draft.recipe.top
     best: list[Candidate] = []
     decisions: list[Decision] = []
     ranks: Counter[str] = Counter()
-    for candidate in candidates:
+    seen = frozenset(draft.request.seen)
+    for candidate in rank_all(draft):
         section = candidate.section
+        if candidate.chunk.id in seen:
+            decisions.append(drop(candidate, RELEVANCE_STEP, SEEN))
+            continue
         name, limit = ("", top) if section is None else (section.name, section.k)
         ranks[name] += 1
         if ranks[name] <= limit:
             best.append(add_entity(draft, candidate))
             continue
         place = f"ranked {ranks[name]}" + (f" for {name}" if name else "")
-        decisions.append(_drop(candidate, "rank", f"{place}, only the first {limit} go on"))
+        decisions.append(drop(candidate, "rank", f"{place}, only the first {limit} go on"))
     return replace(draft, candidates=tuple(best), decisions=tuple(decisions))
-
-
-def drop_irrelevant(draft: Draft) -> Draft:
-    """Drop what is not likely to be relevant.
-
-    Only what a search for the text found is judged, and not if it holds half of the query's words.
-    """
-    floor, features = draft.recipe.rank.floor, draft.features
-    relevant: list[Candidate] = []
-    dropped: list[Candidate] = []
-    for candidate in draft.candidates:
-        by_text = COLLECTORS.keys() & candidate.signals.keys() <= TEXT_COLLECTORS
-        is_required = candidate.chunk.record_id in features.included
-        is_named = features.words.get(candidate.chunk.id, 0) >= HALF
-        relevance = candidate.signals.get(RELEVANCE, floor)
-        is_relevant = relevance >= floor or is_named or not by_text or is_required
-        (relevant if is_relevant else dropped).append(candidate)
-    decisions = [
-        _drop(
-            candidate,
-            "relevance",
-            f"not likely to help: its relevance is {candidate.signals[RELEVANCE] / CERTAIN:.3f}, "
-            f"the least is {floor / CERTAIN:.3f}",
-        )
-        for candidate in dropped
-    ]
-    return replace(
-        draft,
-        candidates=tuple(relevant),
-        decisions=(*draft.decisions, *decisions),
-        notes=draft.notes if relevant or not dropped else (*draft.notes, NOTHING_RELEVANT),
-    )
 
 
 def limit_depth(draft: Draft) -> Draft:
@@ -158,7 +140,7 @@ def limit_depth(draft: Draft) -> Draft:
         estimate = len(candidate.chunk.text) // CHARS_PER_TOKEN
         room -= estimate if estimate <= available else 0  # what cannot fit takes no room
     decisions = tuple(
-        _drop(candidate, "depth", f"better ones fill the budget {times} times over")
+        drop(candidate, "depth", f"better ones fill the budget {times} times over")
         for candidate in draft.candidates[count:]
     )
     return replace(
@@ -170,24 +152,35 @@ def dedup(draft: Draft) -> Draft:
     """Drop candidates that repeat a better one."""
     fit = draft.recipe.fit
     candidates, same_topic = packing.dedup_cross_source(draft.candidates, fit.same_path)
-    candidates, contained = packing.dedup(candidates, fit.dedup, within=fit.within)
+    candidates, elsewhere = packing.dedup_records(candidates)
+    overloads = find_overloads(candidates)
+    declared = {candidate.chunk.id for candidate, _ in overloads}
+    candidates = [each for each in candidates if each.chunk.id not in declared]
+    runs = packing.Runs.of([candidate.content for candidate in candidates])
+    places = {candidate.chunk.id: place for place, candidate in enumerate(candidates)}
+    candidates, contained = packing.dedup(candidates, fit.dedup, within=fit.within, runs=runs)
     candidates, similar = (
         packing.dedup_near(candidates, fit.dedup) if fit.fuzzy else (candidates, [])
     )
+    kept = [places[candidate.chunk.id] for candidate in candidates]
+    in_longer = find_in_longer(draft.recipe, candidates, runs.only(kept))
     repeats = (
         *about_the_same(same_topic),
+        *shown_elsewhere(elsewhere),
+        *implemented_by(overloads),
         *dropped_as(contained, "it stands in"),
         *dropped_as(similar, "its words are those of"),
     )
     decisions = [
-        _drop(repeat.candidate, "dedup", reason.format(place_of(better.chunk), better.chunk.id))
+        drop(repeat.candidate, "dedup", reason.format(place_of(better.chunk), better.chunk.id))
         for repeat in repeats
         for better, reason in repeat.better[:1]
     ]
     return replace(
         draft,
         candidates=tuple(candidates),
-        repeats=repeats,
+        repeats=(*repeats, *in_longer),
+        restored=draft.restored | {repeat.candidate.chunk.id for repeat in in_longer},
         decisions=(*draft.decisions, *decisions),
     )
 
@@ -198,8 +191,15 @@ def measure(draft: Draft) -> Draft:
     repeated: list[Piece] = []
     headings: set[str] = set()
     known = {piece.candidate.chunk.id: piece for piece in (*draft.preferred, *draft.repeated)}
+    twins = _find_twins(draft) if SIGNATURE in draft.recipe.fit.levels else frozenset()
+    found = {candidate.section.name for candidate in draft.candidates if candidate.section}
+    sections = [section for section in draft.recipe.sections if section.name in found]
     for candidate in draft.candidates:
-        piece = known.get(candidate.chunk.id) or make_piece(draft, candidate)
+        piece = known.get(candidate.chunk.id) or make_piece(
+            draft, candidate, item_limit(draft, candidate, sections)
+        )
+        if candidate.chunk.id in twins:
+            piece = next((less for less in piece.variants if less.level == SIGNATURE), piece)
         has_heading = piece.heading in headings
         is_alone = candidate.chunk.id in draft.ungrouped
         if has_heading and not is_alone and is_shown_once(draft, piece):
@@ -210,14 +210,23 @@ def measure(draft: Draft) -> Draft:
     limit = draft.recipe.fit.per_document
     pieces, surplus = packing.limit_per_document(pieces, limit)
     decisions = [decision for decision in draft.decisions if decision.step != "group"]
-    decisions += [_drop(piece.candidate, "group", ENTITY_SHOWN, piece.tokens) for piece in repeated]
+    decisions += [drop(piece.candidate, "group", ENTITY_SHOWN, piece.tokens) for piece in repeated]
     decisions += [
-        _drop(piece.candidate, "group", f"{limit} better pieces of its document", piece.tokens)
+        drop(piece.candidate, "group", f"{limit} better pieces of its document", piece.tokens)
         for piece in surplus
     ]
     return replace(
         draft, pieces=tuple(pieces), repeated=tuple(repeated), decisions=tuple(decisions)
     )
+
+
+def _find_twins(draft: Draft) -> frozenset[str]:
+    """Return the ids of chunks whose definition is nearly that of a better candidate."""
+    key = tuple([candidate.chunk.id for candidate in draft.candidates])
+    known = draft.cache.twins
+    if key not in known:
+        known[key] = find_twins(draft.candidates, draft.cache.definitions)
+    return known[key]
 
 
 def pack(draft: Draft) -> Draft:
@@ -226,12 +235,16 @@ def pack(draft: Draft) -> Draft:
     count_heading = heading_counter(draft)
     settings = _PackSettings(
         strategy=strategy,
-        overflow=_overflow(draft.recipe) if budget.hard else "stop",
+        overflow=overflow_of(draft.recipe) if budget.hard else "stop",
         heading_cost=lambda piece: max(budget.overhead, count_heading(piece)),
         covered=make_covered(draft),
     )
     if draft.recipe.sections:
-        shares = {section.name: section.weight for section in draft.recipe.sections}
+        found = {piece.candidate.section.name for piece in draft.pieces if piece.candidate.section}
+        shares = {
+            section.name: section.weight if section.name in found else 0
+            for section in draft.recipe.sections
+        }
         room = max(0, budget.available - count_frame(draft, draft.pieces))
         first = [packing.rules_first(piece) for piece in draft.pieces]
         packed, order = packing.pack_shares(first, room, shares, **settings)
@@ -268,7 +281,9 @@ def refine(draft: Draft) -> Draft:
         again = replace(again, footer=draft.footer, notes=draft.notes)
         refined = _refine_once(pack(measure(again)))
     refined = _settle_repeats(refined)
-    skips = draft.recipe.budget.hard and _overflow(draft.recipe) == "skip"
+    form = get_format(draft.recipe.render)
+    is_list = form.entities and not form.sections  # of entities, which are cut off somewhere
+    skips = draft.recipe.budget.hard and overflow_of(draft.recipe) == "skip" and not is_list
     cut = not all(piece.is_full for piece in refined.pieces)
     return replace(refined, truncated=(not skips and bool(refined.left_out)) or cut)
 
@@ -276,17 +291,22 @@ def refine(draft: Draft) -> Draft:
 def _settle_repeats(draft: Draft) -> Draft:
     """Decide on repeats by what the context shows in the end."""
     covered = make_covered(draft)
-    left_out = [piece for piece in draft.left_out if not covered(piece, draft.pieces)]
+    left_out: list[Piece] = []
     decisions = [decision for decision in draft.decisions if decision.step != "dedup"]
+    for piece in draft.left_out:
+        if (same := same_text_shown(piece, draft.pieces)) is not None:
+            decisions.append(drop(piece.candidate, "dedup", same, piece.tokens))
+        elif not covered(piece, draft.pieces):
+            left_out.append(piece)
     decided = {decision.chunk_id for decision in decisions}
     decided.update(piece.candidate.chunk.id for piece in (*draft.pieces, *left_out))
     for repeat in draft.repeats:
         chunk_id = repeat.candidate.chunk.id
         if chunk_id not in decided and (reason := shown_by(draft, repeat)) is not None:
-            decisions.append(_drop(repeat.candidate, "dedup", reason))
+            decisions.append(drop(repeat.candidate, "dedup", reason))
             decided.add(chunk_id)
     decisions += [
-        _drop(piece.candidate, "group", ENTITY_SHOWN, piece.tokens)
+        drop(piece.candidate, "group", ENTITY_SHOWN, piece.tokens)
         for piece in draft.left_out
         if piece.candidate.chunk.id not in decided
     ]
@@ -314,24 +334,21 @@ def render(draft: Draft) -> Draft:
     passages, text = render_pieces(draft, draft.pieces)
     draft = replace(draft, passages=passages, text=text, tokens=draft.counter.count(text))
     if not draft.pieces and draft.left_out:
-        draft = _nothing_fits(draft)
-    full_costs = {piece.candidate.chunk.id: piece.tokens for piece in draft.preferred}
+        draft = nothing_fits(draft)
+    full_costs = {
+        piece.candidate.chunk.id: piece.tokens
+        if piece.is_full
+        else make_piece(draft, piece.candidate).tokens
+        for piece in draft.preferred
+    }
     decisions = [
         decide_included(piece, full_costs.get(piece.candidate.chunk.id)) for piece in draft.pieces
     ]
     decisions += [
-        _drop(piece.candidate, "pack", reason, piece.tokens)
-        for piece, reason in zip(draft.left_out, _reasons_left_out(draft), strict=True)
+        drop(piece.candidate, "pack", reason, piece.tokens)
+        for piece, reason in zip(draft.left_out, reasons_left_out(draft), strict=True)
     ]
     return replace(draft, decisions=(*decisions, *draft.decisions))
-
-
-def decide_included(piece: Piece, full_cost: int | None) -> Decision:
-    """Return the decision on a piece that is in, by its level of detail."""
-    verdict = "kept" if piece.is_full else "cut"
-    reasons = LEVEL_REASONS if piece.candidate.context is None else CONTEXT_REASONS
-    reason = reasons[piece.level].format(full_cost)
-    return _decide(piece.candidate, "fit", verdict, reason, piece.tokens)
 
 
 STEPS: tuple[tuple[str, Step], ...] = (
@@ -345,24 +362,26 @@ STEPS: tuple[tuple[str, Step], ...] = (
     ("render", render),
 )
 """All steps in their order, by the names that decisions give them."""
+RANKING, CHOOSING, FITTING = STEPS[:2], STEPS[:4], STEPS[4:]
+"""The steps that no budget changes; those before pieces are made; those that make pieces fit."""
 
 
-def run(draft: Draft) -> Draft:
-    """Run all steps."""
+def run(
+    draft: Draft, around: Around = nullcontext, only: Sequence[tuple[str, Step]] | None = None
+) -> Draft:
+    """Run all steps, or only some."""
     check(draft.recipe)
-    for _, step in STEPS:
-        draft = step(draft)
+    for name, step in STEPS if only is None else only:
+        with around(name):
+            draft = step(draft)
     return draft
 
 
-def assemble(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
+def assemble(
+    draft: Draft, failed: Sequence[Failure], notes: Sequence[str], around: Around = nullcontext
+) -> Context:
     """Run all steps, and return the context."""
-    return make_context(run(draft), failed, notes)
-
-
-def _overflow(recipe: Recipe) -> str:
-    """Return what happens to a piece that does not fit; `optimal` knows no order to stop in."""
-    return "skip" if recipe.fit.pack == "optimal" else recipe.budget.overflow
+    return make_context(run(draft, around), failed, notes)
 
 
 def _refine(draft: Draft) -> tuple[list[Piece], list[Piece]]:
@@ -371,13 +390,14 @@ def _refine(draft: Draft) -> tuple[list[Piece], list[Piece]]:
         draft.preferred,
         draft.pieces,
         budget.available,
-        overflow=_overflow(draft.recipe),
+        overflow=overflow_of(draft.recipe),
         hard=budget.hard,
         measure=lambda pieces: count_tokens(draft, pieces),
         cut=make_cutter(draft),
         heading_cost=heading_counter(draft),
         covered=make_covered(draft),
         shorten=make_context_cutter(draft),
+        detail_first=bool(draft.recipe.sections) and not draft.contexts,
     )
 
 
@@ -385,75 +405,12 @@ def _score(pieces: Sequence[Piece]) -> int:
     return sum(map(packing.level_score, pieces))
 
 
-def _reasons_left_out(draft: Draft) -> list[str]:
-    """Return why each piece was left out: it does not fit, or packing had stopped."""
-    budget = draft.recipe.budget
-    room = max(0, budget.available - draft.tokens)
-    tried = len(draft.left_out)
-    if not budget.hard or any(piece.level in {CUT, SUMMARIZED} for piece in draft.pieces):
-        tried = 0
-    elif _overflow(draft.recipe) != "skip":
-        tried = 1
-    return [
-        f"does not fit: {piece.tokens} tokens and its marker, {room} are left"
-        if place < tried
-        else "the budget was used up before its turn"
-        for place, piece in enumerate(draft.left_out)
-    ]
-
-
-def _nothing_fits(draft: Draft) -> Draft:
-    budget = draft.recipe.budget
-    least = _smallest_cost(draft)
-    needed = budget.total + least - budget.available
-    message = (
-        f"not even one piece fits: at least {least} tokens are needed, {budget.available} of "
-        f"{budget.total} are available"
-    )
-    if draft.allow_empty:
-        return replace(draft, notes=(*draft.notes, f"{message}; raise `budget` to {needed}"))
-    cuts = budget.overflow == "cut" or draft.recipe.fit.pack == "optimal"
-    raise BudgetTooSmallError(
-        message,
-        field="budget",
-        value=budget.total,
-        hint=f"raise {{budget}} to {needed}, "
-        + ("" if cuts else "set {overflow} to cut, ")
-        + "or set {allow_empty}",
-    )
-
-
-def _smallest_cost(draft: Draft) -> int:
-    """Return what the smallest context costs that the overflow allows."""
-    overflow = _overflow(draft.recipe)
-    draft = replace(draft, footer=False)  # the list of sources is dropped first
-    tried = draft.left_out if overflow == "skip" else draft.left_out[:1]
-    least = min(
-        count_tokens(draft, [variant]) for piece in tried for variant in packing.variants(piece)
-    )
-    if overflow != "cut":
-        return least
-    first = draft.left_out[0]
-    cut = make_cutter(draft)
-    parts = (cut(first, room) for room in range(1, first.tokens + 1))
-    first = next((part for part in parts if part is not None), first)
-    return min(least, count_tokens(draft, [first]))
-
-
-def _add_relevance(draft: Draft, candidate: Candidate) -> Candidate:
-    """Return a candidate with what is known of its relevance among its signals."""
-    name = candidate.chunk.id
-    tables = {RELEVANCE: draft.features.relevance, SIMILARITY: draft.features.similarity}
-    known = {signal: table[name] for signal, table in tables.items() if name in table}
-    if not known:
-        return candidate
-    section = candidate.section
-    by_relevance = section is not None and section.score == RELEVANCE and RELEVANCE in known
-    return replace(
-        candidate,
-        score=known[RELEVANCE] * RELEVANCE_SCALE if by_relevance else candidate.score,
-        signals={**candidate.signals, **known},
-    )
+def _has_boosts(draft: Draft) -> bool:
+    """Tell whether any candidate can be boosted."""
+    features, spec = draft.features, draft.recipe.rank
+    by_time = spec.recent and features.as_of is not None
+    lifts = any(section.lifts for section in draft.recipe.sections)
+    return bool(by_time or features.roles or features.feedback or lifts)
 
 
 def _boosts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:
@@ -462,26 +419,8 @@ def _boosts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:
     boosts: dict[str, int] = {}
     if spec.recent and draft.features.as_of is not None:
         boosts["recency"] = spec.recent
+    if candidate.chunk.record_id in draft.features.roles:
+        boosts["role"] = 100
     if candidate.chunk.record_id in draft.features.feedback:
         boosts["feedback"] = spec.feedback
     return boosts if candidate.section is None else {**boosts, **candidate.section.lifts}
-
-
-def _drop(candidate: Candidate, step: str, reason: str, cost: int = 0) -> Decision:
-    return _decide(candidate, step, "dropped", reason, cost)
-
-
-def _decide(candidate: Candidate, step: str, verdict: str, reason: str, cost: int) -> Decision:
-    chunk = candidate.chunk
-    return Decision(
-        chunk_id=chunk.id,
-        path=chunk.path,
-        lines=chunk.lines,
-        step=step,
-        verdict=verdict,
-        reason=reason,
-        tokens=cost,
-        score=candidate.score,
-        # No caller may change what the next one gets from the cache.
-        signals=receipts.FrozenDict(sorted(candidate.signals.items())),
-    )

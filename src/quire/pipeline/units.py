@@ -2,35 +2,51 @@
 
 A chunk may hold several definitions, or a part of one. A reader wants the one that the query names,
 or whose words it shares, under its own name and with its own first line. If the query names several
-of them, or none stands out, the class or the module around them is shown by its declarations.
+of them, or none stands out, the class or the module around them is shown by its declarations. What
+stands in the chunk comes before what contains it and begins elsewhere.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from textwrap import dedent, indent
 
+from quire.core.paths import without_path
+from quire.core.signatures import ends_with_name, shorten_signature
 from quire.core.types import WHOLE, Chunk, Entity, Outline, Unit
+from quire.rendering.code_item import below_declaration
+from quire.rendering.left_out import left_out, margin_of
 from quire.store.index import analyzer
 
 CONTAINERS = frozenset({"class", "interface", "type", "module"})
-DEFINITIONS = CONTAINERS | {"function", "method"}
+CALLABLES = frozenset({"function", "method"})
+DEFINITIONS = CONTAINERS | CALLABLES
 MAX_MEMBERS = 40
 """How many declarations of a class or module are listed."""
-GAP = "..."
+BARE = 2
+"""A class of which a chunk holds no more than so many lines is shown by its declarations."""
+MARGIN = "    "
 OVERLOAD = "overload"
 """Part of the decorator of a declaration that another definition implements."""
 
+FEW = 2
+"""Names are a few words among others of a query if they are less than this part, a half."""
 QUALIFIED, EXACT, WORDS = 3, 2, 1
 """How a query names a definition: by its qualified name, by its name, or by the words in it."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_PLAIN = re.compile(r"(?<![\w.`])[^\W\d]\w*+(?!\(|`|\.\w)")
+"""A word of a sentence: neither a part of a dotted name, nor called, nor marked as code."""
+_MARKED = re.compile(r"_|[^\W_A-Z][A-Z]")
+"""A name that is no word: with an underscore, or a capital letter inside."""
 _DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*+(?:\.[^\W\d]\w*+)+")
 _COMMENT = re.compile(r"\s*(?:#(?!\[|define)|//|/\*|\*|--|;;)")
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|use\s|using\s|package\s|require\b"
-    r"|(?:const|let|var)\s.*=\s*require\(|if\s+(?:\w+\.)?TYPE_CHECKING\s*:|__future__)"
+    r"|(?:const|let|var)\s.*=\s*require\(|if\s+(?:\w+\.)?TYPE_CHECKING\s*:|__future__"
+    r"|__all__\b)"
 )
 _DOCSTRING = re.compile(r"\s*[rRuU]?(\"\"\"|''').*?\1[ \t]*;?", re.DOTALL)
 _OPEN, _CLOSE = re.compile(r"[(\[{]"), re.compile(r"[)\]}]")
@@ -39,13 +55,25 @@ _OPEN, _CLOSE = re.compile(r"[(\[{]"), re.compile(r"[)\]}]")
 def find_unit(outline: Outline, chunk: Chunk, query: str) -> Unit:
     """Return the unit of a chunk of code that a query is about."""
     source = _Source(outline, chunk)
-    members = _named(source.definitions, query.replace(chunk.path, " "))
-    if not members:
-        best = _by_words(source, query)
-        return source.unit(best)
+    question = without_path(query, chunk.path)
+    members = source.without_outer(_named(source.definitions, question))
+    if not members or _is_in_passing(members, question):
+        likely = _by_words(source, question)
+        if not any(member is likely for member in members):
+            return source.guess(likely)
     if len({member.qualified for member in members}) == 1:
         return source.unit(_without_overloads(members)[0])
-    return source.unit(source.around(members), members)
+    return source.several(members)
+
+
+def is_preamble(chunk: Chunk) -> bool:
+    """Tell whether a chunk of code holds nothing but imports and names to export.
+
+    So does one with a licence above them; a docstring, and a comment further down, say something.
+    """
+    lines = chunk.text.split("\n")
+    number = _skip_imports(lines)[1] if chunk.start else _skip_imports(lines)[0]
+    return not any(line.strip() for line in lines[number:])
 
 
 class _Source:
@@ -58,7 +86,63 @@ class _Source:
             for entity in outline.entities[1:]
             if entity.kind in DEFINITIONS and entity.start < chunk.end and entity.end > chunk.start
         ]
+        self.language = str(outline.entities[WHOLE].attrs.get("language", ""))
         self._bytes = chunk.text.encode()
+
+    def without_outer(self, members: Sequence[Entity]) -> list[Entity]:
+        """Leave out what begins elsewhere and contains a definition of this chunk."""
+        return [
+            member
+            for member in members
+            if member.start >= self.chunk.start
+            or not any(_contains(member, other) for other in self.definitions)
+        ]
+
+    def guess(self, entity: Entity) -> Unit:
+        """Return a unit that is shown with the lines around it, which the query may be about."""
+        chunk, unit = self.chunk, self.unit(entity)
+        text, first = _without_preamble(chunk)
+        if not text and (docstring := _docstring(chunk)) is not None:
+            # Imports say nothing of a module; what it says of itself does.
+            text, first = docstring
+            lines = (first, first + text.count("\n")) if first else (0, 0)
+            return replace(unit, source=text, lines=lines, line=first)
+        text = (text or chunk.text).strip("\n")
+        if unit.outline and entity.parent is not None and text.count("\n") < BARE:
+            return unit  # its declaration alone says little
+        around = self.outline.innermost(chunk.start, chunk.end)
+        start = chunk.end - len(text.encode())
+        inside = [e for e in self.definitions if e.start >= chunk.start and e.end > start]
+        if not all(e is around or _contains(around, e) for e in inside):
+            around = self.around(inside)  # lines of one are not shown under the name of another
+        others = _without_overloads([e for e in self._children(around) if e.end > start])
+        if not others and around.kind in CALLABLES:
+            return unit
+        if others == [entity] and self.text(entity).strip() == dedent(text).strip():
+            return unit
+        lines = (first, first + text.count("\n")) if first else (0, 0)
+        source = self._with_end(dedent(text), around if not others else others[-1])
+        if others and around.parent is not None and chunk.start <= around.start < chunk.end:
+            others = [around]  # whose declaration stands above those of its members
+        return replace(unit, source=source, lines=lines, others=tuple(others))
+
+    def several(self, members: Sequence[Entity]) -> Unit:
+        """Return the unit of several definitions: what contains them, shown by their lines."""
+        unit = self.unit(self.around(members), members)
+        parts: list[str] = []
+        end = 0
+        for member in _without_overloads(members):
+            start = member.start - self.chunk.start
+            between = self._bytes[end:start].strip() if parts else b""
+            if between:
+                parts.append(left_out(self.language, between.count(b"\n") + 1))
+            parts.append(self.unit(member).source)
+            end = member.end - self.chunk.start
+        first, last = self.chunk.lines
+        lines = (
+            (max(first, members[0].lines[0]), min(last, members[-1].lines[1])) if first else (0, 0)
+        )
+        return replace(unit, source="\n\n".join(parts), lines=lines, others=tuple(members))
 
     def around(self, entities: Sequence[Entity]) -> Entity:
         """Return the innermost entity that contains all of some others."""
@@ -70,9 +154,23 @@ class _Source:
         return best
 
     def leaves(self) -> list[Entity]:
-        """Return the definitions that hold no other one of this chunk."""
+        """Return the definitions that hold no other one of this chunk, each once.
+
+        What a function defines for itself is a part of it, where the chunk holds all of it.
+        """
         parents = {id(self.outline.entities[e.parent]) for e in self.definitions if e.parent}
-        return [entity for entity in self.definitions if id(entity) not in parents]
+        inner = (entity for entity in self.definitions if id(entity) not in parents)
+        return list({id(leaf): leaf for leaf in map(self.whole_function, inner)}.values())
+
+    def whole_function(self, entity: Entity) -> Entity:
+        """Return the outermost function around a definition of which the chunk holds everything."""
+        whole = entity
+        while entity.parent is not None:
+            entity = self.outline.entities[entity.parent]
+            if entity.start < self.chunk.start or entity.end > self.chunk.end:
+                break
+            whole = entity if entity.kind in CALLABLES else whole
+        return whole
 
     def text(self, entity: Entity) -> str:
         """Return the part of an entity that the chunk holds, from the beginning of its line."""
@@ -84,25 +182,50 @@ class _Source:
 
     def unit(self, entity: Entity, shown: Collection[Entity] = ()) -> Unit:
         """Return a unit with its texts; members in `shown` are shown whole in its outline."""
-        chunk, outlined = self.chunk, ""
-        begins = chunk.start <= entity.start < chunk.end
-        complete = begins and entity.end <= chunk.end
         if entity is self.outline.entities[WHOLE]:
-            text, line = _without_preamble(chunk)
-            members = self._members(entity, shown)
-            if members and (self.definitions or not text):
-                outlined = self._outlined(entity, members, shown)
-                first = min((e for e in self.definitions), key=lambda e: e.start, default=None)
-                line = self._line(first) if first is not None else members[0].lines[0]
-                text = outlined
-            return Unit(entity, line, text or chunk.text.strip("\n"), outlined)
-        text = self.text(entity)
+            return self._module(entity, shown)
+        chunk, outlined, lines = self.chunk, "", (0, 0)
+        begins = chunk.start <= entity.start < chunk.end
+        text = source = self._with_end(self.text(entity), entity)
         if not begins:
-            text = f"{entity.signature}\n{indent(GAP, '    ')}\n{indent(text, '    ')}"
+            lines = (chunk.lines[0], min(chunk.lines[1], entity.lines[1]))
+            text = below_declaration(text, entity, self.language, chunk.lines[0])
+            source = text if entity.kind in CALLABLES else source
         if entity.kind in CONTAINERS and (members := self._members(entity, shown)):
             outlined = self._outlined(entity, members, shown)
-            text = text if complete else outlined
-        return Unit(entity, self._line(entity), text, outlined)
+            text = text if begins and entity.end <= chunk.end else outlined
+            if begins and len(source.split("\n")) <= BARE:
+                source = text  # its declaration alone says little
+        return Unit(entity, self._line(entity), text, outlined, source, lines)
+
+    def _module(self, entity: Entity, shown: Collection[Entity]) -> Unit:
+        outlined = ""
+        text, line = _without_preamble(self.chunk)
+        source = text or self.chunk.text.strip("\n")
+        members = self._members(entity, shown)
+        if members and (self.definitions or not text):
+            outlined = text = self._outlined(entity, members, shown)
+            first = min((e for e in self.definitions), key=lambda e: e.start, default=None)
+            line = self._line(first) if first is not None else members[0].lines[0]
+        return Unit(entity, line, text or source, outlined, source)
+
+    def _with_end(self, text: str, entity: Entity) -> str:
+        """Return a text with a mark at its end, if the definition goes on in the next chunk."""
+        left = entity.lines[1] - self.chunk.lines[1]
+        if entity.end <= self.chunk.end or left <= 0 or entity.kind not in CALLABLES:
+            return text
+        last = text.rstrip().rpartition("\n")[2]
+        # Below a declaration of several lines, whose last one has no margin, stands the body.
+        return f"{text}\n{left_out(self.language, left, margin_of(last) or MARGIN)}"
+
+    def _children(self, entity: Entity) -> list[Entity]:
+        """Return the definitions of the chunk that are members of an entity, in their order."""
+        entities = self.outline.entities
+        return [
+            each
+            for each in self.definitions
+            if each.parent is not None and entities[each.parent] is entity
+        ]
 
     def _line(self, entity: Entity) -> int:
         """Return the line of a definition itself, without the comments above it."""
@@ -124,6 +247,7 @@ class _Source:
             and other.parent is not None
             and entities[other.parent] is entity
         ]
+        members = _without_overloads(members)
         here = {id(other) for other in self.definitions}
         first = {id(other) for other in shown}
         members.sort(key=lambda other: (id(other) not in first, id(other) not in here))
@@ -134,11 +258,11 @@ class _Source:
     ) -> str:
         """Return the declaration of a class or module and those of its members."""
         whole = {id(other) for other in shown}
-        margin = "    " if entity.signature else ""
-        lines = [entity.signature] if entity.signature else []
+        margin = MARGIN if entity.signature else ""
+        lines = [shorten_signature(entity.signature)] if entity.signature else []
         for member in members:
-            text = self.text(member) if id(member) in whole else member.signature or member.name
-            lines.append(indent(text, margin))
+            declared = shorten_signature(member.signature) or member.name
+            lines.append(indent(self.text(member) if id(member) in whole else declared, margin))
         return "\n".join(dict.fromkeys(lines))
 
 
@@ -155,18 +279,30 @@ def _named(definitions: Sequence[Entity], query: str) -> list[Entity]:
     named = [entity for entity in definitions if ranks[id(entity)]]
     if not named:
         return []
-    inner = [
-        entity
-        for entity in named
-        if not any(_contains(entity, other) and ranks[id(other)] for other in named)
-    ]
+    inner = _innermost(named)
     best = max(ranks[id(entity)] for entity in inner)
     return [entity for entity in inner if ranks[id(entity)] == best]
 
 
+def _is_in_passing(members: Sequence[Entity], query: str) -> bool:
+    """Tell whether a sentence has the names of definitions as words among many others.
+
+    "Why does unread data stop a connection from being used again" need not be about `data`.
+    """
+    words = set(_PLAIN.findall(query))
+    marked = set(_IDENTIFIER.findall(query)) - words
+    names = {member.name for member in members}
+    if not marked.isdisjoint(names) or any(map(_MARKED.search, names)):
+        return False
+    if words.isdisjoint(analyzer.STOP_WORDS):
+        return False  # no sentence: keywords, which are all meant
+    asked = set(analyzer.content_words(query))
+    return FEW * len(asked.intersection(analyzer.tokenize(" ".join(names)))) < len(asked)
+
+
 def _rank(entity: Entity, names: set[str], dotted: Sequence[str], words: set[str]) -> int:
     qualified = entity.qualified
-    if "." in qualified and any(f".{name}".endswith(f".{qualified}") for name in dotted):
+    if "." in qualified and any(ends_with_name(name, qualified) for name in dotted):
         return QUALIFIED
     if entity.name in names:
         return EXACT
@@ -175,15 +311,36 @@ def _rank(entity: Entity, names: set[str], dotted: Sequence[str], words: set[str
     return WORDS if parts and parts <= words else 0
 
 
+def _innermost(entities: Sequence[Entity]) -> list[Entity]:
+    """Return the entities that contain none of the others, in their order."""
+    order = sorted(range(len(entities)), key=lambda at: (entities[at].start, -entities[at].end))
+    inner: list[int] = []
+    first_end: int | None = None  # of those that begin later
+    for at in reversed(order):
+        end = entities[at].end
+        if first_end is None or end < first_end:
+            inner.append(at)
+        first_end = end if first_end is None else min(first_end, end)
+    return [entities[at] for at in sorted(inner)]
+
+
 def _contains(entity: Entity, other: Entity) -> bool:
     return entity is not other and entity.start <= other.start and other.end <= entity.end
 
 
 def _without_overloads(members: Sequence[Entity]) -> list[Entity]:
-    implemented = [
-        member for member in members if not any(OVERLOAD in name for name in member.decorators)
+    """Leave out the declarations that one of the other definitions implements."""
+    implemented = {member.qualified for member in members if not is_overload(member)}
+    return [
+        member
+        for member in members
+        if member.qualified not in implemented or not is_overload(member)
     ]
-    return implemented or list(members)
+
+
+def is_overload(entity: Entity) -> bool:
+    """Tell whether a declaration is one that another definition implements."""
+    return any(OVERLOAD in name for name in entity.decorators)
 
 
 def _by_words(source: _Source, query: str) -> Entity:
@@ -196,7 +353,7 @@ def _by_words(source: _Source, query: str) -> Entity:
     leaves = [leaf for leaf in source.leaves() if leaf is around or around.start <= leaf.start]
     if not leaves or around in leaves:
         return around
-    words = set(analyzer.tokenize(query.replace(chunk.path, " "))) - analyzer.STOPS
+    words = set(analyzer.tokenize(query)) - analyzer.STOPS
     texts = [f"{leaf.qualified}\n{source.text(leaf)}".lower() for leaf in leaves]
     scores = [0] * len(leaves)
     for word in words:
@@ -210,25 +367,49 @@ def _by_words(source: _Source, query: str) -> Entity:
 # --- what precedes the definitions of a file -----------------------------------------------------
 
 
+def _docstring(chunk: Chunk) -> tuple[str, int] | None:
+    """Return the docstring at the top of a file, without a licence above it, and its line."""
+    doc = _DOCSTRING.match(_blank_comments(chunk.text)) if chunk.start == 0 else None
+    if doc is None:
+        return None
+    above = len(doc[0]) - len(doc[0].lstrip())
+    line = chunk.lines[0] + chunk.text.count("\n", 0, above) if chunk.lines[0] else 0
+    return doc[0].strip(), line
+
+
 def _without_preamble(chunk: Chunk) -> tuple[str, int]:
-    """Return a chunk's text without licence, docstring and imports at its top, and its line."""
+    """Return a chunk's text without licence, docstring and imports at its top, and its line.
+
+    Further down in a file, a comment belongs to what follows it, unless that are imports.
+    """
     text, at = chunk.text, 0
     if chunk.start == 0 and (doc := _DOCSTRING.match(_blank_comments(text))):
         at = doc.end()
     lines = text[at:].split("\n")
-    number = 0
+    number, after = _skip_imports(lines)
+    if chunk.start and number < len(lines):
+        number = after
+    rest = "\n".join(lines[number:]).strip("\n")
+    first = chunk.lines[0] + text.count("\n", 0, at) + number if chunk.lines[0] else 0
+    return rest, first if rest else chunk.lines[0]
+
+
+def _skip_imports(lines: Sequence[str]) -> tuple[int, int]:
+    """Return how many first lines are comments and imports, and where the last import ends."""
+    number = after = 0
     while number < len(lines):
         line = lines[number]
-        if line.strip() and not _COMMENT.match(line) and not _IMPORT.match(line):
+        is_import = _IMPORT.match(line)
+        if line.strip() and not _COMMENT.match(line) and not is_import:
             break
-        depth = _depth(line) if _IMPORT.match(line) else 0
+        depth = _depth(line) if is_import else 0
         while depth > 0 and number + 1 < len(lines):
             number += 1
             depth += _depth(lines[number])
         number += 1
-    rest = "\n".join(lines[number:]).strip("\n")
-    first = chunk.lines[0] + text.count("\n", 0, at) + number if chunk.lines[0] else 0
-    return rest, first if rest else chunk.lines[0]
+        if is_import or (not line.strip() and after == number - 1):
+            after = number
+    return number, after
 
 
 def _blank_comments(text: str) -> str:

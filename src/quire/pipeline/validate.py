@@ -11,9 +11,19 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from quire import packing, ranking, rendering, tokens
+from quire import ingest, packing, ranking, rendering, retrieval, tokens
+from quire.core import conditions
 from quire.core.globs import is_negated
-from quire.core.types import FULL, LEVELS, Budget, Filter, Recipe, Section, SourceSpec
+from quire.core.types import (
+    BROUGHT,
+    FULL,
+    LEVELS,
+    Budget,
+    Filter,
+    Recipe,
+    Section,
+    SourceSpec,
+)
 from quire.errors import BudgetError, ConfigError, InputError, unknown
 from quire.pipeline import recipe as recipes
 from quire.retrieval import COLLECTORS, LEXICAL
@@ -22,6 +32,8 @@ DEFAULT_RECIPE = "documents"
 MAX_BUDGET = 100_000_000
 MAX_WEIGHT = 1000
 MAX_PERCENT = 1000
+RERANK_LIMITS = {"top": 1000, "weight": 100, "timeout": 600_000}
+"""The options of `[rank] rerank` and the most that each may be."""
 MAX_REACH = 3
 """Further away than this many chunks, a word counts for nothing."""
 
@@ -64,9 +76,23 @@ def check(recipe: Recipe) -> None:
             field="sources",
             hint=f'add [sources.{LEXICAL}], or begin with extends = "{DEFAULT_RECIPE}"',
         )
+    if recipe.is_brought:
+        return
     for name, source in recipe.sources.items():
-        _check_choice("sources", "source", name, COLLECTORS)
+        if name not in COLLECTORS:  # to look for plug-ins takes time
+            _check_choice("sources", "source", name, retrieval.collector_names())
         _check_source(name, source)
+
+
+def refuse_brought(recipe: Recipe) -> None:
+    """Refuse a recipe whose texts nobody can search for."""
+    if recipe.is_brought:
+        raise InputError(
+            f"{BROUGHT!r} is no source of a store: the caller brings the texts",
+            field="sources",
+            value=BROUGHT,
+            hint="use `quire.ContextAssembler`",
+        )
 
 
 def _check_fit(recipe: Recipe) -> None:
@@ -74,7 +100,7 @@ def _check_fit(recipe: Recipe) -> None:
     _check_setting("fit.pack", "packing strategy", fit.pack)
     _check_setting("fit.order", "order", fit.order)
     _check_setting("budget.overflow", "overflow", recipe.budget.overflow)
-    _check_setting("render.format", "format", render.format)
+    rendering.get_format(render)
     _check_range("fit.dedup", fit.dedup, 0, 1)
     _check_range("fit.per_document", fit.per_document, 0)
     _check_range("render.cap", render.cap, 0)
@@ -102,11 +128,18 @@ def _check_rank(recipe: Recipe) -> None:
     _check_range("rank.recent", rank.recent, 0, MAX_PERCENT)
     _check_range("rank.feedback", rank.feedback, 0, 100)
     _check_range("rank.floor", rank.floor, 0, ranking.CERTAIN)
+    _check_range("rank.topic", rank.topic, 0, ranking.CERTAIN)
+    for name, value in rank.rerank.items():
+        _check_choice("rank.rerank", "option", name, RERANK_LIMITS)
+        _check_range(f"rank.rerank.{name}", value, 0, RERANK_LIMITS[name])
+    for role, percent in rank.roles.items():
+        _check_choice("rank.roles", "role of files", role, ingest.roles())
+        _check_range(f"rank.roles.{role}", percent, 0, 100)
 
 
 def _check_source(name: str, source: SourceSpec) -> None:
     place = f"sources.{name}"
-    known = (*COLLECTORS[name].options, *ranking.WEIGHT_OPTIONS)
+    known = (*retrieval.get_collector(name).options, *ranking.WEIGHT_OPTIONS)
     _check_types(place, source)
     _check_range(f"{place}.k", source.k, 1)
     _check_range(f"{place}.weight", source.weight, 0, MAX_WEIGHT)
@@ -165,6 +198,8 @@ def _check_section(recipe: Recipe, section: Section) -> None:
 
 def check_filter(where: Filter) -> None:
     """Refuse a filter that nothing can pass."""
+    if where.where:
+        conditions.parse(where.where)
     if where.paths and all(is_negated(glob) for glob in where.paths):
         raise InputError(
             f"every glob of {', '.join(map(repr, where.paths))} excludes, so nothing is left",

@@ -6,25 +6,30 @@ the steps are run again, until the piece is in. So every setting that is named h
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
 from quire.core.protocols import View
 from quire.core.types import NO_FILTER, Chunk, Decision, Filter, Recipe
-from quire.errors import InputError
 from quire.packing import KEEP
 from quire.pipeline import sections
 from quire.pipeline.draft import Draft
+from quire.pipeline.record_names import resolve_names
+from quire.pipeline.relevance import ONLY_NAMES, ONLY_TITLE, SEEN
 from quire.pipeline.request import ResolvedRequest
-from quire.pipeline.retrieve import Retrieved, collect_part, make_query, resolve_names
+from quire.pipeline.retrieve import Retrieved, collect_part, make_query
 from quire.pipeline.steps import STEPS, assemble, dedup
 from quire.pipeline.validate import MAX_BUDGET
 from quire.ranking import RELEVANCE
-from quire.retrieval import COLLECTORS
+from quire.retrieval import get_collector
 
 MAX_TRIES = 8
+MAX_PIECES = 3
+"""Pieces of a file for which settings are tried: each try runs the request again, and a long file
+has hundreds of pieces."""
+NOT_FOUND = "no search brought it"
 THOUSANDTHS = 1000
 """Overlaps are compared in thousandths."""
 
@@ -92,6 +97,8 @@ class WhyNot:
     """All of these together let it in."""
     checked: bool
     """Whether the request was run again with them, and the piece was in."""
+    tried: bool = True
+    """Whether settings were tried at all: they are for the best pieces of a file alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +114,13 @@ class _Obstacle:
 
 def chunks_at(view: View, path: str, line: int | None, *, shared_only: bool = False) -> list[Chunk]:
     """Return the chunks at a place; a missing one looks like one that may not be read."""
-    chunks = [
+    return [
         chunk
         for record in view.listing(Filter(shared_only=shared_only))
         if record.path == path
         for chunk in view.chunks_of(record.id)
         if line is None or chunk.lines[0] <= line <= chunk.lines[1]
     ]
-    if not chunks:
-        place = (path or ".") if line is None else f"{path}:{line}"
-        raise InputError(f"there is nothing at {place} that this viewer may read", value=place)
-    return chunks
 
 
 def source_ranks(
@@ -151,11 +154,50 @@ def source_ranks(
     return best
 
 
-def why_not(draft: Draft, chunk: Chunk, rerun: Rerun, ranks: SourceRanks) -> WhyNot:
-    """Find out what keeps a chunk out, and what lets it in."""
-    first = decision = _decision(draft, chunk.id)
+def why_not_all(
+    draft: Draft, chunks: Sequence[Chunk], rerun: Rerun, ranks: Callable[[str], SourceRanks]
+) -> list[WhyNot]:
+    """Find out what keeps chunks out, and for the best of them what lets them in."""
+    decisions = {decision.chunk_id: decision for decision in _decisions(draft)}
+    out = [chunk for chunk in chunks if not _is_inside(decisions.get(chunk.id))]
+    # Those that were found come first, by their scores; the others in the order of the file.
+    out.sort(key=lambda chunk: -decisions[chunk.id].score if chunk.id in decisions else 1)
+    untried = {chunk.id for chunk in out[MAX_PIECES:]}
+    return [
+        _told(chunk, decisions.get(chunk.id))
+        if chunk.id in untried
+        else why_not(draft, chunk, decisions.get(chunk.id), rerun, ranks(chunk.id))
+        for chunk in chunks
+    ]
+
+
+def _is_inside(decision: Decision | None) -> bool:
+    return decision is not None and decision.verdict != "dropped"
+
+
+def _told(chunk: Chunk, decision: Decision | None) -> WhyNot:
+    """Say what became of a chunk, without a try to let it in."""
+    step, reason = ("collect", NOT_FOUND) if decision is None else (decision.step, decision.reason)
+    return WhyNot(
+        chunk_id=chunk.id,
+        path=chunk.path,
+        lines=chunk.lines,
+        inside=False,
+        step=step,
+        reason=reason,
+        relaxed=(),
+        checked=False,
+        tried=False,
+    )
+
+
+def why_not(
+    draft: Draft, chunk: Chunk, first: Decision | None, rerun: Rerun, ranks: SourceRanks
+) -> WhyNot:
+    """Find out what keeps a chunk out, on which there is a first decision, and what lets it in."""
+    decision = first
     obstacles: list[_Obstacle] = []
-    while decision is None or decision.verdict == "dropped":
+    while not _is_inside(decision):
         obstacles.append(_relax(draft, decision, chunk.id, rerun, ranks))
         recipe = obstacles[-1].recipe
         if recipe is None or len(obstacles) == MAX_TRIES:
@@ -171,7 +213,7 @@ def why_not(draft: Draft, chunk: Chunk, rerun: Rerun, ranks: SourceRanks) -> Why
         step=outcome.step,
         reason=outcome.reason,
         relaxed=_relaxations(obstacles),
-        checked=decision is not None and decision.verdict != "dropped",
+        checked=_is_inside(decision),
     )
 
 
@@ -184,9 +226,12 @@ def _relaxations(obstacles: list[_Obstacle]) -> tuple[Relaxation, ...]:
     )
 
 
+def _decisions(draft: Draft) -> Sequence[Decision]:
+    return assemble(replace(draft, allow_empty=True), (), ()).decisions
+
+
 def _decision(draft: Draft, chunk_id: str) -> Decision | None:
-    context = assemble(replace(draft, allow_empty=True), (), ())
-    return next((decision for decision in context.decisions if decision.chunk_id == chunk_id), None)
+    return next((item for item in _decisions(draft) if item.chunk_id == chunk_id), None)
 
 
 def _relax(
@@ -201,8 +246,8 @@ def _relax(
     setting, change, low, high = _setting_of(draft, step, chunk_id)
     names = [name for name, _ in STEPS]
     before = names.index(step)
-    # Only the whole, measured as it is rendered, shows what fits.
-    after = names.index("fit" if step == "pack" else step) + 1
+    # Only the whole, measured as it is rendered, shows what fits, and which repeats it shows.
+    after = names.index("fit" if step in {"pack", "dedup"} else step) + 1
     reached = replace(draft, allow_empty=True)
     for _, act in STEPS[:before]:
         reached = act(reached)
@@ -251,8 +296,11 @@ def _setting_of(draft: Draft, step: str, chunk_id: str) -> tuple[str, Change, in
 
 
 def _lower_floor(recipe: Recipe, decision: Decision) -> _Obstacle:
-    """Lower the floor to the relevance of the piece."""
-    floor = decision.signals[RELEVANCE]
+    """Lower the floor to the relevance of the piece; to 0 if that is not what keeps it out."""
+    if decision.reason in {ONLY_NAMES, ONLY_TITLE, SEEN}:
+        return _Obstacle(decision.step, decision.reason)
+    relevance = decision.signals.get(RELEVANCE, recipe.rank.floor)
+    floor = relevance if relevance < recipe.rank.floor else 0
     lower = replace(recipe, rank=replace(recipe.rank, floor=floor))
     return _Obstacle(decision.step, decision.reason, "rank.floor", floor, lower)
 
@@ -281,8 +329,8 @@ def _search_deeper(recipe: Recipe, ranks: SourceRanks) -> _Obstacle:
     if not source_places:
         # What a collector finds from leads depends on what the others find.
         names = sorted(recipe.sources)
-        searched = [name for name in names if not COLLECTORS[name].needs_leads] or names
-        why = ", and ".join(COLLECTORS[source].miss for source in searched)
+        searched = [name for name in names if not get_collector(name).needs_leads] or names
+        why = ", and ".join(get_collector(source).miss for source in searched)
         missed = f"not found by {' or '.join(searched)}: {why}"
         return _Obstacle("collect", "the filter leaves it out" if ranks(filtered=False) else missed)
     name = min(source_places, key=lambda source: (source_places[source], source))

@@ -4,6 +4,7 @@ from quire.ranking.boosts import BOOSTS, FeatureTable, boost
 from quire.ranking.fusion import FUSIONS, Fused, fuse
 from quire.ranking.pagerank import is_definition, rank_definitions
 from quire.ranking.relevance import CERTAIN, RELEVANCE, SIMILARITY, Match, coverage, estimate
+from quire.ranking.rerank import RERANK, OwnReranker, rerank
 from quire.ranking.signals import SIGNALS, weigh
 from quire.ranking.source_weights import LONG_QUERY, SINGLE_CHUNK, WEIGHT_OPTIONS
 
@@ -13,6 +14,7 @@ __all__ = [
     "FUSIONS",
     "LONG_QUERY",
     "RELEVANCE",
+    "RERANK",
     "SIGNALS",
     "SIMILARITY",
     "SINGLE_CHUNK",
@@ -20,11 +22,13 @@ __all__ = [
     "FeatureTable",
     "Fused",
     "Match",
+    "OwnReranker",
     "boost",
     "coverage",
     "estimate",
     "fuse",
     "is_definition",
     "rank_definitions",
+    "rerank",
     "weigh",
 ]

@@ -39,6 +39,8 @@ class FeatureTable:
     """How well types of blocks answer the intent of the query, in thousandths."""
     included: frozenset[str] = frozenset()
     """The records that must be in."""
+    roles: Mapping[str, int] = field(default_factory=dict)
+    """What records lose by their role in the project, in thousandths of their score, negative."""
     affinity: Mapping[str, int] = field(default_factory=dict)
     """How lately the user worked on records, in thousandths."""
 
@@ -72,11 +74,17 @@ def feedback(candidate: Candidate, features: FeatureTable) -> int:
     return features.feedback.get(candidate.chunk.record_id, 0)
 
 
+def role(candidate: Candidate, features: FeatureTable) -> int:
+    """Return what a file loses by its role in the project."""
+    return features.roles.get(candidate.chunk.record_id, 0)
+
+
 BOOSTS: dict[str, Signal] = {
     "recency": recency,
     "importance": importance,
     "confidence": confidence,
     "feedback": feedback,
+    "role": role,
 }
 """A boost is one function and one row; a recipe says by how many percent it raises a score."""
 

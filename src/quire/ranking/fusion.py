@@ -12,21 +12,19 @@ in lists much deeper than what is wanted, two poor ranks outweigh the best one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quire.core.types import FusionStats, Hit, Hits, RankSpec, SourceSpec
 from quire.errors import unknown
 from quire.ranking import source_weights
+from quire.ranking.source_weights import SIMILARITY_SOURCES
 
 SUM_SCALE = 1_000_000
 """What the best hit of a source adds under `sum`, times the weight of the source."""
 RRF_SCALE = 1_000_000_000
-SIMILARITY_SOURCES = ("semantic",)
-"""Sources whose scores have no zero of their own: they always count from the last hit."""
-
-ScoreHits = Callable[[Sequence[Hit], int, RankSpec], Iterator[int]]
-"""Yields what each hit of a source adds at a weight of one, given the score that adds nothing."""
+ScoreHits = Callable[[Sequence[Hit], int, RankSpec], list[int]]
+"""Returns what each hit of a source adds at a weight of one, given the score that adds nothing."""
 NO_STATS = FusionStats()
 
 
@@ -53,28 +51,49 @@ def fuse(
     """
     if spec.fusion not in FUSIONS:
         raise unknown("fusion", spec.fusion, FUSIONS, field="rank.fusion")
-    specs = [sources[name] for name in sorted(hits)]
-    weight_signals = {
-        single: source_weights.weight_signals(specs, stats, single_chunk=single)
+    specs = {name: sources[name] for name in sorted(hits)}
+    groups = [
+        (single, language)
         for single in (False, True)
+        for language in sorted({"", *stats.languages.values()})
+    ]  # what else decides over a chunk: whether it is alone in its record, and its language
+    weight_signals = {
+        (single, language): source_weights.weight_signals(
+            specs, stats, single_chunk=single, language=language
+        )
+        for single, language in groups
     }
     first: dict[str, Hit] = {}
     scores: dict[str, int] = {}
     signals: dict[str, dict[str, int]] = {}
-    for name in sorted(hits):
-        source, ranking = sources[name], hits[name].hits
+    singles, languages = stats.single_chunks, stats.languages
+    for name, source in specs.items():
+        ranking = hits[name].hits
+        factors = {
+            (single, language): source_weights.factors(
+                name, source, stats, single_chunk=single, language=language
+            )
+            for single, language in groups
+        }
+        # Similarities have no zero of their own: they always count from the last hit.
         from_last = ranking and (name in SIMILARITY_SOURCES or name in stats.truncated)
         zero = ranking[-1].score - 1 if from_last else 0
         for hit, points in zip(ranking, FUSIONS[spec.fusion](ranking, zero, spec), strict=True):
-            single = hit.id in stats.single_chunks
-            if hit.id not in first:
-                first[hit.id] = hit
-                signals[hit.id] = dict(weight_signals[single])
-            added = source_weights.weighted(points, source, stats, single_chunk=single)
-            scores[hit.id] = scores.get(hit.id, 0) + added
-            signals[hit.id][name] = hit.score
+            chunk_id = hit.id
+            group = chunk_id in singles, languages.get(chunk_id, "")
+            added = source_weights.weighted(points, factors[group])
+            if chunk_id in first:
+                scores[chunk_id] += added
+                signals[chunk_id][name] = hit.score
+            else:
+                first[chunk_id] = hit
+                scores[chunk_id] = added
+                signals[chunk_id] = {**weight_signals[group], name: hit.score}
     ordered = sorted(
-        (-scores[hit.id], hit.path, hit.sequence, hit.start, hit.id) for hit in first.values()
+        [
+            (-scores[chunk_id], hit.path, hit.sequence, hit.start, chunk_id)
+            for chunk_id, hit in first.items()
+        ]
     )
     return [
         Fused(Hit(chunk_id, -negated, path, sequence, start), signals[chunk_id])
@@ -82,15 +101,13 @@ def fuse(
     ]
 
 
-def _shares(hits: Sequence[Hit], zero: int, _: RankSpec) -> Iterator[int]:
+def _shares(hits: Sequence[Hit], zero: int, _: RankSpec) -> list[int]:
     best = max(1, hits[0].score - zero) if hits else 1
-    for hit in hits:
-        yield max(0, hit.score - zero) * SUM_SCALE // best
+    return [(hit.score - zero) * SUM_SCALE // best if hit.score > zero else 0 for hit in hits]
 
 
-def _reciprocal_ranks(hits: Sequence[Hit], _: int, spec: RankSpec) -> Iterator[int]:
-    for rank in range(1, len(hits) + 1):
-        yield RRF_SCALE // (spec.constant + rank)
+def _reciprocal_ranks(hits: Sequence[Hit], _: int, spec: RankSpec) -> list[int]:
+    return [RRF_SCALE // (spec.constant + rank) for rank in range(1, len(hits) + 1)]
 
 
 FUSIONS: dict[str, ScoreHits] = {"sum": _shares, "rrf": _reciprocal_ranks}

@@ -18,6 +18,8 @@ from typing import Any
 
 RELEVANCE = "relevance"
 SIMILARITY = "similarity"
+WORDS = "words"
+"""The name of the fit for texts without vectors."""
 CERTAIN = 1000
 """A probability of 1, and the scale of all features and coefficients."""
 DEFAULT_KIND = "other"
@@ -44,6 +46,8 @@ class Match:
     """How much less similar it is than the most similar one of its section."""
     length: int = 0
     """The number of characters of the text."""
+    on_topic: bool = True
+    """Whether something in its section has enough of the query's words to be about it."""
 
     @property
     def features(self) -> Mapping[str, int]:
@@ -93,12 +97,17 @@ def coverage(rarities: Mapping[str, int], words: Collection[str]) -> int:
     return held * CERTAIN // total if total else 0
 
 
-def estimate(match: Match, model: str | None) -> int | None:
+def estimate(match: Match, model: str | None, *, by_words: bool = False) -> int | None:
     """Return the probability that a candidate is relevant, in thousandths; None: not known.
 
-    It is known where there are vectors of a model with a fit: words alone tell too little.
+    It is known where there are vectors of a model with a fit. Words alone tell less: they are asked
+    only where the whole search is `by_words`, or where a section is about something else.
     """
-    fit = None if match.similarity is None else _get_fit(model or "")
+    if match.similarity is None and not match.on_topic:
+        return 0
+    if match.similarity is None:
+        return _fits()[WORDS].probability(match) if by_words else None
+    fit = _get_fit(model or "")
     return None if fit is None else fit.probability(match)
 
 

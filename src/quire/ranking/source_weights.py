@@ -1,16 +1,20 @@
 """The weight of a source, adjusted to the chunk and to the query.
 
-A recipe sets the weight; measurement (docs/evidence.md) has shown two exceptions. A document of one
-chunk is found by its vector more reliably than a chunk of a long document, which holds only a part
-of the meaning. And a long query (an issue with its traceback) is about many things at once: its one
-vector says little about any of them, while its words name them.
+A recipe sets the weight; measurement (docs/evidence.md) has shown four exceptions. A document of
+one chunk is found by its vector more reliably than a chunk of a long document, which holds only a
+part of the meaning. A long query (an issue with its traceback) is about many things at once: its
+one vector says little about any of them, while its words name them. And while vectors are still
+being made, the most similar chunk is only the most similar of those that have one. A model that was
+made for English knows the pieces of words of languages that share its letters, but of other scripts
+little more than single characters: there, similarity at its full weight ranks worse than words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from quire.core.types import FusionStats, SourceSpec
+from quire.core.languages import has_latin_letters
+from quire.core.types import ALL_COVERED, FusionStats, SourceSpec
 
 SINGLE_CHUNK = "whole"
 """Option of a source: percent of its weight for a chunk that is the only one of its record."""
@@ -19,27 +23,77 @@ LONG_QUERY = "long"
 with the number of words; at twice as many it is half."""
 WEIGHT_OPTIONS = (SINGLE_CHUNK, LONG_QUERY)
 """The options that every source may have."""
+COVERED = "covered"
+"""Signal: thousandths of the readable chunks that have a vector, if not all have one."""
+SIMILARITY_SOURCES = ("semantic",)
+"""Sources whose scores compare vectors."""
+LANGUAGE = "language_"
+"""Prefix of a signal, before the code of a language: the percent that similarity counts in it."""
 FULL_PERCENT = 100
+OTHER_SCRIPT_PERCENT = 50
+"""What similarity counts for a text in a script that the model was not made for."""
 
 
-def weighted(points: int, source: SourceSpec, stats: FusionStats, *, single_chunk: bool) -> int:
-    """Return what a hit adds to the score of its chunk: its points times the adjusted weight."""
-    added = source.weight * points
+Factors = tuple[tuple[int, int], ...]
+"""Numbers that points are multiplied with and divided by, in this order, each time rounded down."""
+
+
+def factors(
+    name: str, source: SourceSpec, stats: FusionStats, *, single_chunk: bool, language: str = ""
+) -> Factors:
+    """Return what the points of a hit are multiplied with: the adjusted weight of its source."""
+    found = [(source.weight, 1)]
+    if name in SIMILARITY_SOURCES:
+        found.append((trust_in_vectors(stats.covered), ALL_COVERED))
+        found.append((trust_in_language(language, stats), FULL_PERCENT))
     if single_chunk:
-        added = added * source.options.get(SINGLE_CHUNK, FULL_PERCENT) // FULL_PERCENT
+        # It moves weight from words to vectors, so it counts as far as vectors do.
+        moved = source.options.get(SINGLE_CHUNK, FULL_PERCENT) - FULL_PERCENT
+        parts = FULL_PERCENT * ALL_COVERED + moved * trust_in_vectors(stats.covered)
+        found.append((parts, FULL_PERCENT * ALL_COVERED))
     if _is_long_query(source, stats):
-        added = added * source.options[LONG_QUERY] // stats.query_words
-    return added
+        found.append((source.options[LONG_QUERY], stats.query_words))
+    return tuple((times, by) for times, by in found if times != by)
+
+
+def weighted(points: int, weights: Factors) -> int:
+    """Return what a hit adds to the score of its chunk: its points times the adjusted weight."""
+    for times, by in weights:
+        points = points * times // by
+    return points
+
+
+def trust_in_vectors(covered: int) -> int:
+    """Return how much similarity counts, in thousandths, if so many chunks have a vector.
+
+    The best of a few says little about all: until half of the chunks are covered, similarity only
+    orders what no word finds.
+    """
+    return max(1, 2 * covered - ALL_COVERED)
+
+
+def trust_in_language(language: str, stats: FusionStats) -> int:
+    """Return how much similarity counts for a text in a language, in percent."""
+    known = not language or not stats.english_model or has_latin_letters(language)
+    return FULL_PERCENT if known else OTHER_SCRIPT_PERCENT
 
 
 def weight_signals(
-    sources: Sequence[SourceSpec], stats: FusionStats, *, single_chunk: bool
+    sources: Mapping[str, SourceSpec],
+    stats: FusionStats,
+    *,
+    single_chunk: bool,
+    language: str = "",
 ) -> dict[str, int]:
     """Return the signals that change the weight of a source, for the receipt."""
     signals = {}
-    if single_chunk and any(SINGLE_CHUNK in source.options for source in sources):
+    if language:
+        signals[f"{LANGUAGE}{language}"] = trust_in_language(language, stats)
+    if stats.covered < ALL_COVERED and any(name in SIMILARITY_SOURCES for name in sources):
+        signals[COVERED] = stats.covered
+    if single_chunk and any(SINGLE_CHUNK in source.options for source in sources.values()):
         signals[SINGLE_CHUNK] = 1
-    if any(_is_long_query(source, stats) for source in sources):
+    if any(_is_long_query(source, stats) for source in sources.values()):
         signals[LONG_QUERY] = stats.query_words
     return signals
 

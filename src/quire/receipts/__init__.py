@@ -2,11 +2,15 @@
 
 from quire.receipts.diff import diff
 from quire.receipts.frozen import FrozenDict, freeze
+from quire.receipts.parts import all_decisions, compact, parts_file, with_parts
 from quire.receipts.receipt import (
     Receipt,
     chunk_ids,
+    is_brought,
     make,
     parse,
+    parse_json,
+    rerank_fields,
     summary_fields,
     verdict_fields,
     view_fields,
@@ -21,16 +25,23 @@ __all__ = [
     "Receipt",
     "SignatureCheck",
     "StoreEvidence",
+    "all_decisions",
     "check",
     "chunk_ids",
+    "compact",
     "diff",
     "freeze",
+    "is_brought",
     "make",
     "parse",
+    "parse_json",
+    "parts_file",
     "read",
+    "rerank_fields",
     "summary_fields",
     "verdict_fields",
     "verify",
     "view_fields",
     "viewer_hash",
+    "with_parts",
 ]

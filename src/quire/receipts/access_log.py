@@ -4,6 +4,9 @@ If `[audit] file` names a file, everything that leaves the engine with text of t
 line to it: when, who asked, and the chunks or the records; for a context also its receipt. What
 cannot be recorded is not handed out. The log is not part of the store's state.
 
+At half of `[audit] max_bytes` the log is renamed to `NAME.old`, in the place of the one before, and
+a new one begins: so both together keep the limit, and hold at least the newest half of it.
+
 A log inside the project is written without following symbolic links, and a file that is not a log
 is never appended to: the setting may be that of a project somebody else wrote.
 """
@@ -13,14 +16,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quire.core.types import Context, Viewer
+from quire.core.types import ALL, Context, Viewer
 from quire.errors import InputError, StoreError
 from quire.system import platform
-from quire.system.pinned_folder import pinned
+from quire.system.pinned_folder import PinnedFolder, pinned
 
 OWNER = "(owner)"
 _START = b'{"at":'
@@ -29,6 +33,8 @@ _FIELDS = {"at": int, "viewer": str, "what": str, "pieces": list, "records": lis
 """What each line has that is shown."""
 _CONTEXT_FIELDS = {"recipe": str, "receipt": str}
 """What the line of a context has besides."""
+OLD = ".old"
+"""The ending of the name of the older log."""
 CONTEXT = "context"
 """What was handed out, if it was a context; lines of earlier versions are all of contexts."""
 
@@ -43,6 +49,13 @@ class LogFile:
     """The path relative to the project, or absolute."""
     outside: bool = False
     """Whether the log may lie outside the project."""
+    max_bytes: int = ALL
+    """How large it may become together with the older one."""
+
+    @property
+    def old(self) -> str:
+        """The name of the older log, in the same folder."""
+        return f"{self.path.name}{OLD}"
 
     @property
     def path(self) -> Path:
@@ -110,26 +123,53 @@ def _append(log: LogFile, data: bytes) -> None:
     place = log.inside()
     if place is None:
         platform.make_private_folder(log.path.parent)
+        _begin_anew(log, PinnedFolder(log.path.parent, None), log.path.name)
         platform.append(log.path, data, start=_START)
         return
     root, path = place
     with pinned(root, path.parent.parts) as folder:
+        _begin_anew(log, folder, path.name)
         folder.append(path.name, data, start=_START)
+
+
+def _begin_anew(log: LogFile, folder: PinnedFolder, name: str) -> None:
+    """Rename a log that has half of its size; never in the place of what is no log."""
+    if log.max_bytes == ALL:
+        return
+    with suppress(OSError):  # then the log goes on: what is handed out must be recorded
+        old = f"{name}{OLD}"
+        if folder.head(name, len(_START)) == _START and folder.head(old, len(_START)) in {
+            None,
+            _START,
+        }:
+            folder.rename_large(name, old, max(1, log.max_bytes // 2))
 
 
 def read(log: LogFile, viewer: str | None = None) -> Iterator[Mapping[str, Any]]:
     """Go through the lines, oldest first; those of one viewer, or all."""
-    try:
-        log.inside()
-        data, _ = platform.read_regular(log.path)
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError) as error:
-        raise StoreError(f"cannot be read: {error}", place=str(log.path)) from error
-    for number, line in enumerate(data.splitlines(), start=1):
-        entry = _parse(line, f"{log.path}, line {number}")
-        if viewer is None or entry["viewer"] == viewer:
-            yield entry
+    for path in (log.path.with_name(log.old), log.path):
+        try:
+            log.inside()
+            data, _ = platform.read_regular(path)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            raise StoreError(f"cannot be read: {error}", place=str(path)) from error
+        if path != log.path and not data.startswith(_START):
+            continue  # what has the name of an older log, and is none
+        for number, line in enumerate(data.splitlines(), start=1):
+            entry = _parse(line, f"{path}, line {number}")
+            if viewer is None or entry["viewer"] == viewer:
+                yield entry
+
+
+def count_bytes(log: LogFile) -> int:
+    """Return the size of a log together with the older one."""
+    size = 0
+    for path in (log.path, log.path.with_name(log.old)):
+        with suppress(OSError):
+            size += path.stat().st_size
+    return size
 
 
 def _parse(line: bytes, place: str) -> Mapping[str, Any]:

@@ -14,9 +14,9 @@ from quire.core import merkle
 from quire.core.types import FULL
 from quire.receipts import proof_encoding
 from quire.receipts import receipt as receipts
+from quire.receipts.canonical import data_hash
+from quire.receipts.parts import EXCLUDED, PROOFS, all_decisions, parts_of
 
-INCLUDED = ("kept", "cut")
-"""The verdicts over candidates that are in the context."""
 FIT = "fit"
 """The step that includes a candidate."""
 STEPS = ("rank", "relevance", "depth", "dedup", "group", "pack")
@@ -28,6 +28,9 @@ _DECISION_FIELDS = ("path", "lines", "tokens", "score")
 _LEAF_FIELDS = ("id", "record_id", "kind", "path", "title", "sequence", "start", "end", "lines")
 
 Data = Mapping[str, Any]
+ENTITY_FORMATS = ("markdown", "xml", "plain")
+LISTS_END = 3
+"""The version of the pipeline from which on a list of entities with some left out is truncated."""
 
 
 def check_hashes(receipt: Data) -> Iterator[str]:
@@ -35,8 +38,12 @@ def check_hashes(receipt: Data) -> Iterator[str]:
     if receipts.receipt_hash(receipt) != receipt["hash"]:
         yield "the receipt was altered: its hash does not match"
     for part in ("request", "recipe"):
-        if receipts.data_hash(receipt[part]) != receipt[f"{part}_hash"]:
+        if data_hash(receipt[part]) != receipt[f"{part}_hash"]:
             yield f"the {part} was altered: its hash does not match"
+    for part, value in parts_of(receipt).items():
+        named = receipt.get("parts", {}).get(part)
+        if named is not None and data_hash(value) != named["hash"]:
+            yield f"the part {part} was altered: its hash does not match"
 
 
 def check_sums(receipt: Data) -> Iterator[str]:
@@ -44,9 +51,13 @@ def check_sums(receipt: Data) -> Iterator[str]:
     budget = receipt["recipe"]["budget"]
     tokens, available = receipt["tokens"], receipt["available"]
     verdicts = [decision["verdict"] for decision in receipt["decisions"]]
-    omitted = sum(decision["step"] == "pack" for decision in receipt["decisions"])
+    omitted = receipt["omitted"]
+    if receipt[EXCLUDED] is not None:
+        omitted = sum(decision["step"] == "pack" for decision in receipt[EXCLUDED])
     skips = budget["overflow"] == "skip" or receipt["recipe"]["fit"]["pack"] == "optimal"
-    may_stop = not budget["hard"] or not skips
+    lists_entities = receipt["recipe"]["render"]["format"] in ENTITY_FORMATS
+    is_list = lists_entities and receipt["pipeline"] >= LISTS_END
+    may_stop = not budget["hard"] or not skips or is_list
     expected: dict[str, Any] = {
         "available": budget["total"] - sum(budget["reserved"].values()),
         "content_tokens": sum(source["tokens"] for source in receipt["sources"]),
@@ -55,6 +66,12 @@ def check_sums(receipt: Data) -> Iterator[str]:
         "truncated": "cut" in verdicts or (may_stop and omitted > 0),
         "counter": receipt["request"]["model"],
     }
+    counts = {PROOFS: len(receipt["sources"])}
+    if receipt[EXCLUDED] is not None:
+        counts[EXCLUDED] = len(receipt[EXCLUDED])
+    for name, count in counts.items():
+        if receipt["parts"][name]["count"] != count:
+            yield f"the part {name} has {count} entries, not {receipt['parts'][name]['count']}"
     for name, value in expected.items():
         if receipt[name] != value:
             yield f"{name} is {receipt[name]}, but {value} follows from the rest of the receipt"
@@ -64,16 +81,13 @@ def check_sums(receipt: Data) -> Iterator[str]:
 
 def check_sources(receipt: Data) -> Iterator[str]:
     """Compare the sources with their chunks, and with the decision on each."""
-    names = [decision["chunk_id"] for decision in receipt["decisions"]]
+    names = [decision["chunk_id"] for decision in all_decisions(receipt)]
     if len(set(names)) != len(names):
         yield "there are two decisions on one candidate"
-    included = {
-        decision["chunk_id"]: decision
-        for decision in receipt["decisions"]
-        if decision["verdict"] in INCLUDED
-    }
+    included = {decision["chunk_id"]: decision for decision in receipt["decisions"]}
     sources = receipts.chunk_ids(receipt)
-    if sorted(sources) != sorted(included) or set(receipt["proofs"]["chunks"]) != set(sources):
+    proved = sources if receipt[PROOFS] is None else receipt[PROOFS]["chunks"]
+    if sorted(sources) != sorted(included) or set(proved) != set(sources):
         yield "sources, decisions and proofs do not name the same pieces"
         return
     for source in receipt["sources"]:
@@ -91,12 +105,11 @@ def check_sources(receipt: Data) -> Iterator[str]:
 
 def check_decisions(receipt: Data) -> Iterator[str]:
     """Check that the decisions agree with their steps, with the scores and with what was asked."""
-    decisions = receipt["decisions"]
-    for decision in decisions:
-        included = decision["verdict"] in INCLUDED
+    inside = len(receipt["decisions"])
+    for place, decision in enumerate(all_decisions(receipt)):
         if not (
-            decision["step"] == FIT
-            if included
+            decision["step"] == FIT and decision["verdict"] in receipts.INCLUDED
+            if place < inside
             else decision["verdict"] == "dropped" and decision["step"] in STEPS
         ):
             yield (
@@ -119,7 +132,7 @@ def _check_order(receipt: Data) -> Iterator[str]:
     if recipe["sections"] or recipe["fit"]["same_path"] == "demote":
         return  # sections have rankings of their own; a demoted piece had another score
     by_step = {
-        step: [item["score"] for item in receipt["decisions"] if item["step"] == step]
+        step: [item["score"] for item in all_decisions(receipt) if item["step"] == step]
         for step in (FIT, *STEPS)
     }
     ordered = ["rank", "depth"]
@@ -139,11 +152,8 @@ def _check_order(receipt: Data) -> Iterator[str]:
 
 def check_proofs(receipt: Data) -> Iterator[str]:
     """Follow the proof of each source up to the root of the content."""
-    for source in receipt["sources"]:
-        chunk = {**source["chunk"], "lines": tuple(source["chunk"]["lines"])}
-        leaf = merkle.chunk_leaf_hash(
-            tuple(chunk[name] for name in _LEAF_FIELDS), bytes.fromhex(chunk["text_hash"])
-        )
+    for source in receipt["sources"] if receipt[PROOFS] is not None else ():
+        chunk, leaf = source["chunk"], leaf_of(source)
         proof = proof_encoding.proof_of(receipt, chunk["id"])
         key = bytes.fromhex(chunk["id"])
         if not merkle.verify_leaf(proof, key, leaf, receipt["content_root"]):
@@ -152,12 +162,23 @@ def check_proofs(receipt: Data) -> Iterator[str]:
             yield f"{source['path']}: the nodes above it are not those of its proof"
 
 
+def leaf_of(source: Data) -> bytes:
+    """Return the hash of the leaf that a source's chunk is in the tree."""
+    chunk = {**source["chunk"], "lines": tuple(source["chunk"]["lines"])}
+    return merkle.chunk_leaf_hash(
+        tuple(chunk[name] for name in _LEAF_FIELDS), bytes.fromhex(chunk["text_hash"])
+    )
+
+
 def check_written_form(receipt: Data) -> Iterator[str]:
     """Check that each hash is written in its one form: two forms would be two receipts."""
     for name in ("view_root", "content_root", "viewer_hash", "text_hash"):
         if not _is_hash(receipt[name]):
             yield f"{name} is not a hash"
-    for text in _proof_hashes(receipt["proofs"]):
+    for name, part in receipt["parts"].items():
+        if not _is_hash(part["hash"]):
+            yield f"the hash of the part {name} is not a hash"
+    for text in () if receipt[PROOFS] is None else _proof_hashes(receipt[PROOFS]):
         if text != text.lower():
             yield f"a hash of the proofs is written in capital letters: {text}"
             return

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quire.core.types import RECEIPT_PARTS
+from quire.receipts.parts import EXCLUDED, all_decisions
 from quire.receipts.schema import read
 
 PLAIN_FIELDS = (
@@ -15,6 +17,8 @@ PLAIN_FIELDS = (
     "embedder",
     "judge",
     "writer",
+    "reranker",
+    "plugins",
     "failed",
     "tokens",
     "content_tokens",
@@ -28,6 +32,7 @@ NESTED_FIELDS = ("request", "recipe")
 MODEL_FIELDS = {
     "verdicts": "a judge gave other verdicts on the sentences of rules",
     "summaries": "a writer gave other summaries",
+    "reranks": "a reranker gave other scores",
 }
 DERIVED_FIELDS = ("version", "request_hash", "recipe_hash", "hash")
 """Fields that follow from the others and the version of the schema."""
@@ -40,7 +45,8 @@ def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """
     before, after = read(old), read(new)
     changes = [*_changes(before, after)]
-    rest = [name for name in before if name not in DERIVED_FIELDS]
+    rest = [name for name in before if name not in (*DERIVED_FIELDS, *RECEIPT_PARTS, "parts")]
+    rest += [name for name in RECEIPT_PARTS if _part_differs(before, after, name)]
     if not changes and any(before[name] != after[name] for name in rest):
         changes.append(f"hash: {before['hash']} -> {after['hash']}")
     return changes
@@ -60,8 +66,15 @@ def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     yield from _pieces(old, new)
     if any(old[name] != new[name] for name in ("query_vector", "section_vectors")):
         yield "the vector of the query differs"
-    if old["decisions"] != new["decisions"]:
+    if old["decisions"] != new["decisions"] or _part_differs(old, new, EXCLUDED):
         yield _decisions(old, new)
+
+
+def _part_differs(old: Mapping[str, Any], new: Mapping[str, Any], name: str) -> bool:
+    """Compare a part by its entries if both receipts have it, else by the hashes they name."""
+    if old[name] is None or new[name] is None:
+        return bool(old["parts"][name]["hash"] != new["parts"][name]["hash"])
+    return bool(old[name] != new[name])
 
 
 def _shown(value: Any) -> Any:
@@ -93,15 +106,17 @@ def _pieces(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _outcome(receipt: Mapping[str, Any], chunk_id: str, otherwise: str) -> str:
-    for decision in receipt["decisions"]:
+    for decision in all_decisions(receipt):
         if decision["chunk_id"] == chunk_id:
             return f"{decision['step']}: {decision['reason']}"
-    return otherwise
+    return otherwise if receipt[EXCLUDED] is not None else f"{otherwise}, or left out"
 
 
 def _decisions(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    before = {decision["chunk_id"]: decision for decision in old["decisions"]}
-    after = {decision["chunk_id"]: decision for decision in new["decisions"]}
+    if old[EXCLUDED] is None or new[EXCLUDED] is None:
+        return "the decisions on what was left out differ"
+    before = {decision["chunk_id"]: decision for decision in all_decisions(old)}
+    after = {decision["chunk_id"]: decision for decision in all_decisions(new)}
     count = sum(before.get(name) != after.get(name) for name in {*before, *after})
     if not count:
         return "the decisions are in another order"

@@ -2,21 +2,38 @@
 
 A receipt is canonical JSON: the request, the recipe, the counter, the model and the query's vector,
 the root of what the viewer could read, every decision, every source with its proof, and the hash of
-the text. `hash` covers all of it but itself and `created`, the time that the command line adds.
+the text. `hash` covers all of it but itself and `created`, the time that the command line adds; the
+long parts (proofs, and the decisions on what was left out) it covers by their own hashes.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from quire.core import hashing
-from quire.core.types import Chunk, Context, Proof, Recipe, Request, Roots, Verdict, Viewer
+from quire.core.types import (
+    BROUGHT,
+    RECEIPT_PARTS,
+    Chunk,
+    Context,
+    Proof,
+    Recipe,
+    Request,
+    Roots,
+    Verdict,
+    Viewer,
+)
 from quire.errors import InputError
-from quire.receipts import proof_encoding
+from quire.receipts import parts, proof_encoding
+from quire.receipts.canonical import (
+    canonical,
+    canonical_decisions,
+    data_hash,
+    plain,
+)
 from quire.receipts.frozen import freeze
 from quire.receipts.lazy import LazyDict
 from quire.receipts.schema import VERSION, schema_version
@@ -25,9 +42,10 @@ PIPELINE = 3
 """The version of the pipeline: raised by one when any recipe makes another context of the same
 request and store."""
 UNHASHED = ("hash", "created")
-LAZY_FIELDS = ("proofs", "decisions")
+LAZY_FIELDS = ("decisions", *RECEIPT_PARTS)
 """Long fields, which are built when they are read."""
-_PLAIN = (str, int, float, type(None))
+INCLUDED = ("kept", "cut")
+"""The verdicts over candidates that are in the context."""
 
 Receipt = dict[str, Any]
 
@@ -42,9 +60,12 @@ def make(
 ) -> Receipt:
     """Make the frozen receipt of a context.
 
-    `state` holds the fields that `view_fields`, `verdict_fields` and `summary_fields` return.
+    `state` holds the fields that `view_fields`, `verdict_fields`, `summary_fields` and
+    `rerank_fields` return.
     """
     written = proof_encoding.encode(proofs)
+    included = tuple(item for item in context.decisions if item.verdict in INCLUDED)
+    excluded = tuple(item for item in context.decisions if item.verdict not in INCLUDED)
     receipt: Receipt = {
         "version": VERSION,
         "pipeline": PIPELINE,
@@ -57,7 +78,14 @@ def make(
             for source, chunk in zip(context.sources, chunks, strict=True)
         ],
         "proofs": partial(proof_encoding.decode, written, [proof.chunk_id for proof in proofs]),
-        "decisions": partial(plain, context.decisions),
+        "decisions": partial(plain, included),
+        "excluded": partial(plain, excluded),
+        "parts": parts.name_parts(
+            hashing.text_hash(canonical_decisions(excluded)).hex(),
+            len(excluded),
+            hashing.text_hash(written).hex(),
+            len(context.sources),
+        ),
         "failed": plain(context.failed),
         "tokens": context.tokens,
         "content_tokens": context.content_tokens,
@@ -70,23 +98,12 @@ def make(
     # The vector of the query itself has a field of its own beside those of the sections.
     receipt["query_vector"] = receipt["section_vectors"].pop(request.query, None)
     texts = {name: canonical(value) for name, value in receipt.items() if name not in LAZY_FIELDS}
-    texts["proofs"], texts["decisions"] = written, canonical(context.decisions)
+    texts["decisions"] = canonical_decisions(included)
     for part in ("request", "recipe"):
         receipt[f"{part}_hash"] = hashing.text_hash(texts[part]).hex()
         texts[f"{part}_hash"] = canonical(receipt[f"{part}_hash"])
     receipt["hash"] = hashing.text_hash(proof_encoding.as_object(texts)).hex()
     return LazyDict({name: freeze(value) for name, value in receipt.items()})
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON would give it back: dictionaries, lists, texts and numbers."""
-    if isinstance(value, _PLAIN):
-        return value
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    return {name: plain(item) for name, item in _as_data(value).items()}
 
 
 def view_fields(
@@ -117,39 +134,39 @@ def summary_fields(writer: str, summaries: Mapping[str, str]) -> dict[str, Any]:
     return {"writer": writer, "summaries": dict(sorted(summaries.items()))}
 
 
+def rerank_fields(reranker: str, scores: Mapping[str, int]) -> dict[str, Any]:
+    """Return the fields about the scores of a reranker, if there was one."""
+    return {"reranker": reranker, "reranks": dict(sorted(scores.items()))} if scores else {}
+
+
 def viewer_hash(viewer: Viewer) -> str:
     """Hash a viewer, so that a receipt identifies without naming them."""
     return hashing.digest("viewer", int(viewer.owner), tuple(sorted(viewer.principals))).hex()
 
 
-def canonical(data: object) -> str:
-    """Write data as JSON in its one canonical form."""
-    return json.dumps(
-        data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_as_data
-    )
-
-
-def data_hash(data: object) -> str:
-    """Hash data by its canonical form."""
-    return hashing.text_hash(canonical(data)).hex()
-
-
 def receipt_hash(receipt: Mapping[str, Any]) -> str:
     """Hash a receipt, without its own hash and the time it was written."""
-    return data_hash({key: value for key, value in receipt.items() if key not in UNHASHED})
+    return data_hash(
+        {key: value for key, value in parts.compact(receipt).items() if key not in UNHASHED}
+    )
 
 
 def parse(text: str) -> Receipt:
     """Parse a receipt as it was written; refuse what is not one, or of a newer version."""
-    try:
-        receipt = json.loads(text, object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deep" if isinstance(error, RecursionError) else error
-        raise InputError(f"this is not a receipt: it is not JSON ({reason})") from error
+    receipt = parse_json(text)
     if not isinstance(receipt, dict) or "version" not in receipt or "text_hash" not in receipt:
         raise InputError("this is not a receipt", hint="`quire assemble --receipt FILE` writes one")
     schema_version(receipt)
     return receipt
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON as receipts are written: no name occurs twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else error
+        raise InputError(f"this is not a receipt: it is not JSON ({reason})") from error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -165,18 +182,13 @@ def chunk_ids(receipt: Mapping[str, Any]) -> list[str]:
     return [source["chunk_id"] for source in receipt["sources"]]
 
 
+def is_brought(receipt: Mapping[str, Any]) -> bool:
+    """Tell whether the caller brought the texts of a context."""
+    return [*receipt["recipe"].get("sources", ())] == [BROUGHT]
+
+
 def _chunk(chunk: Chunk) -> dict[str, Any]:
     """Return everything that a chunk's leaf is made of, with the hash of its text."""
     data: dict[str, Any] = plain(chunk)
     data["text_hash"] = hashing.text_hash(data.pop("text")).hex()
     return data
-
-
-def _as_data(value: object) -> dict[str, Any]:
-    names = _names(type(value))  # type: ignore[arg-type]  # a type is hashable
-    return {name: getattr(value, name) for name in names}
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))

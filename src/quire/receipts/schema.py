@@ -18,10 +18,20 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from quire.core.types import Chunk, Decision, Failure, Recipe, Request, Source, Verdict
+from quire.core.types import (
+    RECEIPT_PARTS,
+    Chunk,
+    Decision,
+    Failure,
+    Recipe,
+    Request,
+    Source,
+    Verdict,
+)
 from quire.errors import InputError
+from quire.receipts.parts import EXCLUDED, PROOFS, named_by
 
-VERSION = 2
+VERSION = 3
 """The version of the schema: raised by one when the fields of a receipt change."""
 
 Shape = Any
@@ -89,6 +99,14 @@ def schema_version(receipt: Mapping[str, Any]) -> int:
     return version
 
 
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a receipt of today's version, as a file holds it."""
+    schema = _json_schema(_receipt_shape())
+    schema["properties"]["version"] = {"const": VERSION}
+    schema["properties"]["created"] = {"type": "string"}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
 # --- earlier versions ---------------------------------------------------------------------------
 
 
@@ -99,8 +117,35 @@ def _upgrade_1(receipt: dict[str, Any]) -> dict[str, Any]:
     return {**receipt, "version": 2, "pipeline": 1}
 
 
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _upgrade_1}
+def _upgrade_2(receipt: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 names its parts by their hashes; until then all decisions were in one list."""
+    for name in (EXCLUDED, "parts"):
+        if name in receipt:
+            raise InputError(f"the receipt is malformed: {name} is unknown")
+    decisions, proofs = receipt.get("decisions"), receipt.get(PROOFS)
+    if not isinstance(decisions, list) or not isinstance(proofs, dict):
+        raise InputError("the receipt is malformed: it has no decisions, or no proofs")
+    excluded = [item for item in decisions if not _is_included(item)]
+    return {
+        **receipt,
+        "version": 3,
+        "decisions": [item for item in decisions if _is_included(item)],
+        EXCLUDED: excluded,
+        "parts": named_by(excluded, proofs),
+    }
+
+
+def _is_included(decision: Any) -> bool:
+    """Whether a decision is on a piece of the context; what is no decision is refused later."""
+    return not isinstance(decision, dict) or decision.get("verdict") != "dropped"
+
+
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _upgrade_1, 2: _upgrade_2}
 """How a receipt of a version becomes one of the next."""
+
+
+OPTIONAL: Mapping[str, Any] = {"reranker": "", "reranks": {}, "plugins": {}}
+"""Fields that stand in a receipt only if there is something to say, and what is meant otherwise."""
 
 
 # --- shapes -------------------------------------------------------------------------------------
@@ -130,14 +175,19 @@ def _receipt_shape() -> Object:
         "verdicts": {EACH: Object({**_shape_of(Verdict).shapes, "applies": bool}, {})},
         "writer": str,
         "summaries": {EACH: str},
+        "reranker": str,
+        "reranks": {EACH: int},
+        "plugins": {EACH: str},
         "sources": [
             Object(
                 {**source.shapes, "chunk": Object({**text_hash, "text_hash": str}, chunk.defaults)},
                 source.defaults,
             )
         ],
-        "proofs": _PROOFS,
         "decisions": [_shape_of(Decision)],
+        "parts": Object(dict.fromkeys(RECEIPT_PARTS, _PART), {}),
+        EXCLUDED: [_shape_of(Decision)],
+        PROOFS: _PROOFS,
         "failed": [_shape_of(Failure)],
         "tokens": int,
         "content_tokens": int,
@@ -148,9 +198,10 @@ def _receipt_shape() -> Object:
         "text_hash": str,
         "hash": str,
     }
-    return Object(shapes, {})
+    return Object(shapes, {**OPTIONAL, **dict.fromkeys(RECEIPT_PARTS)})
 
 
+_PART = Object({"count": int, "hash": str}, {})
 _PROOFS = Object(
     {
         "classes": [str],
@@ -175,12 +226,13 @@ def _shape_of(kind: type) -> Object:
     """Return the shape of a dataclass as JSON."""
     hints = get_type_hints(kind)
     defaults = {}
-    for item in fields(kind):
+    recorded = [item for item in fields(kind) if item.metadata.get("recorded", True)]
+    for item in recorded:
         if item.default is not MISSING:
             defaults[item.name] = _as_json(item.default)
         elif item.default_factory is not MISSING:
             defaults[item.name] = _as_json(item.default_factory())
-    return Object({item.name: _shape(hints[item.name]) for item in fields(kind)}, defaults)
+    return Object({item.name: _shape(hints[item.name]) for item in recorded}, defaults)
 
 
 def _shape(annotation: Any) -> Shape:
@@ -202,6 +254,36 @@ def _as_json(value: Any) -> Any:
     if is_dataclass(value):
         return {item.name: _as_json(getattr(value, item.name)) for item in fields(value)}
     return value
+
+
+_JSON_TYPES: Mapping[Any, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+}
+
+
+def _json_schema(shape: Shape) -> dict[str, Any]:
+    if isinstance(shape, Pair):
+        return {"type": "array", "prefixItems": [_json_schema(part) for part in shape]}
+    if isinstance(shape, list):
+        return {"type": "array", "items": _json_schema(shape[0])}
+    if isinstance(shape, dict):
+        return {"type": "object", "additionalProperties": _json_schema(shape[EACH])}
+    if isinstance(shape, Object):
+        return {
+            "type": "object",
+            "properties": {name: _json_schema(each) for name, each in shape.shapes.items()},
+            "required": [name for name in shape.shapes if name not in shape.defaults],
+            "additionalProperties": False,
+        }
+    kinds = shape if isinstance(shape, tuple) else (shape,)
+    if not all(kind in _JSON_TYPES for kind in kinds):
+        return {}  # a value of any type
+    names = [_JSON_TYPES[kind] for kind in kinds]
+    return {"type": names[0] if len(names) == 1 else names}
 
 
 class _MismatchError(Exception):
@@ -240,6 +322,8 @@ def _fill_object(
         raise _MismatchError(f"{place}.{name} is {problem}".lstrip("."))
     return {
         name: _fill(f"{place}.{name}".lstrip("."), whole[name], shapes[name])
+        if name in value
+        else whole[name]
         for name in sorted(shapes)
     }
 

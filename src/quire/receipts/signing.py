@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from quire.core import hashing
-from quire.errors import InputError
-from quire.receipts.receipt import canonical, receipt_hash
+from quire.errors import InputError, MissingExtraError
+from quire.receipts.canonical import canonical
+from quire.receipts.receipt import receipt_hash
 
 ALGORITHM = "ed25519"
 VERSION = 1
@@ -72,22 +74,19 @@ def key_id(public_key: bytes) -> str:
 
 def make_private_key() -> bytes:
     """Make a new private key."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    return Ed25519PrivateKey.generate().private_bytes_raw()
+    made: bytes = _ed25519().Ed25519PrivateKey.generate().private_bytes_raw()
+    return made
 
 
 def public_key_of(private_key: bytes) -> bytes:
     """Return the public key of a private one."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    return Ed25519PrivateKey.from_private_bytes(private_key).public_key().public_bytes_raw()
+    private = _ed25519().Ed25519PrivateKey.from_private_bytes(private_key)
+    public: bytes = private.public_key().public_bytes_raw()
+    return public
 
 
 def sign(receipt: Mapping[str, Any], private_key: bytes) -> Envelope:
     """Sign a receipt, with the time that it was written at if it has one."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     public_key = public_key_of(private_key)
     envelope: Envelope = {
         "version": VERSION,
@@ -97,7 +96,8 @@ def sign(receipt: Mapping[str, Any], private_key: bytes) -> Envelope:
         "receipt": receipt_hash(receipt),
         "created": str(receipt.get("created", "")),
     }
-    signature = Ed25519PrivateKey.from_private_bytes(private_key).sign(_message(envelope))
+    private = _ed25519().Ed25519PrivateKey.from_private_bytes(private_key)
+    signature = private.sign(_message(envelope))
     return {**envelope, "signature": signature.hex()}
 
 
@@ -185,6 +185,18 @@ def _problem(receipt: Mapping[str, Any], envelope: Mapping[str, Any]) -> str:
     return next((problem for problem, passed in checks.items() if not passed), "")
 
 
+def _ed25519() -> ModuleType:
+    """Return the module of signatures, which is in an extra: it weighs more than Quire."""
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError as error:
+        raise MissingExtraError(
+            f"signatures need a package that is not installed ({error})",
+            hint="pip install 'quire-context[signing]'",
+        ) from error
+    return ed25519
+
+
 def _from_hex(text: str, length: int) -> bytes | None:
     """Read bytes that are written in their one form; None otherwise."""
     try:
@@ -195,13 +207,13 @@ def _from_hex(text: str, length: int) -> bytes | None:
 
 
 def _is_signed(public_key: bytes | None, signature: bytes | None, message: bytes) -> bool:
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
     if public_key is None or signature is None:
         return False
+    ed25519 = _ed25519()
+    from cryptography.exceptions import InvalidSignature
+
     try:
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
+        ed25519.Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
     except (InvalidSignature, ValueError):
         return False
     return True

@@ -17,11 +17,25 @@ from quire.core.protocols import Counter
 from quire.core.types import Chunk, Rebuilt, Verification
 from quire.errors import QuireError
 from quire.receipts import checks
-from quire.receipts.receipt import PIPELINE, plain
+from quire.receipts.canonical import plain
+from quire.receipts.parts import EXCLUDED, PROOFS, all_decisions
+from quire.receipts.receipt import PIPELINE, is_brought
 from quire.receipts.schema import read
 from quire.receipts.signing import UNSIGNED, SignatureCheck
 
 NO_CONTEXT = "the context: none was given"
+NO_STORE = "the texts of the sources: there is no store at hand"
+NO_RESULTS = "the texts of the sources: the caller brought them, and they are not at hand"
+NO_ACCESS = "who may read the sources: the caller brought them, and Quire checked nobody's access"
+OTHER_NAMES = (
+    "the page as a whole: rendered again it is not the same, since names or outlines around its "
+    "pieces have changed in the store; the signature vouches for it"
+)
+NO_RANKING = "why these pieces: the caller brought them with their scores"
+PART_NAMES = {
+    EXCLUDED: "the decisions on what was left out",
+    PROOFS: "the proofs of the sources",
+}
 RANKING = (
     "why these pieces (the query's vector, scores, candidates that were left out, failures): "
     "`quire replay` runs the request again"
@@ -43,6 +57,15 @@ class StoreEvidence:
     """Makes the context of a receipt again from its chunks."""
     damaged: tuple[str, ...] = ()
     """The paths of those of the chunks that are not as they were written."""
+    name: str = "the store"
+    """What the texts are compared with."""
+    moved: str = "the state: this viewer reads another one here than the receipt was made from"
+    """Says that it is in another state."""
+    missing: str = (
+        "this store does not have this piece: it has changed since, or the receipt is of another "
+        "store"
+    )
+    """Says that it lacks a piece."""
 
 
 @dataclass(slots=True)
@@ -76,7 +99,7 @@ def verify(
         _check_context(findings, data, counter, context)
         _check_signature(findings, signature)
         if store is None:
-            findings.not_checked.append("the texts of the sources: there is no store at hand")
+            findings.not_checked.append(NO_RESULTS if is_brought(data) else NO_STORE)
         else:
             _check_store(findings, data, counter, context, store, trusted=signature.trusted)
         _name_recorded(findings, data)
@@ -106,9 +129,14 @@ def _check_itself(findings: _Findings, receipt: Mapping[str, Any], data: Mapping
         *checks.check_proofs(data),
     ]
     if len(findings.problems) == before:
-        findings.checked.append(
-            f"form, hashes, sums and decisions; {_count(data['sources'], 'proof')} up to the root"
+        proofs = (
+            "" if data[PROOFS] is None else f"; {_count(data['sources'], 'proof')} up to the root"
         )
+        findings.checked.append(f"form, hashes, sums and decisions{proofs}")
+    for name, what in PART_NAMES.items():
+        if data[name] is None:
+            count = data["parts"][name]["count"]
+            findings.not_checked.append(f"{what} ({count}): named by hash, and not at hand")
 
 
 def _check_context(
@@ -162,9 +190,7 @@ def _check_store(
         unlike.append("it was made for another viewer than the one who reads here")
     moved = store.state != data["view_root"]
     if moved:
-        findings.not_checked.append(
-            "the state: this viewer reads another one here than the receipt was made from"
-        )
+        findings.not_checked.append(store.moved)
     elif store.content != data["content_root"]:
         findings.problems.append("its roots are not of one state")
     gone = unlike if moved else findings.problems
@@ -173,9 +199,9 @@ def _check_store(
         chunk = store.chunks.get(source["chunk_id"])
         if chunk is None:
             _report_missing(findings, source["path"], store, gone, moved=moved)
-        elif merkle.chunk_leaf(chunk)[1].hex() != data["proofs"]["chunks"][chunk.id]["leaf"]:
+        elif merkle.chunk_leaf(chunk)[1] != checks.leaf_of(source):
             findings.problems.append(
-                f"{source['path']}: chunk {chunk.id} in the store is not the one in the receipt"
+                f"{source['path']}: chunk {chunk.id} in {store.name} is not the one in the receipt"
             )
         else:
             chunks[chunk.id] = chunk
@@ -185,15 +211,13 @@ def _check_store(
     _check_dropped(findings, data, store, moved=moved)
     pieces = _count(data["sources"], "piece")
     if data["pipeline"] != PIPELINE:
-        findings.checked.append(f"the store: the texts of {pieces}")
+        findings.checked.append(f"{store.name}: the texts of {pieces}")
         findings.not_checked.append(
             f"the page was not rendered again: version {data['pipeline']} of the pipeline made it, "
             f"this is version {PIPELINE}"
         )
         return
-    _check_page(
-        findings, data, counter, context, store.rebuild(data, chunks), moved=moved, trusted=trusted
-    )
+    _check_page(findings, data, counter, context, store=store, chunks=chunks, trusted=trusted)
 
 
 def _check_page(
@@ -201,12 +225,13 @@ def _check_page(
     data: Mapping[str, Any],
     counter: Counter,
     context: str | None,
-    rebuilt: Rebuilt,
     *,
-    moved: bool,
+    store: StoreEvidence,
+    chunks: Mapping[str, Chunk],
     trusted: bool,
 ) -> None:
-    """Compare a receipt and its context with the page that was rendered again."""
+    """Compare a receipt and its context with the page that is rendered again."""
+    rebuilt, moved = store.rebuild(data, chunks), store.state != data["view_root"]
     findings.problems += rebuilt.altered
     if rebuilt.own_words:
         findings.not_checked.append(
@@ -214,12 +239,18 @@ def _check_page(
         )
     wrong = list(_compare(data, counter, context, rebuilt))
     if wrong:
-        (findings.not_checked if moved and trusted else findings.problems).extend(wrong)
+        # A name or an outline around the pieces may have changed since; their texts have not.
+        if moved and trusted and not rebuilt.from_chunks:
+            pieces = _count(data["sources"], "piece")
+            findings.checked.append(f"{store.name}: the texts of {pieces}")
+            findings.not_checked.append(OTHER_NAMES)
+        else:
+            findings.problems += wrong
         return
     findings.rendered = True
     pieces = _count(data["sources"], "piece")
     findings.checked.append(
-        f"the store: the texts of {pieces}, and every byte of the page rendered from them"
+        f"{store.name}: the texts of {pieces}, and every byte of the page rendered from them"
         + ("" if moved else "; the state")
     )
 
@@ -231,19 +262,16 @@ def _report_missing(
     if path in store.damaged:
         findings.problems.append(f"{path}: this piece is damaged in the store; run `quire doctor`")
     elif moved:
-        gone.append(
-            f"{path}: this store does not have this piece: it has changed since, or the receipt is "
-            "of another store"
-        )
+        gone.append(f"{path}: {store.missing}")
     else:
-        gone.append(f"{path}: the store claims to be unchanged, but this piece is gone")
+        gone.append(f"{path}: {store.name} claims to be unchanged, but this piece is gone")
 
 
 def _check_dropped(
     findings: _Findings, data: Mapping[str, Any], store: StoreEvidence, *, moved: bool
 ) -> None:
     """Compare the candidates that were left out with the store."""
-    for decision in data["decisions"]:
+    for decision in all_decisions(data):
         chunk = store.chunks.get(decision["chunk_id"])
         if chunk is None:
             if not moved:
@@ -268,13 +296,12 @@ def _compare(
         problems.append("text_hash is not of the text that follows from the sources")
     elif counter.name == data["counter"] and counter.count(rebuilt.text) != data["tokens"]:
         problems.append("tokens is not the number of tokens of the text")
-    included = [item for item in data["decisions"] if item["step"] == checks.FIT]
     bare = [
         {name: source[name] for name in source if name != "chunk"} for source in data["sources"]
     ]
     for name, given, follows in (
         ("sources", bare, plain(rebuilt.sources)),
-        ("decisions", included, plain(rebuilt.decisions)),
+        ("decisions", data["decisions"], plain(rebuilt.decisions)),
     ):
         if given != follows:
             problems.append(f"{name}: {_first_unlike(given, follows)}")
@@ -292,8 +319,11 @@ def _first_unlike(given: list[dict[str, Any]], follows: list[dict[str, Any]]) ->
 
 def _name_recorded(findings: _Findings, data: Mapping[str, Any]) -> None:
     """Name what is taken from the receipt because it cannot be computed again here."""
-    findings.not_checked.append(RANKING)
-    for name, of in (("judge", "verdicts"), ("writer", "summaries")):
+    if is_brought(data):
+        findings.not_checked += [NO_ACCESS, NO_RANKING]
+    else:
+        findings.not_checked.append(RANKING)
+    for name, of in (("judge", "verdicts"), ("writer", "summaries"), ("reranker", "reranks")):
         if data[of]:
             findings.not_checked.append(
                 f"the {of} of the {name} {data[name]!r}: taken from the receipt ({len(data[of])})"

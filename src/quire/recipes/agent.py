@@ -19,7 +19,6 @@ from quire.core.types import (
 from quire.memory import vocabulary
 from quire.memory.authoring import OpenProject
 from quire.pipeline import recipe as recipes
-from quire.pipeline.request import DEFAULT_MODEL
 from quire.recipes.protocol import Assemble
 
 AGENT = "agent"
@@ -46,9 +45,9 @@ class AgentContexts:
         *,
         hard: bool = True,
         viewer: Viewer | str | None = None,
-        model: str = DEFAULT_MODEL,
+        model: str | None = None,
     ) -> FormattedContext:
-        """Put what is known of a task on one page: memories, code, experiences, values, commits.
+        """Put what is known of a task on one page: memories, code, documents, experiences and more.
 
         Args:
             query: The task or question.
@@ -57,7 +56,7 @@ class AgentContexts:
             max_tokens: The token budget of the page.
             hard: Whether the budget is a hard limit.
             viewer: Who reads; None for the configured viewer, or the owner.
-            model: The model to count tokens for.
+            model: The model to count tokens for; None for the store's own counter, or o200k.
         """
         options: Options = {
             "recipe": AGENT,
@@ -81,7 +80,7 @@ class AgentContexts:
         budget: int = PREMORTEM_TOKENS,
         hard: bool = True,
         viewer: Viewer | str | None = None,
-        model: str = DEFAULT_MODEL,
+        model: str | None = None,
         meaning: bool = True,
         shared_only: bool = False,
     ) -> Context:
@@ -113,7 +112,7 @@ class AgentContexts:
         *,
         hard: bool = True,
         viewer: Viewer | str | None = None,
-        model: str = DEFAULT_MODEL,
+        model: str | None = None,
     ) -> FormattedContext:
         """Put past failures of a domain on one page, before it fails again."""
         return to_formatted_context(

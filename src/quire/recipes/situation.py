@@ -15,7 +15,6 @@ from quire import rules
 from quire.core.aio import make_async
 from quire.core.types import Context, Viewer
 from quire.memory.authoring import OpenProject
-from quire.pipeline.request import DEFAULT_MODEL
 from quire.recipes.protocol import Assemble
 from quire.rules import project_files
 from quire.rules.project_files import CheckedFiles, PlaceEvaluation, PlaceRules
@@ -40,7 +39,7 @@ class ContextRules:
     ) -> PlaceEvaluation:
         """Evaluate which rules apply at a path, or at the root, in a situation, and why."""
         settings = self._project.config
-        with closing(rules.open_judge(settings.judge, self._project.embedder)) as judge:
+        with closing(self._project.open_judge()) as judge:
             return project_files.evaluate_rules(
                 settings, settings.root if path is None else path, situation, judge
             )
@@ -52,7 +51,7 @@ class ContextRules:
         *,
         budget: int = SITUATION_TOKENS,
         viewer: Viewer | str | None = None,
-        model: str = DEFAULT_MODEL,
+        model: str | None = None,
     ) -> Context:
         """Assemble the contexts and rules that hold in a situation.
 
@@ -61,7 +60,7 @@ class ContextRules:
             base: The context file, or the place, whose rules hold.
             budget: The token budget.
             viewer: Who reads; None for the configured viewer, or the owner.
-            model: The model to count tokens for.
+            model: The model to count tokens for; None for the store's own counter, or o200k.
         """
         situation = rules.with_relative_path(
             self._project.config.root, rules.validate_situation(situation)

@@ -25,7 +25,7 @@ from quire.core.types import (
     Validation,
     Viewer,
 )
-from quire.core.types.blocks import TYPES
+from quire.core.types.blocks import PAGES, TYPES
 from quire.errors import BudgetError, InputError, unknown
 from quire.memory.authoring import OpenProject
 from quire.pipeline.validate import check_tokens
@@ -256,8 +256,10 @@ def _find_duplicates(items: list[BlockItem]) -> list[str]:
         for other in items[:index]:
             if item.block_id == other.block_id and item.content == other.content:
                 duplicates.append(f"{item.block_id} occurs twice")
-            elif item.block_id != other.block_id and (
-                packing.overlap(item.content, other.content) > MAX_OVERLAP
+            elif (
+                item.block_id != other.block_id
+                and item.block_type not in PAGES  # titles, and what they are related to
+                and packing.overlap(item.content, other.content) > MAX_OVERLAP
             ):
                 duplicates.append(f"{item.block_id} repeats {other.block_id}")
     return duplicates

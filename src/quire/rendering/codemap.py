@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
+from quire.core.signatures import shorten_signature
 from quire.core.types import WHOLE, Outline
 from quire.rendering.escape import escape_line, escape_name
 
@@ -39,5 +40,5 @@ def _line(outline: Outline, index: int) -> str:
     depth, at = 0, entity.parent
     while at is not None and at != WHOLE:
         depth, at = depth + 1, outline.entities[at].parent
-    declaration = entity.signature or f"{entity.kind} {entity.name}"
+    declaration = shorten_signature(entity.signature) or f"{entity.kind} {entity.name}"
     return f"{'  ' * (depth + 1)}{entity.lines[0]}: {escape_line(declaration)}\n"

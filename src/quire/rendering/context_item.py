@@ -48,7 +48,8 @@ def shortened_context(active: ActiveContext, rules: int, text: str) -> str:
 
 def _head(active: ActiveContext) -> list[str]:
     context, inherited = active.context, dict(active.inherited)
-    kind = f" ({escape_line(context.type)})" if context.type else ""
+    # Of guides that contradict each other the nearer one holds: a reader has to see where they are.
+    kind = f" ({escape_line(context.type) if context.type else escape_name(context.path)})"
     lines = [f"### {escape_line(context.name)}{kind}"]
     for key, label in _LABELS.items():
         value = escape_context(getattr(context, key).strip())

@@ -9,26 +9,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 
-from quire.core.graphemes import last_boundary
+from quire.core.sentences import cut_text
 from quire.core.serialize import HIDDEN
+from quire.core.signatures import shorten_signature
 from quire.core.types import (
+    CUT,
     OUTLINE,
     SIGNATURE,
     Candidate,
     Entity,
     Frame,
     Passage,
+    Piece,
     RenderSpec,
     Run,
     category_of,
 )
+from quire.rendering.cut_code import whole_lines
 from quire.rendering.escape import (
     GAP,
     TRUNCATED,
+    escape_document,
     escape_gaps,
     escape_line,
+    escape_name,
     escape_place,
     escape_plain,
     escape_prose,
@@ -38,7 +45,17 @@ from quire.rendering.escape import (
     gap_mark,
     restore_marks,
 )
-from quire.rendering.names import first_words, is_virtual
+from quire.rendering.fenced import NOTEBOOK, without_fence
+from quire.rendering.left_out import comment, continued, left_out
+from quire.rendering.names import (
+    first_words,
+    imported_from,
+    is_virtual,
+    shown_name,
+    source_name,
+)
+from quire.rendering.prose import has_own_name, is_prose, without_title
+from quire.rendering.stale import describe_state
 
 TITLES = {
     "code": "Relevant Code",
@@ -46,12 +63,14 @@ TITLES = {
     "conversation": "Previous Conversations",
     "other": "Other Context",
 }
-_WORD_END = re.compile(r"(?<=\S)\s")
+MAX_MARKUP = 4
+"""The words of a text for each word of its summary, at most: markup has words of its own."""
 SUMMARY_WORDS = 8
 """A text that has so many words of a summary, the first ones, is taken to hold it."""
 _WORD = re.compile(r"\w+")
 _HIDDEN = re.compile(f"[{HIDDEN}]")
-_INVALID_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Not by what is valid: it takes ten times as long to compile.
+_INVALID_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def entity_of(candidate: Candidate) -> Entity:
@@ -71,15 +90,9 @@ def entity_of(candidate: Candidate) -> Entity:
 def truncate(text: str, cap: int) -> str:
     """Return the beginning of a text, at most so many characters of it; 0: all of it.
 
-    It ends with a line in the last third of what fits, else with a word, else with a character.
+    It ends with a line or a sentence in the last third of what fits, else with a word.
     """
-    if not cap or len(text) <= cap:
-        return text
-    near = cap - cap // 3
-    end = text.rfind("\n", near, cap + 1)
-    if end < 0:
-        end = max((match.start() for match in _WORD_END.finditer(text, near, cap + 1)), default=-1)
-    return text[: last_boundary(text, cap) if end < 0 else end].rstrip()
+    return cut_text(text, cap) if cap else text
 
 
 def first_line(candidate: Candidate) -> int:
@@ -121,27 +134,47 @@ def markdown_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
         return entity.summary
     if level == SIGNATURE:
         return entity.signature
-    return truncate(full_text(candidate, spec.cap), spec.cap)
+    return _capped_text(candidate, spec.cap)
 
 
 def single_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
-    """Return the one text that represents an entity: its summary, or else a piece of it.
+    """Return the one text that represents an entity: prose itself, code by what it says of itself.
 
-    A summary describes the beginning of an entity: a chunk from further down is shown itself.
+    A summary describes the beginning of an entity: a chunk from further down is shown itself. The
+    summary of prose is its first paragraph, which stands for it where the text is too long.
     """
     entity = entity_of(candidate)
+    begins = holds_beginning(candidate, entity)
     if level == OUTLINE:
         return ""
     if level == SIGNATURE:
-        return "" if entity.summary else entity.signature
-    shows_text = _shows_text(candidate, spec)
-    summary = entity.summary if holds_beginning(candidate, entity) or not shows_text else ""
-    if not shows_text:
-        return truncate(summary or entity.signature, spec.cap)
+        if begins and is_prose(candidate):
+            return entity.summary
+        is_outlined = candidate.unit is not None and bool(candidate.unit.outline)
+        is_described = is_outlined and begins and bool(entity.summary and entity.signature)
+        return f"{entity.signature}\n{entity.summary}" if is_described else entity.signature
+    if not _shows_text(candidate, spec):
+        return truncate(entity.summary or entity.signature, spec.cap)
+    summary = entity.summary if begins and not is_prose(candidate) else ""
     if candidate.unit is not None:
         described = (entity.signature, entity.summary)
         summary = "" if candidate.unit.outline or not all(described) else "\n".join(described)
-    return truncate(summary or full_text(candidate, spec.cap), spec.cap)
+    return truncate(summary, spec.cap) if summary else _capped_text(candidate, spec.cap)
+
+
+def _capped_text(candidate: Candidate, cap: int) -> str:
+    """Return the beginning of a candidate's text; code ends with a line, after its declaration.
+
+    An experience is not capped: its lesson, the reason to show it, stands at its end.
+    """
+    if candidate.chunk.kind.startswith("experience"):
+        return candidate.chunk.text
+    text = full_text(candidate, cap)
+    short = truncate(text, cap)
+    if candidate.unit is None or len(short) == len(text):
+        return short
+    signature = entity_of(candidate).signature
+    return whole_lines(text, short, signature) or shorten_signature(signature, cap)
 
 
 def _shows_text(candidate: Candidate, spec: RenderSpec) -> bool:
@@ -155,66 +188,133 @@ def _shows_text(candidate: Candidate, spec: RenderSpec) -> bool:
 # --- markdown ------------------------------------------------------------------------------------
 
 
-def render_markdown(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
+def render_markdown(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
     """Render entities under headings, their code in fences that name the language."""
     sections = [
         "\n\n".join(
             [
                 *([f"## {title}"] if title else []),
-                *(_markdown_entity(passage, spec) for passage in group),
+                *_texts(group, frame, partial(_markdown_entity, spec=spec)),
             ]
         )
         for title, group in _by_category(passages, spec)
     ]
     footer = [
-        f"- {escape_start(escape_line(entity.qualified))} ({_place(passage, '()')})"
-        for entity, passage in _sources(passages, spec)
+        f"- {escape_start(escape_line(_name(passage)))}{_in_brackets(_place(passage, '()'))}"
+        for passage in passages[: spec.sources]
     ]
     whole = "\n\n---\n\n".join(sections)
     return "\n\n".join([whole, "\n".join(["---", "**Sources:**", *footer])]) if footer else whole
 
 
+def _in_brackets(place: str) -> str:
+    return f" ({place})" if place else ""
+
+
+def markdown_heading(piece: Piece, spec: RenderSpec) -> str:
+    """Return what stands above the text of a piece: its name, its place, its summary if shown."""
+    chunk = piece.candidate.chunk
+    run = Run((piece,), piece.text, chunk.lines)
+    passage = Passage(chunk.record_id, chunk.path, (run,))
+    return "\n\n".join(_markdown_head(passage, spec, piece.text))
+
+
+def _markdown_head(passage: Passage, spec: RenderSpec, text: str) -> list[str]:
+    """Return the name and the place of an entity, and its summary where its text does not hold it.
+
+    What is cut has no summary: its room was measured for the text.
+    """
+    piece = passage.first
+    entity = entity_of(piece.candidate)
+    place = f"{_place(passage)}{_state(passage)}"
+    head = f"### {escape_line(_name(passage))}"
+    parts = [f"{head}\n*{escape_start(place)}*" if place else head]
+    shows_summary = entity.summary and piece.level not in {CUT, OUTLINE}
+    if shows_summary and not (spec.content and _says(text, entity.summary)):
+        mark = TRUNCATED if _stands_for_text(piece) else ""
+        mark = GAP if not mark and spec.content and _stands_apart(piece.candidate) else mark
+        parts.append("\n".join([escape_summary(entity.summary), *([mark] if mark else [])]))
+    return parts
+
+
+def _stands_apart(candidate: Candidate) -> bool:
+    """Tell whether lines of a text are left out between its summary and what was found of it.
+
+    What a summary leaves out, such as addresses of links, may be as long as itself.
+    """
+    entity, start = entity_of(candidate), candidate.chunk.start
+    beginning = len(entity.name.encode()) + len(entity.summary.encode())
+    return is_prose(candidate) and start - entity.start > 2 * beginning
+
+
 def _markdown_entity(passage: Passage, spec: RenderSpec) -> str:
     piece = passage.first
     entity = entity_of(piece.candidate)
-    parts = [f"### {escape_line(entity.qualified)}\n*{escape_start(_place(passage))}*"]
+    text = _text(passage, escape_gaps)
+    parts = _markdown_head(passage, spec, text)
     if piece.level == OUTLINE:
         return parts[0]
-    text = _text(passage, escape_gaps)
-    if entity.summary and not (spec.content and _says(text, entity.summary)):
-        parts.append(escape_summary(entity.summary))
     if not spec.content and not entity.summary and text:
         parts.append(escape_prose(text))
+    elif spec.content and text and is_prose(piece.candidate):
+        mark = [TRUNCATED] if passage.runs[-1].is_cut_off else []
+        continues = not holds_beginning(piece.candidate, entity)
+        prose = _text(passage, lambda text: escape_document(escape_gaps(text), continues=continues))
+        parts.append("\n".join([prose.rstrip("\n"), *mark]))
     elif spec.content and text:
+        text, language = _without_fence(text, piece.candidate)
         ticks = fence(text)
-        cut = [TRUNCATED] if passage.runs[-1].is_cut_off else []
-        fenced = [f"{ticks}{piece.candidate.language}", text.rstrip("\n"), *cut, ticks]
+        run = passage.runs[-1]
+        cut = [_cut_mark(run) or TRUNCATED] if run.is_cut_off else []
+        fenced = [f"{ticks}{language}", text.rstrip("\n"), *cut, ticks]
         parts.append("\n".join(fenced))
     return "\n\n".join(parts)
 
 
+def _without_fence(text: str, candidate: Candidate) -> tuple[str, str]:
+    """Return a text and what its fence names: a cell of a notebook is shown in its own language."""
+    record = candidate.record
+    if record is None or record.attrs.get("language") != NOTEBOOK:
+        return text, candidate.language
+    return without_fence(text, NOTEBOOK)
+
+
 def _says(text: str, summary: str) -> bool:
-    """Tell whether a text has the first words of a summary."""
+    """Tell whether a text has the first words of a summary, in their order and near each other.
+
+    Between them may stand what a summary leaves out: addresses of links, roles, other markup.
+    """
     words = _WORD.findall(summary)[:SUMMARY_WORDS]
-    return bool(words) and f" {' '.join(words)} " in f" {' '.join(_WORD.findall(text))} "
+    there = _WORD.findall(text)
+    return any(
+        _follow(words, there[at : at + MAX_MARKUP * len(words)])
+        for at, word in enumerate(there)
+        if words and word == words[0]
+    )
+
+
+def _follow(words: Sequence[str], there: Sequence[str]) -> bool:
+    """Tell whether words follow each other among others."""
+    rest = iter(there)
+    return all(word in rest for word in words)
 
 
 # --- xml -----------------------------------------------------------------------------------------
 
 
-def render_xml(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
+def render_xml(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
     """Render entities as elements under one root, grouped in sections."""
     lines = ["<context>"]
     for title, group in _by_category(passages, spec):
         if title:
             lines.append(f"<section name={_attribute(title)}>")
-        lines += [_xml_entity(passage) for passage in group]
+        lines += _texts(group, frame, _xml_entity)
         if title:
             lines.append("</section>")
     sources = [
-        f"  <source name={_attribute(escape_line(entity.qualified))}"
-        f" type={_attribute(entity.kind)} />"
-        for entity, _ in _sources(passages, spec)
+        f"  <source name={_attribute(escape_line(_name(passage)))}"
+        f" type={_attribute(entity_of(passage.first.candidate).kind)} />"
+        for passage in passages[: spec.sources]
     ]
     if sources:
         lines += ["<sources>", *sources, "</sources>"]
@@ -224,11 +324,17 @@ def render_xml(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
 def _xml_entity(passage: Passage) -> str:
     entity = entity_of(passage.first.candidate)
     line = _line(passage)
-    attributes = [f"name={_attribute(entity.qualified)}", f"type={_attribute(entity.kind)}"]
+    attributes = [f"name={_attribute(_name(passage))}", f"type={_attribute(entity.kind)}"]
     if not _is_virtual(passage):
         attributes.append(f"file={_attribute(passage.path)}")
         if line:
             attributes.append(f'line="{line}"')
+    elif file := imported_from(passage.first.candidate.record):
+        attributes.append(f"file={_attribute(file)}")
+    elif (source := _place(passage)) not in {"", entity.kind}:
+        attributes.append(f"source={_attribute(source)}")
+    if passage.stale:
+        attributes.append(f"stale={_attribute(passage.stale)}")
     start = f"<entity {' '.join(attributes)}"
     text = _marked_text(passage, lambda text: escape_gaps(_escape_invalid(text)))
     if not text:
@@ -256,19 +362,19 @@ def _escape_invalid(text: str) -> str:
 # --- plain ---------------------------------------------------------------------------------------
 
 
-def render_plain(passages: Sequence[Passage], spec: RenderSpec, _: Frame) -> str:
+def render_plain(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
     """Render entities as their name, their place and one text each."""
     sections = [
         "\n\n".join(
             [
                 *([f"=== {title} ==="] if title else []),
-                *(_plain_entity(passage) for passage in group),
+                *_texts(group, frame, _plain_entity),
             ]
         )
         for title, group in _by_category(passages, spec)
     ]
     whole = "\n\n---\n\n".join(sections)
-    footer = [f"  - {escape_line(entity.qualified)}" for entity, _ in _sources(passages, spec)]
+    footer = [f"  - {escape_line(_name(passage))}" for passage in passages[: spec.sources]]
     return "\n\n".join([whole, "\n".join(["Sources:", *footer])]) if footer else whole
 
 
@@ -277,8 +383,12 @@ def _plain_entity(passage: Passage) -> str:
     place = entity.kind
     if not _is_virtual(passage):
         place = f"{escape_place(passage.path, 0, '[]')}:{_line(passage)}"
+    elif file := imported_from(passage.first.candidate.record):
+        place = escape_name(file, "[]")
+    else:
+        place = _place(passage, "[]") or entity.kind
     text = _marked_text(passage, escape_plain).rstrip("\n")
-    head = f"{escape_line(entity.qualified)} [{place}]"
+    head = f"{escape_line(_name(passage))} [{place}]{_state(passage)}"
     return f"{head}\n{text}" if text else head
 
 
@@ -292,15 +402,47 @@ def _by_category(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[st
     return [(TITLES[name], list(group)) for name, group in by_category]
 
 
-def _sources(passages: Sequence[Passage], spec: RenderSpec) -> list[tuple[Entity, Passage]]:
-    """Return the first few entities, each with its passage."""
-    return [(entity_of(passage.first.candidate), passage) for passage in passages[: spec.sources]]
+def _texts(
+    passages: Sequence[Passage], frame: Frame, render: Callable[[Passage], str]
+) -> list[str]:
+    """Render entities one by one, each once while pieces are tried."""
+    known = frame.texts
+    if known is None:
+        return [render(passage) for passage in passages]
+    texts = []
+    for passage in passages:
+        key = passage.key
+        if key not in known:
+            known[key] = render(passage)
+        texts.append(known[key])
+    return texts
+
+
+def _name(passage: Passage) -> str:
+    """Return the name of an entity; of what has none but its own first words, what it is."""
+    candidate = passage.first.candidate
+    if has_own_name(candidate):
+        return entity_of(candidate).qualified
+    return entity_of(candidate).kind if candidate.record is None else source_name(candidate)
 
 
 def _place(passage: Passage, brackets: str = "") -> str:
+    """Return where an entity stands, without its name; empty: its name says it."""
+    candidate = passage.first.candidate
+    if not has_own_name(candidate):
+        return ""
+    kind = entity_of(candidate).kind
+    if is_virtual(passage.path) and candidate.record is not None:
+        name = source_name(candidate)
+        is_named = name.partition(": ")[2] == entity_of(candidate).qualified
+        return name.partition(": ")[0] if is_named else shown_name(candidate, brackets)
     if _is_virtual(passage):
-        return entity_of(passage.first.candidate).kind
+        return kind
     return escape_place(passage.path, _line(passage), brackets)
+
+
+def _state(passage: Passage) -> str:
+    return f", {describe_state(passage.stale)}" if passage.stale else ""
 
 
 def _line(passage: Passage) -> int:
@@ -314,24 +456,52 @@ def _is_virtual(passage: Passage) -> bool:
 
 def _text(passage: Passage, escape: Callable[[str], str]) -> str:
     """Join the runs of an entity, with a mark where text between them is left out."""
-    escaped = ((run, escape(run.text.strip("\n"))) for run in passage.runs)
+    candidate = passage.first.candidate
+    texts = [run.text.strip("\n") for run in passage.runs]
+    if is_prose(candidate) and has_own_name(candidate):
+        texts[0] = without_title(texts[0], entity_of(candidate).name)
+    escaped = zip(passage.runs, map(escape, texts), strict=True)
     first, *others = (
         restore_marks(text) if run.pieces[-1].is_extract else text for run, text in escaped
     )
-    marks = (gap_mark(run.lines[0]) for run in passage.runs[1:])
+    language = candidate.language
+    marks = (
+        comment(language, continued(run.lines[0])) if language else gap_mark(run.lines[0])
+        for run in passage.runs[1:]
+    )
     return "\n".join([first, *(line for pair in zip(marks, others, strict=True) for line in pair)])
 
 
 def _marked_text(passage: Passage, escape: Callable[[str], str]) -> str:
     """Return the text of an entity, with a mark at its end if it is cut off."""
     text = _text(passage, escape)
-    return f"{text}\n{GAP}" if _is_cut_off(passage.runs[-1]) else text
+    run = passage.runs[-1]
+    return f"{text}\n{_cut_mark(run) or GAP}" if _is_cut_off(run) else text
+
+
+def _cut_mark(run: Run) -> str:
+    """Return the mark for lines of code that a run leaves out at its end; empty: it is no code."""
+    piece = run.pieces[-1]
+    candidate = piece.candidate
+    if not candidate.language or candidate.unit is None or not run.is_cut_off:
+        return ""
+    wholes = (candidate.unit.text, candidate.unit.outline, candidate.chunk.text)
+    whole = next(whole for whole in wholes if whole.startswith(piece.text))
+    rest = whole[len(piece.text) :].strip("\n")
+    return left_out(candidate.language, rest.count("\n") + 1)
 
 
 def _is_cut_off(run: Run) -> bool:
     """Tell whether a run ends before its text does, or before the summary that stands for it."""
+    if _stands_for_text(run.pieces[-1]):
+        return True
     entity = entity_of(run.pieces[-1].candidate)
     wholes = (entity.summary, f"{entity.signature}\n{entity.summary}")
     if not run.text or run.text in wholes:
         return False
     return run.is_cut_off or any(whole.startswith(run.text) for whole in wholes)
+
+
+def _stands_for_text(piece: Piece) -> bool:
+    """Tell whether the first paragraph of prose is shown in place of all of it."""
+    return piece.level == SIGNATURE and is_prose(piece.candidate)

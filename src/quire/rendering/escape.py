@@ -16,7 +16,7 @@ Letters that only look like others (a bracket of another script, a Cyrillic lett
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from quire.core.serialize import HIDDEN
@@ -132,20 +132,27 @@ def _unmatched(name: str, brackets: str) -> Iterable[int]:
 
 GAP = "..."
 """Stands where text is left out, on a line of its own."""
-TRUNCATED = "// ... (truncated)"
+TRUNCATED = "... (truncated)"
 KINDS_WITHOUT_PATH = ("commit", "memory", "experience", "value", "block")
 """Kinds of records that are no files; their kind stands in place of a path."""
 _PREFIX = rf"{_START}[{_BLANKS}\\]*"
+_LEFT_OUT = (
+    r"(?:(?:#|//|--|;;?|%|!|/\*|\(\*|\"|::|<!--) )?"
+    r"… (?:(?:\d+ )?lines? left out|continues at line \d+(?: in a docstring)?)"
+    r"(?: (?:\*/|\*\)|-->))?"
+)
+"""A line that stands for lines of code (`rendering/left_out.py`)."""
 _MARK = rf"\.\.\.(?: \(line \d+\))?{_BLANK}{_END}"
 _MARKER = re.compile(rf"{_PREFIX}(?=\[DOC:)|{_START}\\*(?={_MARK})")
 _METADATA = re.compile(
     rf"{_PREFIX}(?=\[DOC:|\((?:lines \d+-\d+, )?score \d)|{_START}\\*(?={_MARK})"
 )
-_GAP = re.compile(rf"{_START}\\*(?=(?:{_MARK}|// \.\.\. \(truncated\){_BLANK}{_END}))")
+_GAP = re.compile(rf"{_START}\\*(?=(?:{_MARK}|(?:\.\.\. \(truncated\)|{_LEFT_OUT}){_BLANK}{_END}))")
 _ESCAPED_MARK = re.compile(r"^\\(?=\.\.\.$)", re.MULTILINE)
-_PLAIN_HINT = re.compile(r"---|===|Sources:|\.\.\.|\]")
+_PLAIN_HINT = re.compile(r"---|===|Sources:|\.\.\.|…|\]")
 _PLAIN_FRAME = re.compile(
-    rf"(?:[{_BLANKS}\\]*(?:={{3}} .* ={{3}}|Sources:)|\\*\.\.\.(?: \(line \d+\))?){_BLANK}\Z",
+    rf"(?:[{_BLANKS}\\]*(?:={{3}} .* ={{3}}|Sources:)"
+    rf"|\\*(?:\.\.\.(?: \(line \d+\))?|{_LEFT_OUT})){_BLANK}\Z",
     re.DOTALL,
 )
 _PLAIN_RULE = re.compile(rf"[{_BLANKS}\\]*---{_BLANK}\Z")
@@ -173,7 +180,7 @@ def gap_mark(line: int = 0) -> str:
 
 def escape_gaps(text: str) -> str:
     """Escape an entity's text: no line is the mark of a gap or of a cut."""
-    return _GAP.sub(r"\\\g<0>", text) if GAP in text else text
+    return _GAP.sub(r"\\\g<0>", text) if GAP in text or "…" in text else text
 
 
 def restore_marks(text: str) -> str:
@@ -267,6 +274,20 @@ def escape_prose(text: str) -> str:
     return _escape_sources(escape_paragraph(text))
 
 
+@lru_cache(_CACHE_SIZE)
+def escape_document(text: str, *, continues: bool = False) -> str:
+    """Escape prose in which blocks of code may stand; these stay as they are.
+
+    A block that is cut off is closed, so that what follows it is none of it. A text that
+    `continues` another may begin inside a block, which is opened again.
+    """
+    text = _CARRIAGE_RETURN.sub("\n", text)
+    text = _open_code(text) if continues else text
+    return _escape_outside_code(
+        _close_code(text), lambda part: _escape_outside_indented(part, escape_prose)
+    )
+
+
 # --- items of a page -----------------------------------------------------------------------------
 
 _SENTENCE_GAP = " ..."
@@ -325,13 +346,125 @@ _escape_template = _frames(
     r">[ \t]*\*\*Missing\*\*",
     r"User Query:",
     rf"{re.escape(NO_CONTENT)}{_BLANK}{_END}",
+    r"_\d+ of \d+ tasks are shown\._",
 )
+_FENCE = re.compile(
+    r"^ {0,3}+(?P<marks>`{3,}+(?=[^`\n]*+$)|~{3,}+)(?![`~])(?P<info>[^\n]*+)$", re.MULTILINE
+)
+"""A line that opens a block of code, or closes one, if nothing else stands in it."""
 
 
 @lru_cache(_CACHE_SIZE)
 def escape_block(text: str) -> str:
-    """Escape a text in a workspace: no line is a title, the head of a block or the query."""
-    return _escape_template(escape_paragraph(text))
+    """Escape a text in a workspace: no line is a title, the head of a block or the query.
+
+    A block of code stays as it is, if its fences are those of one.
+    """
+    text = _CARRIAGE_RETURN.sub("\n", text)
+    return _escape_outside_code(text, lambda part: _escape_template(escape_paragraph(part)))
+
+
+def _escape_outside_code(text: str, escape: Callable[[str], str]) -> str:
+    """Escape a text except for its blocks of code in fences."""
+    parts: list[str] = []
+    end = 0
+    for start, stop in _code_blocks(text):
+        parts += escape(text[end:start]), text[start:stop]
+        end = stop
+    return "".join((*parts, escape(text[end:])))
+
+
+def _escape_outside_indented(text: str, escape: Callable[[str], str]) -> str:
+    """Escape a text except for indented lines below a paragraph: Markdown takes them for code.
+
+    Below an item of a list they would be a part of that.
+    """
+    parts: list[str] = []
+    end = 0
+    for block in _INDENTED_CODE.finditer(text):
+        parts += escape(text[end : block.start("code")]), block["code"]
+        end = block.end("code")
+    return "".join((*parts, escape(text[end:])))
+
+
+_PARAGRAPH_LINE = rf"[^\s\d>*+\-<|#`~\[:!][^{LINE_ENDS}]*+\n"
+_INDENTED_CODE = re.compile(
+    rf"(?:\A|(?<=\n\n))(?:{_PARAGRAPH_LINE})++\n"
+    rf"(?P<code>(?: {{4}}[^{LINE_ENDS}]*+(?:\n|\Z)|\n(?=\n*+ {{4}}))++)"
+)
+"""A paragraph, an empty line, and lines that are indented by four blanks or more."""
+
+
+def _close_code(text: str) -> str:
+    """Return a text with an end for the block of code that its last fence opens, if it does.
+
+    A fence that names a language opens a block; another may as well end one that began above.
+    """
+    fences = list(_FENCE.finditer(text))
+    if not fences or not fences[-1]["info"].strip():
+        return text
+    return f"{text.rstrip(chr(10))}\n{fences[-1]['marks']}"
+
+
+def _open_code(text: str) -> str:
+    """Return a text with a beginning for the block of code that its first fence ends, if it does.
+
+    It does if the fences below it are those of whole blocks, and the line above it ends as code
+    does: prose above a block ends with a word, a full stop or a colon.
+    """
+    first = _FENCE.search(text)
+    if first is None or first["info"].strip() or not _ends_with_code(text[: first.start()]):
+        return text
+    if _is_whole(text) or not _is_whole(text[first.end() :]):
+        return text
+    return f"{first['marks']}\n{text}"
+
+
+def _ends_with_code(text: str) -> bool:
+    """Tell whether the last line of a text is code: it is indented, or ends with a bracket."""
+    line = text.rstrip().rpartition("\n")[2]
+    return line.startswith((" ", "\t")) or line.endswith((")", "]", "}", ";", ">"))
+
+
+def _is_whole(text: str) -> bool:
+    """Tell whether all fences of a text open and close blocks of code by turns."""
+    opened = ""
+    for fence in _FENCE.finditer(text):
+        if not opened:
+            opened = fence["marks"]
+        elif _closes(fence, opened):
+            opened = ""
+        elif fence["marks"].startswith(opened):
+            return False  # it opens another one
+    return not opened
+
+
+def _code_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of the blocks of code in fences; one that is never closed is none."""
+    fences = list(_FENCE.finditer(text))
+    never_closed: dict[str, int] = {}
+    at = 0
+    while at < len(fences):
+        marks = fences[at]["marks"]
+        following = range(at + 1, len(fences))
+        if len(marks) >= never_closed.get(marks[0], len(text)):
+            following = range(0)  # as another one of at most this length
+        closing = next((n for n in following if _closes(fences[n], marks)), None)
+        if closing is None:
+            never_closed[marks[0]] = min(len(marks), never_closed.get(marks[0], len(marks)))
+            at += 1
+        else:
+            yield fences[at].start(), fences[closing].end()
+            at = closing + 1
+
+
+def _closes(fence: re.Match[str], marks: str) -> bool:
+    return fence["marks"].startswith(marks) and not fence["info"].strip(" \t")
+
+
+def escape_listed(line: str) -> str:
+    """Escape a title in a list: there it could be read as a part of the template."""
+    return _escape_template(line)
 
 
 def escape_message(text: str, speakers: Iterable[str]) -> str:

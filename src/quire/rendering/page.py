@@ -1,77 +1,60 @@
 """The page format: items of several kinds, each rendered in its own way, under titles.
 
-A memory is rendered differently from a commit. The text of an item has a head and a tail, which
-stay, and a body between them, which may be cut; a note then says where to find all of it.
+A memory is rendered differently from a commit (`rendering/items.py`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from quire.core.types import (
-    BLOCK_PREFIX,
     DATA_NOTICE,
+    SIGNATURE,
     Candidate,
     Frame,
     Passage,
-    Record,
+    Piece,
     RenderSpec,
-    format_time,
+    Run,
 )
+from quire.rendering.code_item import join_cut_parts
 from quire.rendering.context_item import context_text
-from quire.rendering.entities import capped, entity_of, first_line, full_text, truncate
+from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
+from quire.rendering.entities import truncate
 from quire.rendering.escape import (
-    code_span,
-    escape_author,
     escape_cut,
-    escape_field,
-    escape_item,
     escape_line,
-    escape_name,
     escape_paragraph,
-    escape_place,
     fence,
+)
+from quire.rendering.fenced import NOTEBOOK
+from quire.rendering.items import (
+    CODE,
+    DOCUMENT,
+    ItemText,
+    document_item,
+    further_head,
+    kind_of,
+    parts_item,
+    record_of,
 )
 
 CONTEXTS = "contexts"
 """The section of contexts that apply, in recipes that have one."""
-MAX_FILES = 5
-SHORT_SHA = 7
 ELLIPSIS = "..."
 MAX_WARNING_LENGTH = 200
 _COUNTS = re.compile(r"\{(?:items|sections|experiences)\}")
+_FIELD = re.compile(r"\n(?=- \*\*)")
+"""Where a field of an experience begins: the other lines of one are indented."""
+
+_NO_CAP = RenderSpec()
 
 Cut = Callable[[str], str]
 """Returns the beginning of a text."""
-
-
-@dataclass(frozen=True, slots=True)
-class ItemText:
-    """The text of one item."""
-
-    head: str
-    body: str
-    """The part that may be cut, escaped."""
-    tail: str = ""
-    source: str = ""
-    """Where to find all of it, if it is cut."""
-    escape: Callable[[str], str] | None = escape_item
-    """Escapes a line of the body that a cut or a summary made; None: the body is in a fence."""
-    language: str = ""
-    """What the fence names."""
-    to_cut: str = ""
-    """The body with what matters most first, for cuts that keep the beginning; empty: the body."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """How items of a kind are rendered, and their metadata."""
-
-    text: Callable[[Candidate, Record, RenderSpec], ItemText]
-    metadata: Callable[[Candidate, Record], dict[str, object]]
+CutCode = Callable[[str, tuple[int, int]], str]
+"""Returns a part of code, of which it is told where the declaration begins and ends."""
 
 
 def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
@@ -99,9 +82,11 @@ def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> 
 
 
 def item_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:
-    """Return the text of a candidate; of a context, at a level of detail."""
+    """Return the text of a candidate at a level of detail: of code and contexts there are some."""
     if candidate.context is not None:
         return context_text(candidate.context, level)
+    if level == SIGNATURE:
+        spec = replace(spec, content=False)
     text = _item_text(candidate, spec)
     return text.head + _framed(text, text.body) + text.tail
 
@@ -116,13 +101,42 @@ def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
 
     def shorten(cut: Cut) -> str:
         body = cut(whole).rstrip(". ")
+        between = "\n" if body and whole.startswith(f"{body}\n") else ""
         if text.escape is not None:
             body = escape_cut(body, whole, text.escape)
-        elif body and whole.startswith(f"{body}\n"):
-            body += "\n"  # code is cut between lines
+            if between and text.to_cut:
+                body = _in_order(body, text.body)
+            body += between
+        elif text.entity is not None:
+            body = whole_lines(whole, body, text.entity.signature)
+            return (
+                (text.cut_head or text.head)
+                + _framed(text, mark_cut(whole, body, text.language))
+                + end
+            )
+        else:
+            body += between
         return text.head + _framed(text, body + ELLIPSIS) + end
 
     return shorten
+
+
+def excerpt(candidate: Candidate, spec: RenderSpec) -> Callable[[CutCode], str]:
+    """Return a function that renders a candidate by a part of its code, which marks its gaps."""
+    text = _item_text(candidate, spec)
+    signature = "" if text.entity is None else text.entity.signature
+
+    def render(cut: CutCode) -> str:
+        body = cut(text.body, find_declaration(text.body, signature))
+        return (text.cut_head or text.head) + _framed(text, body) + text.tail
+
+    return render
+
+
+def _in_order(fields: str, body: str) -> str:
+    """Return the fields that a cut kept in the order in which the whole body has them."""
+    kept = set(_FIELD.split(fields))
+    return "\n".join(field for field in _FIELD.split(body) if field in kept)
 
 
 def _framed(text: ItemText, body: str) -> str:
@@ -131,12 +145,6 @@ def _framed(text: ItemText, body: str) -> str:
         return body
     ticks = max(fence(text.body), fence(body), key=len)
     return f"{ticks}{text.language}\n{body}\n{ticks}"
-
-
-def item_metadata(candidate: Candidate) -> dict[str, object]:
-    """Return the metadata of a candidate, as its kind has it."""
-    record = _record(candidate)
-    return _kind(record).metadata(candidate, record)
 
 
 def warning_text(text: str) -> str:
@@ -149,8 +157,76 @@ def warning_text(text: str) -> str:
 
 
 def passage_text(passage: Passage) -> str:
-    """Return the text of one item."""
-    return "\n".join(run.text.strip("\n") for run in passage.runs)
+    """Return the text of one item; a document or a definition is named once for all its pieces."""
+    kind = passage.first.candidate.chunk.kind
+    if len(passage.runs) == 1 or kind not in {CODE, DOCUMENT}:
+        return "\n".join(run.text.strip("\n") for run in passage.runs)
+    if kind == CODE:
+        return _definition_text(passage.runs)
+    texts: list[str] = []
+    for runs in _adjacent(passage.runs):
+        candidate = runs[0].pieces[0].candidate
+        head = document_item(candidate, record_of(candidate), _NO_CAP).head
+        text = runs[0].text.strip("\n") if len(runs) == 1 else _joined(runs)
+        texts.append(further_head(candidate) + text.removeprefix(head) if texts else text)
+    return "\n\n".join(texts)
+
+
+def _definition_text(runs: Sequence[Run]) -> str:
+    """Return the parts of one definition as one item, with its declaration once."""
+    pieces = [piece for run in runs for piece in run.pieces]
+    text = parts_item([piece.candidate for piece in pieces])
+    if text is not None and all(piece.is_full for piece in pieces):
+        return text.head + _framed(text, text.body)
+    fenced = [found for run in runs if (found := _split_fence(run.text)) is not None]
+    if text is None or len(fenced) < len(runs):
+        return "\n\n".join(run.text.strip("\n") for run in runs)
+    body = join_cut_parts([code for code, _ in fenced], [run.pieces[0].candidate for run in runs])
+    notes = [note for _, note in fenced if note]
+    return "\n\n".join([text.head + _framed(text, body), *dict.fromkeys(notes)])
+
+
+def _split_fence(text: str) -> tuple[str, str] | None:
+    """Return what stands in the first fence of an item, and behind it; None if it has none."""
+    lines = text.split("\n")
+    start = next((at for at, line in enumerate(lines) if line.startswith("```")), len(lines))
+    fence = "".join(lines[start : start + 1])
+    fence = fence[: len(fence) - len(fence.lstrip("`"))]
+    if fence not in lines[start + 1 :]:
+        return None
+    end = lines.index(fence, start + 1)
+    return "\n".join(lines[start + 1 : end]), "\n".join(lines[end + 1 :]).strip("\n")
+
+
+def _adjacent(runs: Sequence[Run]) -> list[list[Run]]:
+    """Group the pieces of a document that follow each other in it and are shown in full."""
+    groups: list[list[Run]] = []
+    for run in runs:
+        if groups and _continues(groups[-1][-1].pieces[-1], run.pieces[0]):
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+    return groups
+
+
+def _continues(before: Piece, piece: Piece) -> bool:
+    """Tell whether a piece is the text behind another one; the cells of a notebook stand alone."""
+    return (
+        before.candidate.chunk.end == piece.candidate.chunk.start
+        and before.is_full
+        and piece.is_full
+        and record_of(piece.candidate).attrs.get("language") != NOTEBOOK
+    )
+
+
+def _joined(runs: Sequence[Run]) -> str:
+    """Return pieces that follow each other as one, as they are in their file."""
+    first = runs[0].pieces[0].candidate
+    record = record_of(first)
+    body = "".join(piece.candidate.chunk.text for run in runs for piece in run.pieces).strip("\n")
+    language = str(record.attrs.get("language", ""))
+    text = replace(document_item(first, record, _NO_CAP), body=body, language=language)
+    return text.head + _framed(text, body)
 
 
 def section_name(passage: Passage) -> str:
@@ -174,7 +250,7 @@ def _count_experiences(passages: Sequence[Passage]) -> int:
     A value names the members that have no access list of their own, and how many there are in all:
     where it names fewer, they are counted as if they were among the others.
     """
-    records = [_record(passage.first.candidate) for passage in passages]
+    records = [record_of(passage.first.candidate) for passage in passages]
     paths = {record.path for record in records if record.kind == "experience"}
     values = [record for record in records if record.kind == "value"]
     paths.update(path for record in values for path in record.paths)
@@ -186,265 +262,5 @@ def _count(number: int, noun: str) -> str:
 
 
 def _item_text(candidate: Candidate, spec: RenderSpec) -> ItemText:
-    record = _record(candidate)
-    return _kind(record).text(candidate, record, spec)
-
-
-def _kind(record: Record) -> Kind:
-    """Return the row of a record's kind; the part of a kind after a dot does not matter here."""
-    return KINDS.get(record.kind.partition(".")[0], OTHER)
-
-
-def _record(candidate: Candidate) -> Record:
-    chunk = candidate.chunk
-    return candidate.record or Record(chunk.record_id, chunk.kind, chunk.path)
-
-
-def _by(candidate: Candidate) -> str:
-    """Name the author of what another user than the viewer wrote."""
-    return f" by {escape_author(candidate.author)}" if candidate.author else ""
-
-
-# --- memories ------------------------------------------------------------------------------------
-
-
-def _memory(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
-    category, importance = record.attrs.get("category", "fact"), _share(record, "importance")
-    return ItemText(
-        f"**Memory**{_by(candidate)}: ",
-        escape_item(candidate.chunk.text),
-        f"\n*Category: {escape_line(str(category))}, Importance: {importance}*",
-        f"memory ID: {record.id}",
-    )
-
-
-def _memory_metadata(_: Candidate, record: Record) -> dict[str, object]:
-    return {
-        "id": record.id,
-        "category": record.attrs.get("category"),
-        "importance": _share(record, "importance"),
-        "created_at": format_time(record.modified),
-    }
-
-
-# --- code ----------------------------------------------------------------------------------------
-
-
-def _code(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
-    entity = entity_of(candidate)
-    place = f"{escape_place(record.path, 0)}:{first_line(candidate)}"
-    name = code_span(escape_line(entity.qualified))
-    return ItemText(
-        f"**{entity.kind.capitalize()}** {name} in {code_span(place)}\n",
-        _code_text(candidate, spec).strip("\n"),
-        source=f"see full at {place}",
-        escape=None,
-        language=candidate.language,
-    )
-
-
-def _code_text(candidate: Candidate, spec: RenderSpec) -> str:
-    """Return the declaration and docstring of a unit of code, or its text."""
-    unit, entity = candidate.unit, entity_of(candidate)
-    if spec.content or unit is None or entity.parent is None:
-        return capped(full_text(candidate, spec.cap), spec.cap)
-    if unit.outline:
-        declaration, _, members = unit.outline.partition("\n")
-        return "\n".join(filter(None, (declaration, entity.summary, members)))
-    described = "\n".join(filter(None, (entity.signature, entity.summary)))
-    return described or capped(unit.text, spec.cap)
-
-
-def _code_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
-    entity = entity_of(candidate)
-    is_part = candidate.entity is not None and entity.parent is not None
-    return {
-        "file_path": record.path,
-        "start_line": first_line(candidate),
-        "end_line": entity.lines[1] if is_part else candidate.chunk.lines[1],
-        "language": candidate.language,
-        "qualified_name": entity.qualified,
-    }
-
-
-# --- experiences ---------------------------------------------------------------------------------
-
-EXPERIENCE_FIELDS: Mapping[str, str] = {
-    "goal": "Goal",
-    "hypothesis": "Hypothesis",
-    "action": "Action",
-    "prediction": "Prediction",
-    "outcome": "Outcome",
-    "surprise": "Surprise",
-    "root_cause": "Root cause",
-    "lesson": "Lesson",
-}
-"""The fields of an experience that can be shown, in this order, with their labels."""
-UNSTATED = "unstated"
-"""The strategy of an experience that states none."""
-FIRST_FIELDS = ("goal", "outcome", "lesson")
-"""What a cut keeps first: without its outcome, a hypothesis misleads."""
-DEFAULT_FIELDS = tuple(name for name in EXPERIENCE_FIELDS if name != "root_cause")
-
-
-def _experience(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
-    names = (candidate.section.show if candidate.section else ()) or DEFAULT_FIELDS
-    texts = {name: text for name in names if (text := _experience_field(record, name)).strip()}
-    labels = dict(EXPERIENCE_FIELDS)
-    imported = bool(record.attrs.get("source"))
-    if imported:  # a post-mortem has no goal of its own, and its fields are sentences of one text
-        labels["goal"] = "Incident"
-    shown = tuple(labels.values())
-    lines = {
-        name: f"- **{labels[name]}**: {_indent(text, shown)}"
-        for name, text in texts.items()
-        if not imported
-        or not any(_is_part_of(text, other) for at, other in texts.items() if at != name)
-    }
-    first = [name for name in FIRST_FIELDS if name in lines]
-    approach = [str(record.attrs.get(name, "")) for name in ("domain", "strategy")]
-    title = " | ".join(escape_line(name) for name in approach if name not in {"", UNSTATED})
-    return ItemText(
-        f"**Experience**{_by(candidate)}: {title}\n",
-        "\n".join(lines.values()),
-        to_cut="\n".join(lines[name] for name in dict.fromkeys((*first, *lines))),
-        source=f"full experience ID: {record.id}",
-        escape=partial(escape_field, labels=shown),
-    )
-
-
-def _experience_field(record: Record, name: str) -> str:
-    text = str(record.attrs.get(name, ""))
-    if name == "outcome" and text and (result := record.attrs.get("result")):
-        return f"{text} - {result}"
-    return text
-
-
-def _is_part_of(text: str, other: str) -> bool:
-    """Tell whether a longer field contains a text: a post-mortem's goal is its beginning."""
-    return len(text) < len(other) and text.strip().removesuffix("…").rstrip() in other
-
-
-def _indent(text: str, labels: tuple[str, ...]) -> str:
-    return escape_field(text, labels).replace("\n", "\n  ")
-
-
-def _experience_metadata(_: Candidate, record: Record) -> dict[str, object]:
-    return {
-        "id": record.id,
-        "domain": record.attrs.get("domain"),
-        "strategy": record.attrs.get("strategy"),
-        "outcome_status": record.attrs.get("outcome"),
-        "confidence_tier": record.attrs.get("tier"),
-        "iteration_count": record.attrs.get("iterations"),
-    }
-
-
-# --- values --------------------------------------------------------------------------------------
-
-
-def _value(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
-    axis, size = record.attrs.get("axis"), record.attrs.get("size")
-    return ItemText(
-        f"**Value** ({escape_line(str(axis))}, cluster size: {size}):\n",
-        escape_item(candidate.chunk.text),
-        source=f"value ID: {record.id}",
-    )
-
-
-def _value_metadata(_: Candidate, record: Record) -> dict[str, object]:
-    return {
-        "id": record.id,
-        "axis": record.attrs.get("axis"),
-        "cluster_id": record.attrs.get("cluster_id"),
-        "cluster_size": record.attrs.get("size"),
-        "similarity_to_centroid": _share(record, "similarity"),
-    }
-
-
-# --- commits -------------------------------------------------------------------------------------
-
-
-def _commit(candidate: Candidate, record: Record, _: RenderSpec) -> ItemText:
-    sha = str(record.attrs.get("sha", ""))
-    entity = entity_of(candidate)
-    message = "\n".join(part for part in (record.title, entity.summary.strip("\n")) if part)
-    files = ", ".join(escape_name(path) for path in record.paths[:MAX_FILES])
-    more = f" and {len(record.paths) - MAX_FILES} more" if record.paths[MAX_FILES:] else ""
-    return ItemText(
-        f"**Commit** `{sha[:SHORT_SHA]}` by {escape_line(record.author or 'unknown')} "
-        f"on {_moment(record)}\n",
-        escape_item(message),
-        f"\n*Files: {files}{more}*" if files else "",
-        f"see `git show {sha[:SHORT_SHA]}`",
-    )
-
-
-def _moment(record: Record) -> str:
-    """Return the day and the minute of a commit, in UTC."""
-    at = format_time(record.modified)
-    return "an unknown day" if at is None else at[: len("2020-05-12T14:03")].replace("T", " ")
-
-
-def _commit_metadata(_: Candidate, record: Record) -> dict[str, object]:
-    return {
-        "sha": record.attrs.get("sha"),
-        "author": record.author,
-        "timestamp": format_time(record.modified),
-        "files_changed": list(record.paths),
-        "insertions": record.attrs.get("insertions"),
-        "deletions": record.attrs.get("deletions"),
-    }
-
-
-# --- everything else -----------------------------------------------------------------------------
-
-
-def _other(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
-    place = escape_place(record.path, candidate.chunk.lines[0])
-    return ItemText(
-        f"**{escape_line(record.kind).capitalize()}** {code_span(place)}\n",
-        escape_item(capped(candidate.chunk.text, spec.cap)),
-        source=f"see full at {place}",
-    )
-
-
-def _other_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
-    first, last = candidate.chunk.lines
-    return {"id": record.id, "path": record.path, "start_line": first, "end_line": last}
-
-
-def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
-    kind = record.kind.removeprefix(BLOCK_PREFIX).replace("_", " ").capitalize()
-    page = f" on {code_span(escape_line(candidate.crumbs[-1]))}" if candidate.crumbs else ""
-    return ItemText(
-        f"**{escape_line(kind)}**{_by(candidate)}{page}\n",
-        escape_item(capped(candidate.chunk.text, spec.cap).strip()),
-        source=f"block ID: {record.id}",
-    )
-
-
-def _block_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
-    return {
-        "id": record.id,
-        "type": record.kind.removeprefix(BLOCK_PREFIX),
-        "page_title": candidate.crumbs[-1] if candidate.crumbs else None,
-        "path": list(candidate.crumbs),
-        "last_modified": format_time(record.modified),
-    }
-
-
-def _share(record: Record, name: str) -> float:
-    return int(record.attrs.get(name, 0)) / 1000
-
-
-OTHER = Kind(_other, _other_metadata)
-KINDS: Mapping[str, Kind] = {
-    "memory": Kind(_memory, _memory_metadata),
-    "code": Kind(_code, _code_metadata),
-    "experience": Kind(_experience, _experience_metadata),
-    "value": Kind(_value, _value_metadata),
-    "commit": Kind(_commit, _commit_metadata),
-    "block": Kind(_block, _block_metadata),
-}
-"""A kind of item is one row: how it is rendered, and its metadata."""
+    record = record_of(candidate)
+    return kind_of(record).text(candidate, record, spec)

@@ -12,11 +12,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quire.core.serialize import escape_json
-from quire.core.types import DATA_NOTICE, Frame, Passage, RenderSpec
+from quire.core.types import (
+    APPLY,
+    DATA_NOTICE,
+    Frame,
+    InjectionRule,
+    Passage,
+    RenderSpec,
+    RuleOutcome,
+)
 from quire.rendering import page
 from quire.rendering.escape import escape_line, fence
 
 TIME_KEYS = ("time", "timestamp")
+MAX_NOT_JUDGED = 8
+"""How many rules that nobody has judged are named."""
 EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
 
 
@@ -79,14 +89,28 @@ def _assembly_metadata(frame: Frame, contexts: int) -> list[str]:
     if frame.rules is not None:
         applied = [outcome for outcome in frame.rules.outcomes if outcome.applies]
         lines.append(f"- Rules Applied: {len(applied)} of {len(frame.rules.outcomes)}")
-        lines += [
-            f"- Not Judged: {escape_line(outcome.rule.name)} (on_error: {outcome.rule.on_error})"
-            for outcome in frame.rules.outcomes
-            if outcome.failed
-        ]
+        lines += _not_judged([outcome for outcome in frame.rules.outcomes if outcome.failed])
         lines += [
             f"- Not Found: {escape_line(missing.reference)}, "
             f"injected by {escape_line(missing.rule)}"
             for missing in frame.rules.missing
         ]
     return lines
+
+
+def _not_judged(outcomes: Sequence[RuleOutcome]) -> list[str]:
+    """Say of rules that nobody has judged when they hold and what they bring in.
+
+    A reader can judge a sentence, and open the file.
+    """
+    lines = [_not_judged_line(outcome.rule) for outcome in outcomes[:MAX_NOT_JUDGED]]
+    more = len(outcomes) - len(lines)
+    return [*lines, f"- Not Judged: {more} more"] if more else lines
+
+
+def _not_judged_line(rule: InjectionRule) -> str:
+    name = escape_line(rule.name)
+    if rule.on_error == APPLY:
+        return f"- Not Judged: {name} (applied all the same)"
+    when = "" if rule.condition is None else f", for when {escape_line(rule.condition.text)}"
+    return f"- Not Judged: {name}{when} ({', '.join(map(escape_line, rule.inject))})"

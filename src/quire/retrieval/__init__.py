@@ -15,15 +15,27 @@ from quire.retrieval.collectors import (
     failed,
 )
 from quire.retrieval.concurrent import Task, run_all
-from quire.retrieval.hierarchy import ancestors, distance, follow_headings
+from quire.retrieval.defined import DEFINED, NAMED_SCORE
+from quire.retrieval.hierarchy import (
+    MAX_LEVELS,
+    ancestors,
+    descendants,
+    distance,
+    drop_headings,
+    follow_headings,
+)
 from quire.retrieval.linked import MAX_LEADS
+from quire.retrieval.plugged import collector_names, get_collector
 from quire.retrieval.query import Query, TaskQuery
-from quire.retrieval.tasks import PARTIAL_SCORE, TASKS, name_words
+from quire.retrieval.tasks import PARTIAL_SCORE, TASKS, find_tasks, name_words
 
 __all__ = [
     "COLLECTORS",
+    "DEFINED",
     "LEXICAL",
     "MAX_LEADS",
+    "MAX_LEVELS",
+    "NAMED_SCORE",
     "PARTIAL_SCORE",
     "RULES",
     "SEMANTIC",
@@ -38,10 +50,15 @@ __all__ = [
     "TaskQuery",
     "ancestors",
     "collect",
+    "collector_names",
+    "descendants",
     "distance",
+    "drop_headings",
     "failed",
+    "find_tasks",
     "follow_axes",
     "follow_headings",
+    "get_collector",
     "name_words",
     "run_all",
 ]

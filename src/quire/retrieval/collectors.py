@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from quire.core.protocols import View
-from quire.core.types import Failure, FusionStats, Hit, Hits
-from quire.errors import InputError, QuireError, StoreError
+from quire.core.types import LITERAL, Failure, FusionStats, Hit, Hits, Wording
+from quire.errors import InputError, QuireError, ShardError, StoreError, StoreInterruptedError
 from quire.retrieval.activity import ACTIVITY, collect_activity
 from quire.retrieval.defined import DEFINED, collect_defined
 from quire.retrieval.focus import FOCUS, collect_focus
@@ -20,13 +20,21 @@ from quire.retrieval.linked import LINKED, collect_linked
 from quire.retrieval.query import Query
 from quire.retrieval.relations import RELATIONS, collect_relations
 from quire.retrieval.tasks import TASKS, collect_tasks
+from quire.system import events
 
 LEXICAL = "lexical"
+COMMON, RELATED = "common", "related"
+"""Options of the search by words: what common words of questions count, and related words."""
+FILE_KINDS = frozenset({"code", "document"})
+"""Kinds in whose texts others chose the words. Memories and experiences are short and in the words
+of those who ask: a word in place of another finds what was not meant."""
 SEMANTIC = "semantic"
 RULES = "rules"
 MAX_PREFETCH = 1000
 """No more chunks than this are fetched ahead: with more hits, most of them are never used."""
 
+WHOLE = (InputError, StoreInterruptedError, ShardError)
+"""What is no failure of one source: a wrong argument, a view that ended, a shard that is absent."""
 INVALID_HITS = "it answered with what is no list of hits"
 
 Collect = Callable[[View, Query, int], Hits]
@@ -65,7 +73,12 @@ class Collected:
 
 def collect_lexical(view: View, query: Query, depth: int) -> Hits:
     """Find chunks by the words of the query."""
-    return view.lexical(query.text, depth, query.where, reach=query.reach)
+    kinds = query.where.kinds
+    common, related = query.option(LEXICAL, COMMON), query.option(LEXICAL, RELATED)
+    related = related if not kinds or FILE_KINDS.intersection(kinds) else 0
+    return view.lexical(
+        query.text, depth, query.where, reach=query.reach, wording=Wording(common, related)
+    )
 
 
 def collect_semantic(view: View, query: Query, depth: int) -> Hits:
@@ -92,7 +105,11 @@ def collect_contexts(view: View, query: Query, depth: int) -> Hits:
 
 
 COLLECTORS: dict[str, Collector] = {
-    LEXICAL: Collector(collect_lexical, "it contains no word of the query"),
+    LEXICAL: Collector(
+        collect_lexical,
+        "it contains no word of the query",
+        options={COMMON: LITERAL.common, RELATED: LITERAL.related},
+    ),
     SEMANTIC: Collector(
         collect_semantic,
         "none of its vectors was compared",
@@ -144,29 +161,33 @@ def collect(
     query: Query,
     embed_query: Callable[[], bytes] | None,
     depths: Mapping[str, int],
+    rows: Callable[[str], Collector] = COLLECTORS.__getitem__,
 ) -> Collected:
     """Run each collector to its depth; a failure is recorded and the others still answer.
 
     `embed_query` makes the vector of the query; without it, collectors that need one are left out.
+    `rows` returns a collector by its name.
     """
     hits: dict[str, Hits] = {}
     failures: list[Failure] = []
-    query = replace(query, options=_with_defaults(query.options, depths))
+    table = {name: rows(name) for name in depths}
+    query = replace(query, options=_with_defaults(query.options, table))
     # The model embeds the query in another thread: collectors that wait for it run last.
-    for name in sorted(depths, key=lambda name: (COLLECTORS[name].needs_vector, name)):
+    for name in sorted(depths, key=lambda name: (table[name].needs_vector, name)):
         try:
-            if COLLECTORS[name].needs_vector:
-                if embed_query is None:
-                    continue
-                _prefetch(view, hits)
-                query = replace(query, vector=embed_query())
-            answer = COLLECTORS[name].collect(view, query, depths[name])
-            hits[name] = _checked(answer)
-        except InputError:
+            with events.source(name):
+                if table[name].needs_vector:
+                    if embed_query is None:
+                        continue
+                    _prefetch(view, hits)
+                    query = replace(query, vector=embed_query())
+                answer = table[name].collect(view, query, depths[name])
+                hits[name] = _checked(answer)
+        except WHOLE:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a source raises, the others answer
             failures.append(Failure(name, describe_failure(error)))
-    compared = any(COLLECTORS[name].needs_vector for name in hits)
+    compared = any(table[name].needs_vector for name in hits)
     return Collected(hits, tuple(failures), query.vector if compared else None)
 
 
@@ -181,9 +202,9 @@ def failed(name: str, reason: str) -> Collected:
 
 
 def _with_defaults(
-    options: Mapping[str, Mapping[str, int]], depths: Mapping[str, int]
+    options: Mapping[str, Mapping[str, int]], table: Mapping[str, Collector]
 ) -> dict[str, Mapping[str, int]]:
-    return {name: {**COLLECTORS[name].options, **options.get(name, {})} for name in depths}
+    return {name: {**row.options, **options.get(name, {})} for name, row in table.items()}
 
 
 def _prefetch(view: View, hits: Mapping[str, Hits]) -> None:
@@ -199,17 +220,14 @@ def _checked(answer: Hits) -> Hits:
     return answer
 
 
-def _is_valid(hits: object) -> bool:
+def _is_valid(answer: object) -> bool:
     """Check that an answer consists of hits with whole numbers, each chunk once."""
-    if not isinstance(hits, Hits) or not all(isinstance(hit, Hit) for hit in hits.hits):
+    if not isinstance(answer, Hits) or not all(isinstance(hit, Hit) for hit in answer.hits):
         return False
-    typed = all(
-        isinstance(text, str) and isinstance(number, int)
-        for hit in hits.hits
-        for text, number in (
-            (hit.id, hit.score),
-            (hit.path, hit.sequence),
-            (hit.path, hit.start),
-        )
+    hits = answer.hits
+    texts = [text for hit in hits for text in (hit.id, hit.path)]
+    numbers = [number for hit in hits for number in (hit.score, hit.sequence, hit.start)]
+    typed = all(issubclass(kind, str) for kind in {*map(type, texts)}) and all(
+        issubclass(kind, int) for kind in {*map(type, numbers)}
     )
-    return typed and len({hit.id for hit in hits.hits}) == len(hits.hits)
+    return typed and len({hit.id for hit in hits}) == len(hits)

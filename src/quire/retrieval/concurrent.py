@@ -10,10 +10,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
 
-from quire.errors import InputError
-from quire.retrieval.collectors import Collected, describe_failure, failed
+from quire.retrieval.collectors import WHOLE, Collected, describe_failure, failed
+from quire.system import events
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,13 @@ class _TaskThread(threading.Thread):
     def __init__(self, task: Task) -> None:
         super().__init__(name=f"quire-{task.name}", daemon=True)
         self._task = task
+        self._context = copy_context()
         self._collected: Collected | None = None
         self._error: Exception | None = None
 
     def run(self) -> None:
         try:
-            self._collected = self._task.collect()
+            self._collected = self._context.run(self._task.collect)
         except Exception as error:  # noqa: BLE001 - whatever a task raises, the others answer
             self._error = error
 
@@ -56,10 +58,14 @@ class _TaskThread(threading.Thread):
         remaining = max(0.0, timeout / 1000 - (time.monotonic() - started))
         self.join(remaining if timeout else None)
         if self.is_alive():
+            events.emit("source_timeout", events.WARNING, source=name, timeout_ms=timeout)
             return failed(name, f"no answer within {timeout} ms")
-        if isinstance(self._error, InputError):
+        if isinstance(self._error, WHOLE):
             raise self._error
         if self._error is not None:
+            events.emit(
+                "source_failed", events.WARNING, source=name, error=type(self._error).__name__
+            )
             return failed(name, describe_failure(self._error))
         assert self._collected is not None, "a result or an error"
         return self._collected

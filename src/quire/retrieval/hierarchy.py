@@ -6,8 +6,10 @@ for them: a chain of parents ends there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from quire.core import conditions
 from quire.core.globs import Globs
 from quire.core.protocols import View
 from quire.core.types import BLOCK_PREFIX, Chunk, Filter, Hit, Hits, Record
@@ -15,6 +17,8 @@ from quire.core.types import BLOCK_PREFIX, Chunk, Filter, Hit, Hits, Record
 MAX_LEVELS = 64
 """No chain of parents is followed further."""
 HEADING = f"{BLOCK_PREFIX}heading"
+MAX_TITLE = 300
+"""A longer heading is shown in full, below its title."""
 MAX_UNDER_HEADING = 3
 """How many blocks a heading leads to."""
 
@@ -83,7 +87,7 @@ def hits_of_records(
     for record_id, score in scored:
         if where.shared_only and view.unshared([record_id]):
             continue
-        if not is_in_period(view, record_id, where):
+        if not passes_record(view, record_id, where):
             continue
         for chunk in view.chunks_of(record_id):
             of_kind = not where.kinds or chunk.kind in where.kinds
@@ -94,14 +98,47 @@ def hits_of_records(
     return Hits(tuple(sorted(hits.values(), key=lambda hit: hit.order)[:depth]))
 
 
-def is_in_period(view: View, record_id: str, where: Filter) -> bool:
-    """Tell whether a record was modified within a filter's period; one without a date was not."""
-    if where.since is None and where.until is None:
+def passes_record(view: View, record_id: str, where: Filter) -> bool:
+    """Tell whether a record passes a filter on times, metadata and expiry.
+
+    One without a date was modified in no period.
+    """
+    period = where.since is not None or where.until is not None
+    if not (period or where.where or where.alive_at is not None):
         return True
-    times = [record.modified for record in view.records([record_id]) if record.modified is not None]
     return any(
-        (where.since is None or at >= where.since) and (where.until is None or at <= where.until)
-        for at in times
+        (where.since is None or (record.modified is not None and record.modified >= where.since))
+        and (
+            where.until is None or (record.modified is not None and record.modified <= where.until)
+        )
+        and (where.alive_at is None or record.expires is None or record.expires > where.alive_at)
+        and (not where.where or conditions.holds(conditions.parse(where.where), record.metadata))
+        for record in view.records([record_id])
+    )
+
+
+def drop_headings(
+    view: View,
+    hits: Hits,
+    chunks: Mapping[str, Chunk],
+    keep: Container[str | None],
+    *,
+    shared_only: bool = False,
+) -> Hits:
+    """Drop headings with something under them: they are the title of that."""
+    headings = {
+        hit.id: chunk.record_id
+        for hit in hits.hits
+        if (chunk := chunks.get(hit.id)) is not None
+        and chunk.kind == HEADING
+        and len(chunk.text) <= MAX_TITLE
+        and chunk.record_id not in keep
+    }
+    children = view.children(sorted(set(headings.values())))
+    hidden = view.unshared([child.id for child in children]) if shared_only else frozenset()
+    parents = {child.parent for child in children if child.id not in hidden}
+    return replace(
+        hits, hits=tuple(hit for hit in hits.hits if headings.get(hit.id) not in parents)
     )
 
 

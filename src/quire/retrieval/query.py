@@ -25,6 +25,8 @@ class TaskQuery:
     """Whether they are on the page that the user is viewing."""
     words: frozenset[str] = frozenset()
     """The words that name their owner, page or topic."""
+    guessed: bool = False
+    """Whether no word of the question means tasks: if no task has its words, all are meant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ LINK_KINDS = (RELATION, "link", "mention", "embed", "supersedes")
 """The kinds of links that are followed."""
 TEXTS = tuple(f"{BLOCK_PREFIX}{name}" for name in ("paragraph", "quote", "callout", "list"))
 """Kinds of blocks whose text says what a page is about."""
+OWN_TEXT = frozenset({"properties", "relations"})
+"""The attributes of a page that are shown below its title."""
 MAX_BEFORE_TEXT = 5
 """How many headings and the like may precede it."""
 DECAY = (4, 5)
@@ -37,20 +39,25 @@ def collect_relations(view: View, query: Query, depth: int) -> Hits:
 
 
 def _with_beginnings(view: View, scored: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Add the first text of each linked page: its title alone says little."""
+    """Add the first text of each linked page: its title alone says little.
+
+    Of a page that has nothing but a title, that text comes first: it stands below the title.
+    """
     pages = {
-        record.id
+        record.id: record
         for record in view.records([name for name, _ in scored])
         if record.kind in CONTAINERS
     }
     named = {name for name, _ in scored}
     for name, score in scored:
-        yield name, score
+        first = None
         if name in pages:
             below = hierarchy.descendants(view, name, MAX_BEFORE_TEXT)
             first = next((block for block in below if block.kind in TEXTS), None)
-            if first is not None and first.id not in named:
-                yield first.id, max(0, score - 1)
+        found = [name] if first is None or first.id in named else [name, first.id]
+        if name in pages and OWN_TEXT.isdisjoint(pages[name].attrs):
+            found.reverse()
+        yield from ((record_id, max(0, score - place)) for place, record_id in enumerate(found))
 
 
 def _scored(view: View, query: Query, focus: str, limit: int) -> Iterator[tuple[str, int]]:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from quire.core.protocols import View
 from quire.core.tasks import PAGE_KINDS, TASK_KINDS, Task, read_task
-from quire.core.types import Filter, Hits, Record
+from quire.core.types import NO_FILTER, Filter, Hits, Record
 from quire.retrieval import hierarchy
 from quire.retrieval.query import Query, TaskQuery
 
@@ -42,17 +42,25 @@ class Found:
         return name_words(self.record.title, *self.task.owners, *pages)
 
 
+def find_tasks(view: View, query: Query) -> list[Found]:
+    """Return all tasks that a question asks for."""
+    wanted = query.tasks
+    if wanted is None:
+        return []
+    tasks = [
+        found
+        for found in _tasks(view, query.where)
+        if _has_state(found.task, wanted, query.as_of) and _is_due(found.task, wanted)
+    ]
+    return _narrow(view, tasks, query, wanted)
+
+
 def collect_tasks(view: View, query: Query, depth: int) -> Hits:
     """Find the tasks that a question asks for, the first that are due first."""
     wanted = query.tasks
     if wanted is None:
         return Hits(())
-    tasks = [
-        found
-        for found in _tasks(view)
-        if _has_state(found.task, wanted, query.as_of) and _is_due(found.task, wanted)
-    ]
-    tasks = _narrow(view, tasks, query, wanted)
+    tasks = find_tasks(view, query)
     best = ANSWER_SCORE if all(wanted.words <= found.words for found in tasks) else PARTIAL_SCORE
     tasks.sort(key=lambda found: (found.task.due or FAR, found.record.path, found.record.id))
     limit = query.option(TASKS, "items")
@@ -60,9 +68,14 @@ def collect_tasks(view: View, query: Query, depth: int) -> Hits:
     return hierarchy.hits_of_records(view, scored, depth, query.where)
 
 
-def _tasks(view: View) -> Iterator[Found]:
+def _tasks(view: View, where: Filter) -> Iterator[Found]:
     records = [*view.listing(Filter(kinds=(*TASK_KINDS, *PAGE_KINDS)))]
-    tasks = {record.id: task for record in records if (task := read_task(record)) is not None}
+    wanted = None if where == NO_FILTER else {record.id for record in view.listing(where)}
+    tasks = {
+        record.id: task
+        for record in records
+        if (wanted is None or record.id in wanted) and (task := read_task(record)) is not None
+    }
     above = hierarchy.ancestors(view, [record for record in records if record.id in tasks])
     for record in records:
         if record.id in tasks:
@@ -101,6 +114,8 @@ def _narrow(view: View, tasks: list[Found], query: Query, wanted: TaskQuery) -> 
         return tasks
     counts = [len(wanted.words & found.words) for found in tasks]
     best = max(counts, default=0)
+    if wanted.guessed and not best:
+        return tasks
     # A task about half of what is asked for is about something else.
     enough = best * 2 >= len(wanted.words) and best > 0
     return [found for found, count in zip(tasks, counts, strict=True) if enough and count == best]

@@ -19,7 +19,7 @@ from quire.rules.parser import parse_context_file
 from quire.rules.places import resolve_place, with_relative_path
 from quire.rules.priority import evaluate
 from quire.rules.situation import describe_situation, parse_situation, validate_situation
-from quire.rules.verdicts import NoJudge
+from quire.rules.verdicts import NOT_SET_UP, NoJudge
 
 __all__ = [
     "PROVIDERS",
@@ -46,7 +46,7 @@ def open_judge(settings: JudgeSettings, embedder: Callable[[], Embedder | None])
     """Open the configured judge; one that is unavailable fails each sentence with the reason."""
     match settings.provider:
         case "none":
-            return NoJudge("judge.provider is `none`")
+            return NoJudge(f"{NOT_SET_UP} `none`")
         case "semantic":
             return _open_semantic(settings, embedder)
         case "llm":
@@ -74,7 +74,7 @@ def _open_semantic(settings: JudgeSettings, embedder: Callable[[], Embedder | No
     except (EmbedError, EndpointError, MissingExtraError) as error:
         return NoJudge(str(error))
     if opened is None:
-        return NoJudge("judge.provider is `semantic`, but embed.provider is `none`")
+        return NoJudge(f"{NOT_SET_UP} `semantic`, but embed.provider is `none`")
     return SemanticJudge(opened, settings.threshold)
 
 

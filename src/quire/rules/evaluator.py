@@ -8,6 +8,7 @@ a receipt records them, so that a replay asks nobody.
 from __future__ import annotations
 
 import threading
+from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from quire.core.protocols import Judge, View
 from quire.core.types import (
     ContextFile,
     Failure,
+    HitCount,
     Mistake,
     Record,
     Recorded,
@@ -30,6 +32,7 @@ from quire.rules.priority import evaluate
 from quire.rules.reader import ContextReader
 from quire.rules.situation import parse_situation
 from quire.rules.sources import StoreSource
+from quire.rules.verdict_file import VerdictFile
 from quire.rules.verdicts import NoJudge
 
 MAX_CACHED_STATES = 8
@@ -74,16 +77,36 @@ class RuleEvaluator:
     Args:
         open_judge: Opens the judge when the first rule needs it.
         settings: Returns the settings of the judge; it is opened again when they change.
+        verdict_file: Returns where verdicts are kept between processes; None: nowhere.
     """
 
-    def __init__(self, open_judge: Callable[[], Judge], settings: Callable[[], Hashable]) -> None:
+    def __init__(
+        self,
+        open_judge: Callable[[], Judge],
+        settings: Callable[[], Hashable],
+        verdict_file: Callable[[], VerdictFile | None] = lambda: None,
+    ) -> None:
         self._open_judge = open_judge
         self._settings = settings
+        self._verdict_file = verdict_file
+        self._count = HitCount()
         self._judge: Judge | None = None
         self._judge_settings: Hashable = None
         self._lock = threading.Lock()
         self._contexts: LRUCache[str, ReadableContexts] = LRUCache(MAX_CACHED_STATES)
         self._verdicts: dict[str, Verdict] = {}
+
+    @property
+    def count(self) -> HitCount:
+        """How many verdicts were needed, and how many were known already."""
+        return self._count
+
+    def forget(self) -> None:
+        """Forget all verdicts, those on disk as well."""
+        self._verdicts = {}
+        file = self._verdict_file()
+        if file is not None:
+            file.clear()
 
     def close(self) -> None:
         """Close the connections of the judge."""
@@ -106,12 +129,13 @@ class RuleEvaluator:
                 value=place,
             )
         judge = self._current_judge() if recorded is None else _replay_judge(recorded)
+        known = self._known_verdicts() if recorded is None else recorded.verdicts
         evaluation = evaluate(
             chain,
             contexts.files,
             situation,
             judge,
-            known=self._verdicts if recorded is None else recorded.verdicts,
+            known=known,
             times={
                 path: record.modified
                 for path, record in contexts.records.items()
@@ -120,7 +144,7 @@ class RuleEvaluator:
             as_of=as_of,
         )
         if recorded is None:
-            self._cache_verdicts(evaluation.verdicts)
+            self._cache_verdicts(evaluation.verdicts, known)
         problems = {outcome.problem for outcome in evaluation.outcomes if outcome.failed}
         return ActiveRules(
             evaluation=evaluation,
@@ -151,7 +175,19 @@ class RuleEvaluator:
                 self._judge_settings = settings
             return self._judge
 
-    def _cache_verdicts(self, verdicts: Mapping[str, Verdict]) -> None:
+    def _known_verdicts(self) -> Mapping[str, Verdict]:
+        file = self._verdict_file()
+        return self._verdicts if file is None else ChainMap(self._verdicts, file.load())
+
+    def _cache_verdicts(
+        self, verdicts: Mapping[str, Verdict], known: Mapping[str, Verdict]
+    ) -> None:
+        new = {key: verdict for key, verdict in verdicts.items() if key not in known}
+        with self._lock:
+            self._count = self._count.plus(len(verdicts) - len(new), len(verdicts))
+        file = self._verdict_file()
+        if file is not None and new:
+            file.save(new)
         self._verdicts |= verdicts
         for key in [*self._verdicts][: max(0, len(self._verdicts) - MAX_CACHED_VERDICTS)]:
             self._verdicts.pop(key, None)

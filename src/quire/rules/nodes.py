@@ -13,13 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 MAX_LENGTH = 64 * 1024
 """Characters of structure; the prose of a Markdown file does not count."""
 MAX_LINE_LENGTH = 4096
 MAX_DEPTH = 12
-_MAX_SHOWN = 200
+MAX_SHOWN = 200
 
 Place = tuple[str | int, ...]
 Value = None | bool | int | float | str | tuple["Node", ...] | Mapping[str, "Node"]
@@ -63,19 +61,10 @@ class StructureError(Exception):
 
 def parse_yaml(text: str) -> Node:
     """Parse YAML: one document, without aliases and tags."""
+    from quire.rules.yaml_nodes import build_tree  # late: most projects have no YAML to read
+
     _check_length(text)
-    events = yaml.parse(text, Loader=yaml.SafeLoader)
-    try:
-        return _build_document(events)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise StructureError(
-            mark.line + 1 if mark else 0, f"not valid YAML: {error.problem!s:.{_MAX_SHOWN}}"
-        ) from error
-    except yaml.YAMLError as error:
-        raise StructureError(
-            0, f"not valid YAML: {' '.join(str(error).split()):.{_MAX_SHOWN}}"
-        ) from error
+    return build_tree(text)
 
 
 def parse_toml(text: str) -> Node:
@@ -87,12 +76,21 @@ def parse_toml(text: str) -> Node:
         match = _TOML_LINE.search(str(error))
         line = int(match[1]) if match else text.rstrip("\n").count("\n") + 1  # "at end of document"
         reason = str(error).partition(" (at ")[0]
-        raise StructureError(line, f"not valid TOML: {reason:.{_MAX_SHOWN}}") from error
+        raise StructureError(line, f"not valid TOML: {reason:.{MAX_SHOWN}}") from error
     except RecursionError as error:
         raise StructureError(0, f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:  # an impossible number or date
-        raise StructureError(0, f"not valid TOML: {error!s:.{_MAX_SHOWN}}") from error
+        raise StructureError(0, f"not valid TOML: {error!s:.{MAX_SHOWN}}") from error
     return _build_value(data, (), dict(_toml_lines(text)), 1, 0)
+
+
+def parse_scalar(text: str) -> bool | int | float | str | None:
+    """Return what a plain scalar means."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text):
+        return int(text)
+    return float(text) if _DECIMAL.match(text) else text
 
 
 def _check_length(text: str) -> None:
@@ -105,65 +103,6 @@ def _check_length(text: str) -> None:
             raise StructureError(
                 number, f"a line of {len(line)} characters; at most {MAX_LINE_LENGTH}"
             )
-
-
-# --- YAML --------------------------------------------------------------------------------------
-
-
-def _build_document(events: Iterator[yaml.Event]) -> Node:
-    root = Node({}, 1)
-    documents = 0
-    for event in events:
-        if isinstance(event, yaml.DocumentStartEvent):
-            documents += 1
-            if documents > 1:
-                raise StructureError(_line(event), "a second document: a context file has one")
-            root = _build_node(next(events), events, 0)
-    return root
-
-
-def _build_node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
-    line = _line(event)
-    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-        raise StructureError(line, "anchors and aliases (`&`, `*`) are not allowed: write it out")
-    if getattr(event, "tag", None) is not None:
-        raise StructureError(line, "tags (`!`) are not allowed: leave it out")
-    if isinstance(event, yaml.ScalarEvent):
-        return Node(event.value if event.style else _parse_scalar(event.value), line)
-    if depth == MAX_DEPTH:
-        raise StructureError(line, f"nested deeper than {MAX_DEPTH} levels")
-    if isinstance(event, yaml.SequenceStartEvent):
-        items = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(_build_node(event, events, depth + 1))
-        return Node(tuple(items), line)
-    return Node(_build_table(events, depth), line)
-
-
-def _build_table(events: Iterator[yaml.Event], depth: int) -> Mapping[str, Node]:
-    table: dict[str, Node] = {}
-    while not isinstance(event := next(events), yaml.MappingEndEvent):
-        line = _line(event)
-        if not isinstance(event, yaml.ScalarEvent):
-            raise StructureError(line, "a key must be a text")
-        _build_node(event, events, depth)  # refuses anchors and tags
-        if event.value in table:
-            first = table[event.value].line
-            raise StructureError(line, f"{event.value!r:.60} is repeated; first on line {first}")
-        table[event.value] = Node(_build_node(next(events), events, depth + 1).value, line)
-    return table
-
-
-def _parse_scalar(text: str) -> bool | int | float | str | None:
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.match(text):
-        return int(text)
-    return float(text) if _DECIMAL.match(text) else text
-
-
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark else 0
 
 
 # --- TOML --------------------------------------------------------------------------------------

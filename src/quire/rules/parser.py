@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from quire.core.types import SKIP, BehaviorRule, Condition, ContextFile, InjectionRule, Mistake
+from quire.ingest import front_matter
 from quire.rules import schema
 from quire.rules.conditions import classify_condition, expression_condition, sentence_condition
 from quire.rules.discovery import (
@@ -50,7 +51,18 @@ def parse_context_file(path: str, text: str) -> ContextFile | tuple[Mistake, ...
             return _parse_markdown(path, text)
     except StructureError as error:
         return (Mistake(path, error.line, error.reason),)
-    return ContextFile(path, _default_name(path, text), text=text.strip())
+    return _parse_prose(path, text)
+
+
+def _parse_prose(path: str, text: str) -> ContextFile:
+    """Parse a file without rules: its front matter is about the file, not for its readers.
+
+    One that has the keys of a context file stays in the text: whoever wrote it meant it to be read.
+    """
+    fields, start = front_matter.parse_fields(text)
+    prose = text if fields.keys() & schema.CONTEXT.keys.keys() else text[start:]
+    title = " ".join(fields.get("title", ())).strip()
+    return ContextFile(path, title[:200] or _default_name(path, prose), text=prose.strip())
 
 
 def _parse_markdown(path: str, text: str) -> ContextFile | tuple[Mistake, ...]:
@@ -185,6 +197,8 @@ def _default_name(path: str, prose: str) -> str:
     if heading:
         return heading[:200]
     file = posixpath.basename(path)
+    if detect_format(path) is None:
+        return posixpath.splitext(file)[0]
     for suffix in CONTEXT_SUFFIXES:
         if file.endswith(suffix) and file != suffix:
             return file.removesuffix(suffix)

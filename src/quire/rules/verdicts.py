@@ -15,6 +15,9 @@ from quire.core.types import Situation, Verdict
 from quire.errors import QuireError
 from quire.rules.situation import canonical_json, without_time
 
+NOT_SET_UP = "judge.provider is"
+"""How the reason begins where the settings name no judge: nothing has failed then."""
+
 
 class NoJudge:
     """The judge where none is available: every sentence fails with the same reason."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from quire.core.globs import Globs, is_glob, is_negated
 from quire.core.types import BLOCK_PREFIX, PUBLIC, AccessRule, Record, Viewer
+from quire.core.types.records import FILE, SHOWN_PARTS, shown_file
 from quire.errors import InputError
 
 Acl = tuple[str, ...]
@@ -99,6 +100,12 @@ def parse_acl(text: str) -> Acl:
     return tuple(json.loads(text))
 
 
+def parse_audience(text: str) -> Audience:
+    """Parse an audience that `canonical` serialized."""
+    data = json.loads(text)
+    return tuple(map(tuple, data["all"])) if isinstance(data, dict) else tuple(data)
+
+
 def may_read(viewer: Viewer, text: str) -> bool:
     """Return whether a viewer belongs to a serialized audience."""
     return _may_read(viewer, json.loads(text))
@@ -123,6 +130,10 @@ def visible_record(viewer: Viewer, record: Record) -> Record:
     attrs = record.attrs
     if OWN_ACCESS in attrs and not (viewer.name and viewer.name == author):
         attrs = {name: value for name, value in attrs.items() if name != OWN_ACCESS}
+    if SHOWN_PARTS in attrs and not (viewer.name and viewer.name == record.author):
+        shown = shown_file(attrs)
+        attrs = {name: attrs[name] for name in attrs if name not in (FILE, SHOWN_PARTS)}
+        attrs |= {FILE: shown} if shown else {}
     return replace(record, acl=viewer.shown(record.acl, author), attrs=attrs)
 
 

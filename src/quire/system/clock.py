@@ -6,7 +6,8 @@ the same bytes at any time of day.
 
 from __future__ import annotations
 
-from time import time, time_ns
+import time as _time
+from time import gmtime, monotonic, strftime, time, time_ns
 
 DAY = 24 * 60 * 60
 
@@ -19,6 +20,21 @@ def now() -> int:
 def end_of_day() -> int:
     """Return the last second of the current day in UTC, in seconds since 1970."""
     return now() // DAY * DAY + DAY - 1
+
+
+def today() -> str:
+    """Return the current day in UTC: `2026-01-31`."""
+    return strftime("%Y-%m-%d", gmtime(now()))
+
+
+def seconds_passed() -> float:
+    """Return the seconds since some moment in the past, which no change of the clock moves."""
+    return monotonic()
+
+
+def sleep(seconds: float) -> None:
+    """Wait."""
+    _time.sleep(seconds)
 
 
 def now_ns() -> int:

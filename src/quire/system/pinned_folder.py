@@ -47,6 +47,23 @@ class PinnedFolder:
             raise OSError(errno.EMLINK, "a file with another name", str(self.path / name))
         platform.append_to(handle, data, start, str(self.path / name))
 
+    def rename_large(self, name: str, old: str, limit: int) -> bool:
+        """Rename a file of at least so many bytes; see `platform.rename_large`."""
+        if self._descriptor is None:
+            _refuse_link(self.path / name)
+        return platform.rename_large(self.path / name, old, limit, self._descriptor)
+
+    def head(self, name: str, size: int) -> bytes | None:
+        """Return the first bytes of a regular file; None if there is no such file."""
+        try:
+            handle = self._open(name, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        try:
+            return os.read(handle, size) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        finally:
+            os.close(handle)
+
     def dated(self) -> list[tuple[int, str]]:
         """List the regular files, each after the time of its last change."""
         entries = []

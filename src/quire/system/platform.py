@@ -12,13 +12,16 @@ import os
 import select
 import signal
 import stat
-import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -48,6 +51,13 @@ def open_without_following(path: str) -> int:
 def is_readable(path: str) -> bool:
     """Return whether this process may read a file, by its effective user where there is one."""
     return os.access(path, os.R_OK, effective_ids=_EFFECTIVE_IDS)
+
+
+def is_writable(path: Path) -> bool:
+    """Return whether this process may write a file, and others beside it."""
+    return all(
+        os.access(place, os.W_OK, effective_ids=_EFFECTIVE_IDS) for place in (path, path.parent)
+    )
 
 
 def read_regular(path: Path, limit: int | None = None) -> tuple[bytes, os.stat_result]:
@@ -193,6 +203,35 @@ def append_to(handle: int, data: bytes, start: bytes, name: str) -> None:
         os.close(handle)
 
 
+def rename_large(path: Path, old: str, limit: int, folder: int | None = None) -> bool:
+    """Rename a file of at least so many bytes, in the place of an older one; tell whether.
+
+    Of several processes that append to it, only one renames it: each holds the file itself and
+    looks whether the name still stands for it. What another one appends meanwhile is not lost.
+
+    Args:
+        path: The file.
+        old: Its new name in the same folder.
+        limit: The number of bytes.
+        folder: The open folder; None: it is found by the path.
+    """
+    name: str | Path = path if folder is None else path.name
+    handle = os.open(name, os.O_RDWR | _BINARY | _NO_FOLLOW | _NO_WAIT, dir_fd=folder)
+    try:
+        if os.fstat(handle).st_size < limit:
+            return False
+        if os.name == "posix":
+            fcntl = import_module("fcntl")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.stat(name, dir_fd=folder).st_ino != os.fstat(handle).st_ino:
+                return False
+        target = path.with_name(old) if folder is None else old
+        os.replace(name, target, src_dir_fd=folder, dst_dir_fd=folder)
+        return True
+    finally:
+        os.close(handle)
+
+
 def is_reader_gone(descriptor: int) -> bool:
     """Return whether nobody reads a pipe any more; without `poll` only the next write tells."""
     if not hasattr(select, "poll"):
@@ -200,6 +239,26 @@ def is_reader_gone(descriptor: int) -> bool:
     polled = select.poll()
     polled.register(descriptor, 0)
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in polled.poll(0))
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process of this machine runs; where the system cannot tell, it is.
+
+    A process that ended and was not waited for keeps its number, and runs no more.
+    """
+    if not _HAS_OWNERS:  # there, signal 0 is no question
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:  # no such folder, or it ended meanwhile
+        return True
+    return state[:1] not in ([b"Z"], [b"X"])
 
 
 def forward_signal(process: subprocess.Popen[bytes], number: int) -> None:
@@ -217,6 +276,24 @@ def user_config_folder(environment: Mapping[str, str]) -> Path | None:
     if environment.get("HOME"):
         return Path(environment["HOME"], ".config")
     return Path(environment["APPDATA"]) if environment.get("APPDATA") else None
+
+
+def user_cache_folder(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of what a user can do without: XDG's, `~/.cache`, or `%LOCALAPPDATA%`."""
+    if environment.get("XDG_CACHE_HOME"):
+        return Path(environment["XDG_CACHE_HOME"])
+    if environment.get("HOME"):
+        return Path(environment["HOME"], ".cache")
+    return Path(environment["LOCALAPPDATA"]) if environment.get("LOCALAPPDATA") else None
+
+
+def user_state_folder(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of what programs keep: XDG's, `~/.local/state`, or `%LOCALAPPDATA%`."""
+    if environment.get("XDG_STATE_HOME"):
+        return Path(environment["XDG_STATE_HOME"])
+    if environment.get("HOME"):
+        return Path(environment["HOME"], ".local", "state")
+    return Path(environment["LOCALAPPDATA"]) if environment.get("LOCALAPPDATA") else None
 
 
 def limit_memory(size: int) -> None:
@@ -251,4 +328,27 @@ def _resource() -> Any:
     try:
         return import_module("resource")
     except ImportError:
+        return None
+
+
+def return_free_memory() -> bool:
+    """Give memory that was freed back to the system; return whether the allocator can be told to.
+
+    The allocator of glibc keeps what lies between other blocks, in an arena for each thread: of a
+    process that answers requests of all sizes for hours, that is as much as it uses.
+    """
+    trim = _find_trim()
+    if trim is None:
+        return False
+    trim(0)
+    return True
+
+
+@cache
+def _find_trim() -> Any:
+    import ctypes  # late: only services ask for it
+
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, TypeError, AttributeError):  # another system, another C library
         return None

@@ -11,11 +11,14 @@ No vocabulary is loaded before its first count.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
+from quire.core.guard import OWN
 from quire.core.protocols import Counter
 from quire.errors import InputError
 from quire.tokens import models
 from quire.tokens.estimates import LENGTH_COUNTERS, MarginCounter
+from quire.tokens.excerpt import Excerpt, Terms, matching_part
 from quire.tokens.shorten import EXTRACTIVE, KEEP_START, STRATEGIES, SUMMARIZE, Aim, shorten
 from quire.tokens.truncate import truncate_text
 from quire.tokens.vocabularies import VOCABULARIES
@@ -27,8 +30,12 @@ __all__ = [
     "STRATEGIES",
     "SUMMARIZE",
     "Aim",
+    "Excerpt",
+    "Terms",
+    "Tokenizer",
     "count_tokens",
     "counter_names",
+    "matching_part",
     "open_counter",
     "shorten",
     "truncate_text",
@@ -77,6 +84,35 @@ def truncate_to_tokens(text: str, max_tokens: int, model: str = DEFAULT_MODEL) -
     return truncate_text(open_counter(model), _require_string("text", text), max_tokens)
 
 
+@dataclass(frozen=True)
+class Tokenizer:
+    """Counts and truncates for one model: the interface of specification 0."""
+
+    model: str = DEFAULT_MODEL
+    """The name of a model or of a counter, as in `open_counter`."""
+
+    def __post_init__(self) -> None:
+        open_counter(self.model)  # an unknown one is refused at once
+
+    @property
+    def name(self) -> str:
+        """The name of the counter, which receipts record."""
+        return open_counter(self.model).name
+
+    @property
+    def exact(self) -> bool:
+        """Whether the model itself would count the same."""
+        return open_counter(self.model).exact
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a text."""
+        return count_tokens(text, self.model)
+
+    def truncate_to_tokens(self, text: str, max_tokens: int) -> str:
+        """Return the longest well-ended prefix of a text with at most so many tokens."""
+        return truncate_to_tokens(text, max_tokens, self.model)
+
+
 def open_counter(name: str = DEFAULT_MODEL) -> Counter:
     """Open a counter by its name or by that of a model; case and outer spaces do not matter."""
     key = _require_string("model", name).strip().lower()
@@ -87,6 +123,13 @@ def open_counter(name: str = DEFAULT_MODEL) -> Counter:
         counter, percent = _COUNTERS[match["counter"]], int(match["percent"])
         return MarginCounter(
             counter, percent, f"an estimate: {counter.name}'s count and {percent}%"
+        )
+    if key.startswith(f"{OWN}:"):
+        raise InputError(
+            f"the counter {key.removeprefix(f'{OWN}:')!r} is a caller's own and is not here",
+            field="model",
+            value=name,
+            hint="open the store with quire.open(..., counter=...) as it was then",
         )
     row = models.find_model(key)
     if row is None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 
 from quire.core.protocols import Counter
+from quire.core.sentences import ABBREVIATIONS
 from quire.tokens.truncate import truncate_text
 
 KEEP_START, KEEP_END = "keep_start", "keep_end"
@@ -24,12 +25,15 @@ GAP = "..."
 """Stands where something is left out."""
 _SENTENCE_END = re.compile(
     r"(?<![.!?])[.!?]++[\"')\]]*+(?:[^\S\n]*+\n\s*+|\s++(?![a-z])|\Z)|\n\s*+"
+    r"|[\u3002\uff01\uff1f]++[\u201d\u300d\u300f\uff09]*+\s*+"  # Chinese and Japanese
 )
-_ABBREVIATION = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Inc|Ltd|Co|Corp|No|Nr|Fig|Sec|cf|vs|approx|e\.g|i\.e)\. \Z"
-)
+_ABBREVIATION = re.compile(rf"\b(?:{ABBREVIATIONS})\. \Z")
 _WRAPPED = 50
 """A line of so many characters may be wrapped: then the next one begins with a small letter."""
+_ROW = re.compile(r"[ \t]*+\|")
+"""The beginning of a row of a Markdown table."""
+_RULE_ROW = re.compile(r"[ \t]*+\|(?=[ \t|:]*+-)[ \t|:-]*+\s*+\Z")
+"""The row between the head of a table and the others."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _WORD = re.compile(r"\w+")
 _MIN_WORD_LENGTH = 3
@@ -68,19 +72,26 @@ def shorten(counter: Counter, text: str, limit: int, strategy: str, aim: Aim = N
     return STRATEGIES[strategy](counter, text, limit, aim)
 
 
-def _keep_start(counter: Counter, text: str, limit: int, _: Aim) -> str:
-    return truncate_text(counter, text, limit)
+def _keep_start(counter: Counter, text: str, limit: int, aim: Aim) -> str:  # noqa: ARG001 - a strategy
+    """Return the beginning of a text; the row of a table is in or out as a whole."""
+    start = truncate_text(counter, text, limit)
+    above, _, line = start.rpartition("\n")
+    is_torn = _ROW.match(line) is not None and text[len(start) : len(start) + 1] not in {"", "\n"}
+    return above if is_torn and above else start
 
 
 def _keep_end(counter: Counter, text: str, limit: int, aim: Aim) -> str:
     """Return the last sentences that fit, or the last words where no sentence does."""
     sentences = _split(text, aim)
     total = len(sentences)
-    count = _most(
-        lambda count: counter.count(_join(sentences, range(total - count, total))) <= limit, total
-    )
-    if count:
-        return _join(sentences, range(total - count, total))
+    for heads in (_table_heads(sentences), {}):  # without the head of a table if it does not fit
+
+        def last(count: int, heads: Mapping[int, tuple[int, int]] = heads) -> str:
+            return _join(sentences, _with_heads(range(total - count, total), heads))
+
+        count = _most(lambda count: counter.count(last(count)) <= limit, total)
+        if count:
+            return last(count)
     starts = [match.start() for match in re.finditer(r"\S+", text)]
     count = _most(
         lambda count: counter.count(f"{GAP} {text[starts[-count] :].rstrip()}") <= limit,
@@ -97,16 +108,36 @@ def _extract(counter: Counter, text: str, limit: int, aim: Aim) -> str:
     """
     sentences = _split(text, aim)
     order = _by_relevance(sentences, aim)
+    heads = _table_heads(sentences)
+
+    def join(selected: Iterable[int]) -> str:
+        return _join(sentences, _with_heads(selected, heads))
+
     count = 0
     if len(order) > MAX_TRIES:
-        count = _most(
-            lambda count: counter.count(_join(sentences, order[:count])) <= limit, len(order)
-        )
+        count = _most(lambda count: counter.count(join(order[:count])) <= limit, len(order))
     selected = set(order[:count])
     for index in order[count : count + MAX_TRIES]:
-        if counter.count(_join(sentences, {*selected, index})) <= limit:
+        if counter.count(join({*selected, index})) <= limit:
             selected.add(index)
-    return _join(sentences, selected) if selected else truncate_text(counter, text, limit)
+    return join(selected) if selected else _keep_start(counter, text, limit, aim)
+
+
+def _table_heads(sentences: Sequence[str]) -> dict[int, tuple[int, int]]:
+    """Return the places of the head of the table, two lines, for the place of each other row."""
+    heads: dict[int, tuple[int, int]] = {}
+    first = 0
+    for at, sentence in enumerate(sentences):
+        if not _ROW.match(sentence):
+            first = at + 1
+        elif at > first + 1 and _RULE_ROW.match(sentences[first + 1]):
+            heads[at] = (first, first + 1)
+    return heads
+
+
+def _with_heads(selected: Iterable[int], heads: Mapping[int, tuple[int, int]]) -> set[int]:
+    chosen = set(selected)
+    return chosen.union(*(heads.get(at, ()) for at in chosen))
 
 
 def _by_relevance(sentences: Sequence[str], aim: Aim) -> list[int]:
@@ -197,9 +228,18 @@ def split_sentences(text: str) -> list[str]:
         elif part:
             sentences.append(part)
         continues = bool(sentences) and (
-            _ABBREVIATION.search(part[-8:]) is not None or _is_wrapped(text, part, end)
+            _ABBREVIATION.search(part[-8:]) is not None
+            or _is_wrapped(text, part, end)
+            or _is_in_row(text, part, end)
         )
     return sentences
+
+
+def _is_in_row(text: str, part: str, end: int) -> bool:
+    """Tell whether a part ends within the row of a table."""
+    if "\n" in part[len(part.rstrip()) :]:
+        return False
+    return _ROW.match(text, text.rfind("\n", 0, end) + 1) is not None
 
 
 def _is_wrapped(text: str, part: str, end: int) -> bool:

@@ -14,6 +14,7 @@ import re
 
 from quire.core.graphemes import is_boundary, last_boundary
 from quire.core.protocols import Counter
+from quire.core.sentences import last_sentence_end
 
 _CHARACTERS_PER_TOKEN = 12
 """Taken for the first prefix that is counted: most text has three to five."""
@@ -29,10 +30,6 @@ _MAX_WORD = 64
 
 _PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\n")
 _LINE = re.compile(r"\r?\n")
-_SENTENCE = re.compile(
-    r"[.!?\u2026][\"')\]\u2019\u201d]*(?=\s)"  # with quotation marks and brackets
-    r"|[\u3002\uff01\uff1f\uff61][\u300d\u300f\uff09\u2019\u201d]*"  # Chinese and Japanese
-)
 _WORD = re.compile(r"(?<=\S)\s")
 
 
@@ -116,7 +113,7 @@ def _choose_end(text: str, limit: int) -> int:
     return (
         _find_last(_PARAGRAPH, text, near, limit)
         or _find_last(_LINE, text, near, limit)
-        or _find_last(_SENTENCE, text, near, limit)
+        or last_sentence_end(text, near, limit)
         or _find_last_word(text, half, limit)
         or limit
     )
@@ -124,10 +121,7 @@ def _choose_end(text: str, limit: int) -> int:
 
 def _find_last(pattern: re.Pattern[str], text: str, after: int, limit: int) -> int:
     """Return the last break behind `after` and up to the limit; 0 if there is none."""
-    ends = (
-        match.end() if pattern is _SENTENCE else match.start()
-        for match in pattern.finditer(text, after, limit + _LOOKAHEAD)
-    )
+    ends = (match.start() for match in pattern.finditer(text, after, limit + _LOOKAHEAD))
     return max((end for end in ends if after < end <= limit), default=0)
 
 

@@ -50,6 +50,9 @@ def _parse_block(fields: dict[str, Any]) -> Block:
     position = fields.get("position", 0)
     if not isinstance(position, int) or isinstance(position, bool):
         raise jsonl.unexpected("position", position, "a whole number")
+    line = fields.get("line", 0)
+    if not isinstance(line, int) or isinstance(line, bool):
+        raise jsonl.unexpected("line", line, "a whole number")
     return Block(
         id=get_text(fields, "id") or "",
         type=name,
@@ -68,6 +71,8 @@ def _parse_block(fields: dict[str, Any]) -> Block:
         author=get_text(fields, "author"),
         access=get_texts(fields, "access", "names"),
         source=get_text(fields, "source") or "",
+        file=get_text(fields, "file") or "",
+        line=line,
     )
 
 

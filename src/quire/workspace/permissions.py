@@ -60,14 +60,17 @@ def prepare(
     if not viewer.actor:
         raise InputError("a viewer without a name cannot write", hint="name a {viewer}")
     prepared: dict[str, tuple[Block, bool]] = {}
+    stored = find_blocks(transaction.whole, [block.id for block in blocks if block.id])
     for number, block in enumerate(blocks):
         new = block if block.id else replace(block, id=_make_id(block, viewer, at, number))
         if new.id in prepared:
             raise InputError(f"block {new.id} occurs twice", value=new.id)
-        old = find_block(transaction.whole, new.id)
+        old = stored.get(new.id) if block.id else find_block(transaction.whole, new.id)
         refuse_foreign_id(transaction, new.id)
         if not viewer.owner:
-            new = replace(new, author=viewer.name)
+            # Which file a text comes from is told by whoever reads files.
+            file, line = ("", 0) if old is None else (old.file, old.line)
+            new = replace(new, author=viewer.name, file=file, line=line)
         new = with_times(with_access(viewer, new), old, at)
         prepared[new.id] = new, new != old
     if not viewer.owner:
@@ -127,12 +130,18 @@ def with_times(block: Block, old: Block | None, at: int) -> Block:
     return replace(block, edited=at)
 
 
+def find_blocks(view: View, names: Sequence[str]) -> dict[str, Block]:
+    """Return those of these blocks that the viewer may read, by their ids."""
+    return {
+        record.id: records.from_record(record, view.chunks_of(record.id))
+        for record in view.records(names)
+        if records.is_block(record)
+    }
+
+
 def find_block(view: View, name: str) -> Block | None:
     """Return a block by its id; None if there is none that the viewer may read."""
-    for record in view.records([name]):
-        if records.is_block(record):
-            return records.from_record(record, view.chunks_of(name))
-    return None
+    return find_blocks(view, [name]).get(name)
 
 
 def get_record(view: View, name: str) -> Record:

@@ -11,9 +11,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from quire.core import chunking
+from quire.core import chunking, hashing
+from quire.core.languages import with_language
 from quire.core.types import BLOCK_PREFIX, Chunk, Document, Link, Record
-from quire.core.types.blocks import NO_PROPERTIES, NO_RELATIONS, TYPES, Block, Property
+from quire.core.types.blocks import NO_PROPERTIES, NO_RELATIONS, PAGES, TYPES, Block, Property
+from quire.core.types.records import FILE, LINE, SHOWN_PARTS
 from quire.store.access import OWN_ACCESS
 from quire.workspace import text
 from quire.workspace.inheritance import InheritedAccess
@@ -25,6 +27,15 @@ MENTION = "mention"
 RELATION = "relation:"
 SUPERSEDES = "supersedes"
 """A relation that is a kind of link of its own, as between memories."""
+
+
+SOURCE = "source"
+"""The attribute that says which import a block comes from."""
+
+
+def imported_id(source: str, page: str, part: str = "") -> str:
+    """Return the id of an imported page, or of a part of it, from the page's path or key."""
+    return f"b-{hashing.identifier('block', source, page, part)}"
 
 
 def path_of(name: str) -> str:
@@ -43,7 +54,12 @@ def to_document(block: Block, inherited: InheritedAccess, split: chunking.Cut) -
     access, has_title = inherited.access_of(block), inherited.shows_title(block)
     path = path_of(block.id)
     # Where the rules decide, they may come to hide the page alone: then its title goes as well.
-    paths = (path, path_of(inherited.page or "")) if has_title and access is None else ()
+    paths: tuple[str, ...] = ()
+    if has_title and access is None:
+        paths = (path, path_of(inherited.page or ""))
+    has_folders = inherited.shows_folders(block)
+    if block.file and has_folders and access is None:
+        paths = (path, *map(path_of, inherited.pages))
     record = Record(
         id=block.id,
         kind=f"{BLOCK_PREFIX}{block.type}",
@@ -54,13 +70,26 @@ def to_document(block: Block, inherited: InheritedAccess, split: chunking.Cut) -
         modified=block.edited,
         author=block.author,
         acl=access,
-        attrs=_attributes(block, before, after),
+        attrs=_attributes(block, before, after) | _place(block, has_title, has_folders),
         paths=paths,
     )
     content = f"{before}{block.text}{after}"
     title = inherited.title if has_title else ""
     parts = [(record.kind, content)] if content else []
-    return Document(record, chunking.make_chunks(record, parts, split, title), make_links(block))
+    chunks = chunking.make_chunks(record, parts, split, title)
+    return Document(with_language(record, chunks), chunks, make_links(block))
+
+
+def _place(block: Block, has_title: bool, has_folders: bool) -> dict[str, str | int]:
+    """Return the attributes that say where a block comes from, and how much of that is shown."""
+    if not block.file:
+        return {}
+    place: dict[str, str | int] = {FILE: block.file}
+    if block.line:
+        place[LINE] = block.line
+    if not has_folders:
+        place[SHOWN_PARTS] = 1 if has_title or block.type in PAGES else 0
+    return place
 
 
 def make_links(block: Block) -> tuple[Link, ...]:
@@ -92,7 +121,9 @@ def from_record(record: Record, chunks: Iterable[Chunk]) -> Block:
         edited=record.modified,
         author=record.author,
         access=own_access(record),
-        source=str(attrs.get("source", "")),
+        source=str(attrs.get(SOURCE, "")),
+        file=str(attrs.get(FILE, "")),
+        line=int(attrs.get(LINE, 0)),
     )
 
 
@@ -128,7 +159,7 @@ def _attributes(block: Block, before: str, after: str) -> dict[str, str | int]:
     if block.created is not None:
         attrs["created"] = block.created
     if block.source:
-        attrs["source"] = block.source
+        attrs[SOURCE] = block.source
     if before:
         attrs["before"] = len(before)
     if after:

@@ -299,8 +299,10 @@ def _restorable(
 
 
 def _visible(viewer: Viewer, block: Block) -> Block:
-    """Return a block without its access list, which only its author and the owner see."""
-    return block if viewer.owner or viewer.name == block.author else replace(block, access=None)
+    """Return a block without its access list and file, which only its author and the owner see."""
+    if viewer.owner or viewer.name == block.author:
+        return block
+    return replace(block, access=None, file="", line=0)
 
 
 def _find_changeable(view: View, name: str) -> Block:

@@ -39,6 +39,13 @@ class Tree:
         """Add a record that was read already."""
         self._known[record.id] = _without_content(record)
 
+    def read(self, names: Sequence[str]) -> None:
+        """Read several blocks at once: they are asked for next."""
+        self._known |= dict.fromkeys(names)
+        for record in self._whole.records(names):
+            if records.is_block(record):
+                self.add_known(record)
+
     def inside(self, name: str | None) -> InheritedAccess:
         """Return what the children of a block inherit; raise `InputError` for a circle."""
         chain: list[Block] = []
@@ -86,6 +93,7 @@ def find_affected(
 ) -> Iterator[tuple[Record, InheritedAccess]]:
     """Yield the blocks below changed ones that inherit otherwise than before, and what."""
     before = Tree(whole, {}, whole)
+    before.read([*changed])
     names: Sequence[str] = [name for name in changed if before.inside(name) != after.inside(name)]
     while names:
         children = _child_blocks(whole, names)

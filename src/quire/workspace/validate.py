@@ -19,6 +19,7 @@ ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:~-]{0,127}")
 FILE_ID = re.compile(r"[0-9a-f]{32}")
 """The ids of files, commits and memories, which no block may take."""
 MAX_NAME_LENGTH = 256
+MAX_FILE_LENGTH = 4096
 MAX_ENTRIES = 1000
 """The most properties, relations, links or mentions of one block."""
 
@@ -32,6 +33,8 @@ def normalize(block: Block) -> Block:
     if block.type not in TYPES:
         raise unknown("type", block.type, TYPES, field="type")
     chunking.check_length("text", block.text)
+    if not isinstance(block.file, str) or len(block.file) > MAX_FILE_LENGTH:
+        raise InputError("is not the path of a file", field="file", value=block.file)
     for field, names in (("links", block.links), ("mentions", block.mentions)):
         check_names(field, names)
     for field, table in (("properties", block.properties), ("relations", block.relations)):

@@ -2,7 +2,7 @@
 
     python -m tests.receipts.golden.make [FOLDER]
 
-writes `vN/NAME.json` and `vN/NAME.txt` for a small project. A version that has been released is
+writes `vN/NAME.json`, its parts and `vN/NAME.txt` for a small project. A version that has been released is
 never made again: its receipts stand for the files that people have, and must be read for ever.
 """
 
@@ -41,6 +41,7 @@ MEMORIES = [
         "category": "decision",
         "importance": 0.9,
         "created": "2026-01-02T00:00:00+00:00",
+        "share": None,
     },
     {
         "id": "0b" * 16,
@@ -48,6 +49,7 @@ MEMORIES = [
         "category": "fact",
         "importance": 0.4,
         "created": "2026-01-03T00:00:00+00:00",
+        "share": None,
     },
 ]
 DAY = {"created": "2026-01-05T00:00:00+00:00", "edited": "2026-01-05T00:00:00+00:00"}
@@ -114,7 +116,7 @@ def main() -> None:
         folder = Path(name)
         make_project(folder)
         for title, arguments in REQUESTS.items():
-            text = assemble(folder, *arguments, "--receipt", "r.json")
+            text = assemble(folder, *arguments, "--receipt", "r.json", "--parts")
             receipt = json.loads((folder / "r.json").read_text("utf-8"))
             del receipt["created"]
             place = target / f"v{receipt['version']}"
@@ -122,6 +124,9 @@ def main() -> None:
             written = json.dumps(receipt, ensure_ascii=False, separators=(",", ":")) + "\n"
             (place / f"{title}.json").write_bytes(written.encode())
             (place / f"{title}.txt").write_bytes(text.encode())
+            parts = json.loads((folder / "r.json.parts").read_text("utf-8"))
+            written = json.dumps(parts, ensure_ascii=False, separators=(",", ":")) + "\n"
+            (place / f"{title}.json.parts").write_bytes(written.encode())
 
 
 if __name__ == "__main__":

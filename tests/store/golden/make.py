@@ -13,7 +13,7 @@ import gzip
 import json
 import sys
 import tempfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,22 @@ SINCE = {
         document("page", "The plan", kind="block.page", acl=("link:x9", "alice")),
         document("below", "[ ] row", kind="block.todo", parent="page", position=1, acl=("alice",)),
     ],
+    5: [
+        document(
+            "ticket",
+            "alpha: the ticket\n",
+            path="crm/42",
+            metadata={"due": "2026-01-31", "n": 2.5, "open": True, "tags": ("x", "é")},
+            expires=1_800_000_000,
+            origin="put",
+        )
+    ],
 }
 """What later formats can hold besides."""
+
+
+WAITING_SINCE = 6
+"""The format since which vectors may wait until they replace the others."""
 
 
 def build(path: Path, version: int = VERSION) -> None:
@@ -104,13 +118,21 @@ def build(path: Path, version: int = VERSION) -> None:
     for since, documents in SINCE.items():
         if since <= version:
             fill(store, *documents)
+    if version >= WAITING_SINCE:
+        key, _ = next(iter(store.missing_vectors(waiting_for="next")))[0]
+        with store.write() as writer:
+            writer.put_waiting_vectors("next", {key: vector_for("next")})
     store.close()
 
 
 def answers(store: Store, version: int = VERSION) -> dict[str, Any]:
     """Return all answers, without error messages: those may change between versions."""
     blocks = tuple(each.record.id for each in SINCE[3]) if version >= 3 else ()
-    questions = replace(QUESTIONS, records=(*QUESTIONS.records, *blocks))
+    filters = QUESTIONS.filters
+    if version >= 5:
+        blocks += ("ticket",)
+        filters += (Filter(where='n > 2 and tags = "é"', alive_at=1_700_000_000),)
+    questions = replace(QUESTIONS, records=(*QUESTIONS.records, *blocks), filters=filters)
     return {
         space: {
             "seen": [
@@ -120,6 +142,7 @@ def answers(store: Store, version: int = VERSION) -> dict[str, Any]:
             "kept": json.loads(stored_settings(store, space)),
             "model": store.model(space),
             "note": store.note("root", space),
+            "reembedding": None if (new := store.reembedding(space)) is None else asdict(new),
         }
         for space in SPACES
     }

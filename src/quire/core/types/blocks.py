@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from quire.core.types.documents import Skipped
+from quire.core.types.documents import Redaction, Skipped
 from quire.core.types.records import Event
 
 TYPES = (
@@ -42,6 +42,14 @@ NO_PROPERTIES: Mapping[str, Property] = MappingProxyType({})
 NO_RELATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
+IMPORTED = "imported"
+"""The note of a space with the folders of the project whose pages it has as blocks."""
+IMPORTS = "imports"
+"""The note of a space with the imports of folders in the project, by their sources."""
+IMPORT_FOLDER = ".quire/import"
+"""Stamps of imported files have paths below it: the source of the import, then the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A part of a workspace: a page, a paragraph, a task, a row of a database."""
@@ -74,6 +82,10 @@ class Block:
     """Who may read it and the blocks in it; None: inherited from its parent."""
     source: str = ""
     """The import that created it, as a hash."""
+    file: str = ""
+    """The file that it was imported from, from the root of the project."""
+    line: int = 0
+    """Its first line in that file; 0: it is the whole file, or that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +122,5 @@ class PageImportResult:
     dangling: tuple[Skipped, ...]
     """Links without a target, each with its page and text."""
     skipped: tuple[Skipped, ...] = ()
+    redacted: tuple[Redaction, ...] = ()
     notes: tuple[str, ...] = ()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from quire.core.types.outline import Entity, Unit, category
 from quire.core.types.recipe import Section
-from quire.core.types.records import Chunk, Record
+from quire.core.types.records import Chunk, MetadataValue, Record
 from quire.core.types.rules import ActiveContext
 
 
@@ -36,6 +36,21 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
+class Wording:
+    """How far a search by words goes beyond the words of the query, in percent of their weight."""
+
+    common: int = 100
+    """What words count that people use whatever they ask about."""
+    related: int = 0
+    """What words count that people use in place of those of the query."""
+
+
+LITERAL = Wording()
+"""Only the words of the query count, each by its rarity."""
+ALL_COVERED = 1000
+
+
+@dataclass(frozen=True, slots=True)
 class FusionStats:
     """Facts about the hits and the query that change how much a ranking counts."""
 
@@ -45,6 +60,12 @@ class FusionStats:
     """Chunks that are the only one of their record."""
     query_words: int = 0
     """Number of different words in the query."""
+    covered: int = ALL_COVERED
+    """Thousandths of the readable chunks that have a vector."""
+    languages: Mapping[str, str] = field(default_factory=dict)
+    """The languages of chunks that are not English."""
+    english_model: bool = False
+    """Whether the model of the vectors was made for English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +87,12 @@ class Candidate:
     """The title of the heading that it stands under on its page, likewise."""
     place: tuple[tuple[int, str], ...] = ()
     """Its place in the hierarchy: position and id of each ancestor, then its own; likewise."""
+    relations: tuple[str, ...] = ()
+    """What relates it to other pages: a line for each relation, with their titles; likewise."""
+    recurs: int = 0
+    """How many experiences have its root cause, if several do; likewise."""
+    reading: tuple[int, int] | None = None
+    """Its place among the blocks of the page that the user is viewing, and their number."""
     context: ActiveContext | None = None
     """The context that it is, with its priority, if rules were evaluated."""
     section: Section | None = None
@@ -74,6 +101,8 @@ class Candidate:
     """Who wrote it, if it was another user than the viewer and that was looked up."""
     unit: Unit | None = None
     """The definition that it is shown as, if it is code and that was looked up."""
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
+    """The metadata of its document, if that was looked up."""
 
     @property
     def order(self) -> tuple[int, str, int, int, str]:
@@ -81,6 +110,10 @@ class Candidate:
         chunk = self.chunk
         return (-self.score, chunk.path, chunk.sequence, chunk.start, chunk.id)
 
+    document: str = ""
+    """The file and line that it was imported from, if it is a block and that was looked up."""
+    likely: bool = True
+    """Whether it is likely to help, as far as a search can tell."""
     boosted: int = 0
     """The part of the score that boosts added: it is new, or can be trusted."""
 
@@ -157,8 +190,24 @@ class Proof:
     """
 
     chunk_id: str
+    """The key of the leaf: the chunk's id, or in a `RecordProof` one made of the record's id."""
     leaf: str
     bucket: tuple[tuple[str, str], ...]
     nodes: tuple[tuple[int, str], ...]
     top: tuple[tuple[int, str], ...]
     classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordProof:
+    """Proof that a record with its metadata, expiry and readers is under a content root.
+
+    It has everything that the hash of a record covers, and none of its text.
+    """
+
+    record: Record
+    readers: tuple[str, ...] | tuple[tuple[str, ...], ...]
+    """Who may read it; of several lists, those who are on each of them."""
+    outline: str | None
+    """The hash of its outline, where it has one."""
+    proof: Proof

@@ -43,6 +43,25 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedRow(Skipped):
+    """A row of a source that was skipped; its path is empty if that could not be told."""
+
+    row: int = 0
+    """Its number among the rows that were read, from 1; of a file its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A secret that was taken out of a text; the text has a mark in its place."""
+
+    path: str
+    line: int
+    kind: str
+    fingerprint: str
+    """Names the secret in `[ingest] allow_secrets`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A record with its chunks, links and outline, as a reader makes it from one file."""
 
@@ -50,3 +69,4 @@ class Document:
     chunks: tuple[Chunk, ...]
     links: tuple[Link, ...] = ()
     outline: Outline | None = None
+    redacted: tuple[Redaction, ...] = ()

@@ -32,6 +32,10 @@ class Memory:
     """Who may read it; None: the access rules of the space decide."""
     supersedes: str | None = None
     superseded_by: str | None = None
+    count: int = 1
+    """How often its author said it."""
+    repeated: int | None = None
+    """When they last did, if more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,5 +134,12 @@ class ImportResult:
 
 
 def format_time(at: int | None) -> str | None:
-    """Format a time as ISO 8601 in UTC."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat()
+    """Format a time as ISO 8601 in UTC; None for one that no calendar has."""
+    try:
+        return None if at is None else datetime.fromtimestamp(at, UTC).isoformat()
+    except (
+        OverflowError,
+        OSError,
+        ValueError,
+    ):  # a commit can say anything
+        return None

@@ -19,7 +19,6 @@ from quire.core.types.option_spec import (
     JSON,
     LIST,
     MESSAGES,
-    NOT_TYPED,
     ON_OFF,
     RECEIPT,
     TEXT,
@@ -107,6 +106,22 @@ class Filters(TypedDict, total=False):
         ),
     ]
 
+    where: Annotated[
+        Filter | str | Mapping[str, Any],
+        Option(
+            'Only records whose metadata pass this condition: team = "north" and priority >= 3.',
+            recorded=True,
+            expected="a condition on metadata, or a Filter",
+            form=TEXT,
+            metavar="CONDITION",
+            tool=Tool(
+                description='Only records whose metadata pass this condition: team = "north" and '
+                "priority >= 3; also !=, in [..], has(key), and, or, not. Dates are written "
+                "2026-01-31."
+            ),
+        ),
+    ]
+
 
 class Options(Filters, total=False):
     """The options of a context; the recipe decides what is not given."""
@@ -119,25 +134,23 @@ class Options(Filters, total=False):
             setting="budget.total",
             tool=Tool(
                 "max_tokens",
-                "Token budget of the context (default: the recipe's). A budget above what one "
-                "answer may hold is lowered to that.",
+                "Token budget (default: the recipe's); lowered to what one answer may hold.",
                 minimum=1,
                 maximum=100_000_000,
             ),
         ),
     ]
     recipe: Annotated[
-        str | Recipe,
+        str | Recipe | Mapping[str, Any],
         Option(
             "Name of a shipped recipe, or a TOML file (default: documents).",
-            expected="a name, a file or a Recipe",
+            expected="a name, a file, a mapping or a Recipe",
             form=TEXT,
             metavar="NAME|FILE",
             tool=Tool(
-                description="agent: a page of memories, code, experiences, values and commits; "
-                "documents: the texts themselves; entities: functions and sections by name; "
-                "workspace: blocks; situation: the rules and contexts that apply. Default: agent, "
-                "or situation if a situation is given.",
+                description="agent: a page of everything; documents: the texts themselves; "
+                "entities: functions and sections by name; workspace: blocks; situation: the rules "
+                "that apply. Default: agent, or situation if one is given.",
                 choices=("agent", "documents", "entities", "workspace", "situation"),
             ),
         ),
@@ -167,7 +180,7 @@ class Options(Filters, total=False):
         ),
     ]
     model: Annotated[
-        str,
+        str | None,
         Option(
             "Count tokens for this model: gpt-4o, claude-…, llama-3 (default: o200k).",
             expected="a name",
@@ -308,20 +321,20 @@ class Options(Filters, total=False):
     focus: Annotated[
         str | None,
         Option(
-            "Record the user is viewing.",
+            "Record the user is viewing: its path, title, id or the beginning of its id.",
             recorded=True,
-            expected="an id or a path",
-            metavar="ID|PATH",
+            expected="a path, a title or an id",
+            metavar="NAME",
             used_by=_weighs_signals,
         ),
     ]
     include: Annotated[
         Sequence[str],
         Option(
-            "Record to include in any case; repeatable.",
+            "Record to include in any case, named likewise; repeatable.",
             recorded=True,
-            expected="a list of ids or paths",
-            metavar="ID|PATH",
+            expected="a list of paths, titles or ids",
+            metavar="NAME",
             used_by=_only_by_sources,
         ),
     ]
@@ -330,8 +343,8 @@ class Options(Filters, total=False):
         Option(
             "Record to leave out, with everything below it; repeatable.",
             recorded=True,
-            expected="a list of ids or paths",
-            metavar="ID|PATH",
+            expected="a list of paths, titles or ids",
+            metavar="NAME",
         ),
     ]
     depth: Annotated[
@@ -419,9 +432,27 @@ class Options(Filters, total=False):
             metavar="FILE",
         ),
     ]
+    seen: Annotated[
+        Sequence[str],
+        Option(
+            "An earlier receipt, whose pieces the reader has and that are left out.",
+            recorded=True,
+            expected="a list of chunk ids",
+            form=RECEIPT,
+            metavar="FILE",
+        ),
+    ]
     exact: Annotated[
         bool,
         Option("Compare every vector, however many there are.", recorded=True),
+    ]
+    refresh: Annotated[
+        bool,
+        Option(
+            "Do not read quoted files again that changed on disk; the context says which did.",
+            flag="--no-refresh",
+            value=False,
+        ),
     ]
     allow_empty: Annotated[
         bool,
@@ -434,14 +465,6 @@ class Options(Filters, total=False):
             expected="a name or a Viewer",
             form=TEXT,
             metavar="NAME",
-        ),
-    ]
-    where: Annotated[
-        Filter,
-        Option(
-            "Filter by kinds, paths and dates in one value.",
-            expected="a Filter",
-            form=NOT_TYPED,
         ),
     ]
 
@@ -461,11 +484,17 @@ class Request:
     since: int | None = None
     until: int | None = None
     shared_only: bool = False
+    where: str = ""
+    """The condition on metadata, in its canonical form."""
+    alive_at: int | None = None
+    """Left out is what had expired by then: the last expiry before the request; None: none was."""
     as_of: int | None = None
     """The moment that recency is measured from; None: the newest time that the viewer may read."""
     exact: bool = False
     previous: tuple[str, ...] = ()
     """The chunks of an earlier context, in their order, for the order `stable`."""
+    seen: tuple[str, ...] = ()
+    """The chunks that the reader has already, which are left out."""
     focus: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -478,6 +507,8 @@ class Request:
     situation: str = ""
     """The situation as canonical JSON."""
     base: str = ""
+    stale: tuple[tuple[str, str], ...] = ()
+    """The quoted files that were not as indexed when it was made: path, `changed` or `deleted`."""
 
 
 def name_options(text: str, name: Callable[[Option], str]) -> str:

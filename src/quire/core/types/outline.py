@@ -91,15 +91,31 @@ class Outline:
     entities: tuple[Entity, ...]
     references: tuple[Reference, ...] = ()
 
-    def innermost(self, start: int, end: int) -> Entity:
-        """Return the innermost entity that contains nearly all of a range of the text."""
+    def innermost(self, start: int, end: int, *, alone: bool = False) -> Entity:
+        """Return the innermost entity that contains nearly all of a range of the text.
+
+        With `alone`, none that another one precedes or follows within the range.
+        """
         best = self.entities[WHOLE]
+        inside = [e for e in self.entities if start <= e.start < e.end <= end] if alone else []
         for entity in self.entities[1:]:
             shared = min(end, entity.end) - max(start, entity.start)
             is_smaller = entity.end - entity.start <= best.end - best.start
             if is_smaller and shared * MIN_SHARE[1] >= (end - start) * MIN_SHARE[0] > 0:
-                best = entity
+                apart = (e for e in inside if e.end <= entity.start or entity.end <= e.start)
+                best = best if any(apart) else entity
         return best
+
+    def is_named_before(self, start: int) -> bool:
+        """Tell whether the whole has the name of its first section, which ends before a place.
+
+        So it is with a changelog, which has a section for each version and no title of its own.
+        """
+        whole = self.entities[WHOLE]
+        first = next(
+            (entity for entity in self.entities[1:] if entity.parent in {None, WHOLE}), None
+        )
+        return first is not None and first.name == whole.name and first.end <= start
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +129,12 @@ class Unit:
     """What the chunk holds of it, or the declarations of its members."""
     outline: str = ""
     """Its declaration with those of its members, if it is a class or a module that has any."""
+    source: str = ""
+    """The lines of it that the chunk holds, as they are in the file, without their margin."""
+    lines: tuple[int, int] = (0, 0)
+    """The first and the last line of `source` in the file, if these are not its own; else 0."""
+    others: tuple[Entity, ...] = ()
+    """The definitions that `source` shows, if there are several of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 MAX_DEPTH_FACTOR = 4
 """A larger budget searches at most this many times as deep as the recipe says."""
+BROUGHT = "brought"
+"""The one source of a recipe whose texts the caller brings; nothing is searched for."""
 DEFAULT_RESERVED: Mapping[str, int] = {"system": 200, "query": 100, "response": 500}
 
 
@@ -48,7 +50,7 @@ class SourceSpec:
     weight: int = 1
     options: Mapping[str, int] = field(default_factory=dict)
     """Options of this source, such as the number of ancestors or hours, and options that change
-    its weight: `whole`, `long` (docs/guide.md)."""
+    its weight: `whole`, `long` (docs/guide/contexts.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,19 @@ class RankSpec:
     """The weight of each signal, if signals are added up in place of the scores of the sources."""
     feedback: int = 10
     """What a record gains or loses by feedback, in percent at most; 0: nothing."""
+    rerank: Mapping[str, int] = field(default_factory=dict)
+    """What a reranker sees, where there is one: the `top` best candidates of each section (50; 0:
+    none), what its scores count in percent (`weight`, 100), and how many milliseconds it has
+    (`timeout`, 10,000)."""
+    roles: Mapping[str, int] = field(default_factory=dict)
+    """What the score of a file counts by its role in the project (`test`, `generated`, …), in
+    percent; all of it where a role is not named. A query about a role counts its files fully."""
     floor: int = 0
     """What a search for the query found is left out if the probability that it is relevant is
     lower than this, in thousandths; 0: nothing is left out."""
+    topic: int = 0
+    """Without vectors, a section is left out if no text found for it has this share of the query's
+    words, in thousandths: nothing then is about the question. 0: no section is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,8 @@ class FitSpec:
     per_document: int = 0
     """The maximum number of pieces of one document; 0: as many as fit."""
     levels: tuple[str, ...] = ("full",)
-    """The levels of detail that a piece may be shown with: `full`, `signature`, `outline`."""
+    """The levels of detail that a piece may be shown with: `full`, `match` (on pages, the lines of
+    code around the words of the query), `signature`, `outline`."""
     cut: str = "keep_start"
     """The part of a cut piece that is kept: `keep_start`, `keep_end`, the sentences nearest to the
     query (`extractive`), or a summary by a writer (`summarize`; without one as `extractive`)."""
@@ -167,6 +180,10 @@ class Section:
     (`sources`), or the probability that they are relevant (`relevance`), where it is known."""
     order: str = "score"
     """The order of its items: the best first (`score`), or as in their pages (`tree`)."""
+    asked: tuple[str, ...] = ()
+    """Words of a query that asks for it, also several in a row. Where a query has none of them,
+    only what is as relevant as the best code or document is shown. Empty: every query asks for
+    it."""
     show: tuple[str, ...] = ()
     """The parts of an item that are shown, in this order; empty: all of them."""
 
@@ -195,6 +212,11 @@ class Recipe:
     """The sections of the page, in order; none: all candidates compete for one budget."""
 
     intents: Mapping[str, Intent] = field(default_factory=dict)
+
+    @property
+    def is_brought(self) -> bool:
+        """Whether the caller brings the texts, so that none are searched for."""
+        return [*self.sources] == [BROUGHT]
 
     def section(self, name: str) -> Section | None:
         """Return the section of a name, or None."""

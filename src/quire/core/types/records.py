@@ -16,7 +16,27 @@ TIMED_KINDS = ("commit", "memory", "experience")
 """Kinds of records whose time is known to be true; any other may state whatever it likes."""
 BLOCK_PREFIX = "block."
 """Prefix of the kinds of blocks."""
+FILE = "file"
+"""The attribute of a block with the file that it was imported from."""
+LINE = "line"
+"""The attribute with its first line in that file."""
+SHOWN_PARTS = "shown"
+"""The attribute with what of that file's path all readers may know, if not all of it: 1, the name
+of the file, or 0, nothing."""
 NO_ATTRS: Mapping[str, str | int] = MappingProxyType({})
+MetadataValue = str | int | float | bool | tuple[str, ...]
+"""A value of metadata; a text in the form of a date is one (`core/metadata.py`)."""
+NO_METADATA: Mapping[str, MetadataValue] = MappingProxyType({})
+PUT = "put"
+"""The origin of documents that were put by a call or a command."""
+
+
+def shown_file(attrs: Mapping[str, str | int]) -> str:
+    """Return as much of the path of an imported file as all readers of its block may know."""
+    file = str(attrs.get(FILE, ""))
+    if SHOWN_PARTS not in attrs:
+        return file
+    return file.rpartition("/")[2] if attrs[SHOWN_PARTS] else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +59,18 @@ class Record:
     """Who may read it (`public`, `user:NAME`, `group:NAME`, `link:TOKEN`); None: the access rules
     of the space decide."""
     attrs: Mapping[str, str | int] = field(default_factory=lambda: NO_ATTRS)
+    """What its reader found: of a file `language` (its format or programming language), `role` (in
+    its project) and `text_language` (of its prose, as `de`; English has none)."""
     paths: tuple[str, ...] = ()
     """The paths that it is about (a commit's files, a block's page): only viewers who may read all
     of them may read it."""
+    metadata: Mapping[str, MetadataValue] = field(default_factory=lambda: NO_METADATA)
+    """What filters read of it; in the form that `core/metadata.py` gives it."""
+    expires: int | None = None
+    """The first second at which it is no longer shown; None: it does not expire."""
+    origin: str = ""
+    """What keeps it up to date: `put` (a caller), `sync:NAME` (a source); empty: its file, or
+    whatever its kind belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +122,11 @@ class AccessRule:
 
     glob: str
     principals: tuple[str, ...]
+
+
+CHANGED = "changed"
+DELETED = "deleted"
+"""What can have become of a file since it was indexed."""
 
 
 @dataclass(frozen=True, slots=True)

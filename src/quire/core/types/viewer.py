@@ -68,6 +68,10 @@ class Filter:
     until: int | None = None
     shared_only: bool = False
     """Leave out what other users wrote and did not share: of it, the owner alone may read more."""
+    where: str = ""
+    """A condition on metadata: `team = "north" and priority >= 3` (`core/conditions.py`)."""
+    alive_at: int | None = None
+    """Leave out what has expired at this moment; None: expiry is not looked at."""
 
 
 NO_FILTER = Filter()

@@ -7,7 +7,8 @@ from inspect import cleandoc
 
 from quire.ingest.types import MAX_TITLE_LENGTH, clean_title
 
-SIGNATURE_LENGTH = 200
+SIGNATURE_LENGTH = 1000
+"""Longer declarations are cut; those who list several shorten them (`core/signatures.py`)."""
 MAX_LENGTH = 4000
 """Characters of a comment or declaration that are examined."""
 
@@ -35,6 +36,8 @@ PRAGMA = re.compile(
     r"#!|#.*coding[:=]|# frozen_string_literal|/[/*] *(?:eslint|jshint|global |@flow|@ts-)"
     r"|//(?:go:|\s*\+build)|# (?:type|mypy|pylint|ruff|flake8|shellcheck):"
 )
+TITLE = re.compile(r"(?:[ \t]*([=~^*#-])\1{2,}[ \t]*\n)?[^\n]+\n[ \t]*([=~^*#-])\2{2,}[ \t]*")
+"""A title of reStructuredText: a line that is underlined, perhaps with a line above it."""
 DOC_OPENING = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')\s*")
 
 LAST_WORD = re.compile(r"[\w$]+[?!]?(?=[^\w$]*$)")
@@ -42,6 +45,8 @@ SCRIPT_EXTENSION = re.compile(
     r"\.(?:d\.ts|[cm]?[jt]sx?|rb|php|h|hh|hpp|hxx|sh|bash|json|css|vue)$", re.IGNORECASE
 )
 GO_VERSION = re.compile(r"/v\d+$")
+
+_BLANKS_OR_TEXT = re.compile(r"""\s+|\\.|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'""")
 
 
 def split_name(name: str) -> tuple[str, ...]:
@@ -66,7 +71,7 @@ def split_name(name: str) -> tuple[str, ...]:
 
 def format_signature(declaration: str) -> str:
     """Return a declaration without its body as one line of limited length."""
-    line = " ".join(declaration[:MAX_LENGTH].split())
+    line = _BLANKS_OR_TEXT.sub(_collapse_blanks, declaration[:MAX_LENGTH]).strip()
     while line.endswith(SIGNATURE_ENDS):
         tail = max((end for end in SIGNATURE_ENDS if line.endswith(end)), key=len)
         line = line[: -len(tail)].rstrip()
@@ -75,6 +80,11 @@ def format_signature(declaration: str) -> str:
     if len(line) <= SIGNATURE_LENGTH:
         return line
     return line[: SIGNATURE_LENGTH - 1].rstrip() + "…"
+
+
+def _collapse_blanks(match: re.Match[str]) -> str:
+    """Return one blank for blanks; a text in quotes stays as it is."""
+    return " " if match[0].isspace() else match[0]
 
 
 def strip_comment(comment: str) -> str:
@@ -92,14 +102,17 @@ def _strip_comment_end(comment: str) -> str:
 
 
 def strip_docstring(literal: str) -> str:
-    """Return the first paragraph of a docstring, without its quotes."""
+    """Return the first paragraph of a docstring, without its quotes, below a title in it."""
     opening = DOC_OPENING.match(literal)
     if opening is None:
         return ""
     text = literal[opening.end() : opening.end() + MAX_LENGTH]
     if len(literal) <= len(opening[0]) + MAX_LENGTH:
         text = text.removesuffix(opening[1])
-    return cleandoc(text.lstrip("\n").partition("\n\n")[0])
+    first, _, rest = text.lstrip("\n").partition("\n\n")
+    if rest.strip() and TITLE.fullmatch(first):
+        first = rest.lstrip("\n").partition("\n\n")[0]
+    return cleandoc(first)
 
 
 def is_licence(comment: str) -> bool:

@@ -108,6 +108,8 @@ def _read_leading(
 def _extract_signature(text: str, definition: CapturedDefinition) -> str:
     """Return the declaration without its body, decorators and comments."""
     end = definition.end if definition.body is None else definition.body
+    if _is_short_expression(text, definition):
+        end = definition.end  # `get: ()` says nothing, `get: () => this.value` all of it
     end = min(end, definition.start + extract.MAX_LENGTH)
     if not definition.decorators and not definition.inner_comments:
         return extract.format_signature(text[definition.start : end])
@@ -119,6 +121,16 @@ def _extract_signature(text: str, definition: CapturedDefinition) -> str:
             position = after
     fragments.append(text[position:end])
     return extract.format_signature(" ".join(fragments))
+
+
+def _is_short_expression(text: str, definition: CapturedDefinition) -> bool:
+    """Tell whether a function is one line with a value behind an arrow, or with nothing in it."""
+    if definition.body is None or definition.end - definition.start > extract.SIGNATURE_LENGTH:
+        return False
+    before, body = text[definition.start : definition.body], text[definition.body : definition.end]
+    if not before.rstrip().endswith("=>") and not body.startswith("=>"):
+        return False
+    return "\n" not in before + body and (body == "{}" or not body.startswith("{"))
 
 
 def _iter_top_comments(text: str, captures: FileCaptures) -> Iterator[list[Span]]:

@@ -12,17 +12,18 @@ import io
 import json
 import os
 import sys
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import redirect_stdout
 from typing import IO, Any, NoReturn
 
 import click
 
 from quire.integrations.clients import CLIENTS, EVENTS, HOOK_CLIENTS
-from quire.integrations.hooks import deadline, payloads
+from quire.integrations.hooks import deadline, payloads, warm
+from quire.system import clock, events
 
-TIMEOUT = 2.0
-MAX_INPUT_BYTES = 16 * 1024 * 1024
+TIMEOUT = warm.TIMEOUT
+MAX_INPUT_BYTES = warm.MAX_INPUT_BYTES
 OWN_PROCESS = "own process"
 """Given to a command that is all that its process does, so that the process may be copied."""
 _EMPTY = json.dumps(payloads.EMPTY)
@@ -58,7 +59,7 @@ class FailOpen(click.Command):
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, 600),
+    type=click.FloatRange(0, warm.MAX_TIMEOUT),
     default=TIMEOUT,
     show_default=True,
     metavar="SECONDS",
@@ -74,35 +75,37 @@ class FailOpen(click.Command):
 )
 @click.option("--viewer", metavar="NAME", help="Read as this user (default: the owner).")
 @click.option("--space", metavar="NAME", help="Space in the store (default: main).")
-@click.option("--store", metavar="FILE", help="Store file (default: .quire/store.db).")
+@click.option(
+    "--store",
+    metavar="FILE",
+    help="Store file or PostgreSQL URL (default: .quire/store.db).",
+)
 def hook(*, event: str, client: str, timeout: float, **options: Any) -> None:
     """Give a coding assistant context at an EVENT.
 
     `quire install` sets it up. Reads the assistant's JSON from standard input and answers in its
     format, with at most 10,000 characters of context. session-start: the context files that apply
     and the most important memories. prompt: a context for the prompt. post-tool: after the first
-    failing test or build of a session, what went wrong before. Never blocks: on any error the
-    answer is empty.
+    failing test or build of a session, what went wrong before; files that the assistant wrote are
+    read again. Never blocks: on any error the answer is empty.
     """
     out = sys.stdout  # while the answer is computed, what is printed goes nowhere
 
     def work() -> str:
-        with redirect_stdout(io.StringIO()):
-            try:
-                content, notes = _answer(event, client, options)
-            except Exception as error:  # noqa: BLE001  # no error may stop the assistant
-                content, notes = payloads.EMPTY, (str(error) or type(error).__name__,)
-        if notes:
-            _note("; ".join(notes))
-        return json.dumps(content)
+        answer, note = answer_event(event, client, options, _read_input)
+        if note:
+            click.echo(note, err=True)
+        return answer
 
     def give_up(reason: str = f"no answer within {timeout:g} seconds") -> None:
+        events.emit("hook_timeout", events.WARNING, timeout_ms=round(timeout * 1000))
         _send(out, _EMPTY)
         _note(reason)
 
     if click.get_current_context().obj != OWN_PROCESS or not deadline.CAN_FORK:
         _send(out, deadline.run_with_timer(work, timeout, give_up))
         return
+    began = clock.seconds_passed()
     try:
         answer = deadline.run_in_child(work, timeout)
     except TimeoutError:
@@ -112,6 +115,24 @@ def hook(*, event: str, client: str, timeout: float, **options: Any) -> None:
             give_up("it ended without an answer")
         else:
             _send(out, answer)
+    if clock.seconds_passed() - began > warm.SLOW:  # and more of its kind will follow
+        warm.start_server()
+
+
+def answer_event(
+    event: str, client: str, options: MutableMapping[str, Any], read: Callable[[], bytes]
+) -> tuple[str, str]:
+    """Return the answer to an event as JSON, and a note for the user or nothing.
+
+    Nothing that is printed while it is made reaches the assistant.
+    """
+    with redirect_stdout(io.StringIO()):
+        try:
+            content, notes = _answer(event, client, options, read())
+        except Exception as error:  # noqa: BLE001  # no error may stop the assistant
+            events.emit("hook_failed", events.ERROR, error=type(error).__name__)
+            content, notes = payloads.EMPTY, (str(error) or type(error).__name__,)
+    return json.dumps(content), _note_line("; ".join(notes)) if notes else ""
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
@@ -123,13 +144,16 @@ def run(arguments: Sequence[str]) -> NoReturn:
     os._exit(code or 0)
 
 
+def _read_input() -> bytes:
+    return sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+
+
 def _answer(
-    event: str, name: str, options: MutableMapping[str, Any]
+    event: str, name: str, options: MutableMapping[str, Any], data: bytes
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
     from quire.errors import InputError
     from quire.integrations.hooks import pages
 
-    data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
     if len(data) > MAX_INPUT_BYTES:
         raise InputError(f"standard input has more than {MAX_INPUT_BYTES} bytes")
     payload = payloads.parse(data)
@@ -147,7 +171,12 @@ def _send(out: IO[str], answer: str) -> None:
 
 
 def _note(text: str) -> None:
-    """Write a note to standard error as one line, which cannot steer a terminal."""
+    """Write a note to standard error."""
+    click.echo(_note_line(text), err=True)
+
+
+def _note_line(text: str) -> str:
+    """Return a note as one line, which cannot steer a terminal."""
     from quire.core.serialize import printable
 
-    click.echo(printable(f"quire hook: {' '.join(text.split())}"), err=True)
+    return printable(f"quire hook: {' '.join(text.split())}")

@@ -6,7 +6,8 @@ process for each prompt has no time to load a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +16,11 @@ from quire.errors import InputError, NoStoreError
 from quire.integrations.clients import POST_TOOL, PROMPT, SESSION_START, Client
 from quire.integrations.hooks import failures, sessions
 from quire.integrations.hooks.payloads import HookEvent
+from quire.integrations.hooks.prompts import asks_for_something, is_about
 
 if TYPE_CHECKING:
     from quire.config import Config
-    from quire.core.types import Recipe
+    from quire.core.types import Context, Memory, Recipe
     from quire.engine import Quire
 
 MAX_LENGTH = 10_000
@@ -29,6 +31,8 @@ COUNTER = "approx"
 BUDGET = 2400
 PROMPT_EXCERPT = 2000
 """Characters of a long prompt that are searched for, at its start and at its end."""
+REMEMBERED = ("memories", "experiences", "values")
+"""The sections of a page that hold what is remembered."""
 MAX_MEMORIES = 20
 MEMORY_LENGTH = 300
 """Characters of a memory at the start of a session."""
@@ -71,6 +75,11 @@ def build(client: Client, event: str, payload: HookEvent, options: HookOptions) 
     Settings of a project that is not trusted are left out by the configuration: a hook runs as soon
     as a project is opened, and must not ask a judge, an embedder or a writer of its choice.
     """
+    if event == PROMPT and not asks_for_something(_query(payload)):
+        return Page()  # before anything is loaded: many prompts are of this kind
+    if event == POST_TOOL and payload.edited:
+        _read_edited(payload, options)
+        return Page()
     failed = event == POST_TOOL and failures.failed_tool(
         payload.command,
         payload.output,
@@ -120,10 +129,8 @@ def _settings(folder: str, options: HookOptions) -> Config:
     """Load the settings and require a store before the engine is loaded: most folders have none."""
     from quire import config
 
-    settings = config.load(
-        Path(folder or "."), store=None if options.store is None else Path(options.store)
-    )
-    if not settings.store.is_file():
+    settings = config.load(Path(folder or "."), store=options.store)
+    if not settings.server and not settings.store.is_file():
         raise NoStoreError(f"no store at {settings.store}", hint="create one with `quire index`")
     return settings
 
@@ -138,8 +145,33 @@ def _open(folder: str, options: HookOptions) -> Quire:
     return quire
 
 
+def _read_edited(payload: HookEvent, options: HookOptions) -> None:
+    """Read the files again that the assistant has just written, if the hook may write."""
+    from quire.indexing import background
+
+    try:
+        settings = _settings(payload.folder, options)
+    except NoStoreError:  # nothing was indexed here
+        return
+    folder = Path(payload.folder or ".").absolute()
+    paths = [path for name in payload.edited if not (path := folder / name).is_dir()]
+    inside = [path for path in paths if path.resolve().is_relative_to(settings.root.resolve())]
+    if not inside or options.viewer is not None:
+        return
+    with _open(payload.folder, options) as quire:
+        if quire.config.viewer is None:
+            result = quire.documents.read_again(inside)
+            background.embed_later(quire.config, quire.root(), result)
+
+
 def _session_start(quire: Quire, client: Client, payload: HookEvent, options: HookOptions) -> str:
-    """Return the context files that apply, without those the client reads, and the memories."""
+    """Return the context files that apply, without those the client reads, and the memories.
+
+    A session also starts again when the assistant has shortened or cleared its conversation.
+    """
+    if payload.session:
+        with suppress(OSError):
+            sessions.forget_told(quire.root(), payload.session)
     parts = (_context_files(quire, client, payload, options), _memories(quire, options))
     return "\n\n".join(part for part in parts if part)
 
@@ -166,21 +198,25 @@ def _context_files(quire: Quire, client: Client, payload: HookEvent, options: Ho
     return context.text if context.sources else ""
 
 
+def _last(memory: Memory) -> int:
+    return memory.repeated or memory.edited or memory.created
+
+
 def _memories(quire: Quire, options: HookOptions) -> str:
-    from quire.core.graphemes import last_boundary
+    from quire.core.sentences import cut_text
     from quire.core.serialize import printable
     from quire.core.types import DATA_NOTICE
 
     viewer = options.viewer or quire.config.viewer
     memories = sorted(
         quire.memories.list(viewer=options.viewer, shared_only=options.shared_only),
-        key=lambda memory: (-memory.importance, -(memory.edited or memory.created), memory.id),
+        key=lambda memory: (-memory.importance, -_last(memory), memory.id),
     )
     lines = []
     for memory in memories[:MAX_MEMORIES]:
         text = " ".join(memory.content.split())
         if len(text) > MEMORY_LENGTH:
-            text = f"{text[: last_boundary(text, MEMORY_LENGTH)]} …"
+            text = f"{cut_text(text, MEMORY_LENGTH)} …"
         by = "" if memory.author in {None, viewer} else f", by {memory.author}"
         # The store may have come with the project: nothing in it breaks the line.
         lines.append(printable(" ".join(f"- {text} ({memory.category}{by})".split())))
@@ -192,11 +228,7 @@ def _memories(quire: Quire, options: HookOptions) -> str:
 
 
 def _prompt(quire: Quire, client: Client, payload: HookEvent, options: HookOptions) -> str:  # noqa: ARG001  # the signature of all pages
-    query = payload.prompt.strip()
-    if len(query) > 2 * PROMPT_EXCERPT:
-        query = f"{query[:PROMPT_EXCERPT]}\n{query[-PROMPT_EXCERPT:]}"
-    if not query:
-        return ""
+    query = _query(payload)
     context = quire.assemble(
         query,
         recipe=_recipe("agent", options),
@@ -206,7 +238,44 @@ def _prompt(quire: Quire, client: Client, payload: HookEvent, options: HookOptio
         allow_empty=True,
         shared_only=options.shared_only,
     )
-    return context.text if context.sources else ""
+    if not context.sources or not (
+        options.embed or is_about(query, context.text, _names_on(context), _remembered_on(context))
+    ):
+        return ""
+    told = [f"{chunk.chunk_id} {chunk.text}" for chunk in context.chunks]
+    if payload.session and _was_told(quire.root(), payload.session, told):
+        return ""
+    return context.text
+
+
+def _names_on(context: Context) -> Iterator[str]:
+    """Yield what things on a page are called: folders, files, headings, definitions."""
+    for source in context.sources:
+        yield from source.path.rpartition(".")[0].split("/")
+        yield from source.title.split(" > ")
+        yield from source.name.split(".")
+
+
+def _remembered_on(context: Context) -> Iterator[str]:
+    for source, chunk in zip(context.sources, context.chunks, strict=True):
+        if source.section in REMEMBERED:
+            yield chunk.text
+
+
+def _query(payload: HookEvent) -> str:
+    """Return what of a prompt is searched for."""
+    query = payload.prompt.strip()
+    if len(query) > 2 * PROMPT_EXCERPT:
+        query = f"{query[:PROMPT_EXCERPT]}\n{query[-PROMPT_EXCERPT:]}"
+    return query
+
+
+def _was_told(root: Path, session: str, pieces: list[str]) -> bool:
+    """Tell whether a session was told all of this before; where that cannot be kept, it was not."""
+    try:
+        return sessions.was_told(root, session, pieces)
+    except OSError:
+        return False
 
 
 def _post_tool(quire: Quire, client: Client, payload: HookEvent, options: HookOptions) -> str:  # noqa: ARG001  # the signature of all pages

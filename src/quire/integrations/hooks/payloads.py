@@ -7,6 +7,7 @@ missing, or in another form than documented, counts as not given.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,14 @@ EMPTY: Mapping[str, Any] = {}
 _EXIT_CODE_KEYS = ("exit_code", "exitCode", "returncode", "return_code", "exit_status")
 _MAX_DEPTH = 12
 """A tool's result may hold JSON texts within JSON; deeper levels are not searched."""
+_EDITS = re.compile(r"edit|write|create|replace|insert|patch|delete|rename", re.IGNORECASE)
+"""Parts of the names of tools that write files."""
+_MAX_TOOL_NAME = 200
+_FILE_KEYS = ("file_path", "filePath", "path", "notebook_path", "target_file")
+_PATCH_START = "*** Begin Patch"
+_PATCH_MARKS = ("*** Add File", "*** Update File", "*** Delete File", "*** Move to")
+_MAX_EDITED = 32
+"""Files of one call that are read again."""
 _FAILURE_EVENTS = ("PostToolUseFailure", "postToolUseFailure")
 
 
@@ -39,6 +48,8 @@ class HookEvent:
     failed: bool = False
     """Whether the client says that the tool failed."""
     interrupted: bool = False
+    edited: tuple[str, ...] = ()
+    """The files that the tool wrote."""
 
 
 def parse(data: bytes) -> HookEvent:
@@ -74,6 +85,7 @@ def parse(data: bytes) -> HookEvent:
         failed=name in _FAILURE_EVENTS,
         interrupted=payload.get("is_interrupt") is True
         or (isinstance(result, Mapping) and result.get("interrupted") is True),
+        edited=_edited_files(payload, tool_input),
     )
 
 
@@ -86,6 +98,26 @@ def format_answer(hooks: Hooks, event: str, payload: HookEvent, page: str) -> Ma
     names = hooks.names[event]
     name = payload.name if payload.name in names else names[0]
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": page}}
+
+
+def _edited_files(payload: Mapping[str, Any], tool_input: Any) -> tuple[str, ...]:
+    """Return the files that a tool wrote, if it is one that writes files."""
+    tool = _text(payload, "tool_name", "toolName")
+    if not _EDITS.search(tool[:_MAX_TOOL_NAME]) or not isinstance(tool_input, Mapping):
+        return ()
+    named = [tool_input.get(key) for key in _FILE_KEYS]
+    several = tool_input.get("files")
+    named += several if isinstance(several, list) else []
+    patch = tool_input.get("command", tool_input.get("input"))
+    if isinstance(patch, str) and _PATCH_START in patch:
+        named += [
+            name.strip()
+            for line in patch.splitlines()
+            for mark, colon, name in [line.partition(": ")]
+            if colon and mark in _PATCH_MARKS
+        ]
+    paths = [_replace_surrogates(name) for name in named if isinstance(name, str) and name]
+    return tuple(dict.fromkeys(paths))[:_MAX_EDITED]
 
 
 def _text(payload: Mapping[str, Any], *keys: str) -> str:

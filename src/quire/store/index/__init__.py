@@ -8,5 +8,6 @@ correctly give the same results to the byte.
 
 The primitives (`analyzer`, `bm25`, `postings`, `vectors`, `topk`) are part of the package because
 the other modules are their only users inside the store, and because together they are everything
-that a new engine reuses. Nothing here may import an engine (`quire.store.sqlite`).
+that a new engine reuses. Nothing here may import the tables
+(`quire.store.sql`) or an engine.
 """

@@ -26,24 +26,46 @@ class AccessMask:
     complete: bool
     """Whether every allocated row is readable: then no mask needs to be applied."""
     chunks: int
+    words: int
+    """The sum of their lengths."""
     vectors: int
     norms: npt.NDArray[np.int32]
 
 
 class AccessMaskCache:
-    """Computes access masks, and keeps those that were used last."""
+    """Computes access masks, and keeps those that were used last, each for the newest state."""
 
     def __init__(self) -> None:
-        self._masks: LRUCache[tuple[int, int, frozenset[int]], AccessMask] = LRUCache(CACHE_SIZE)
+        self._masks: LRUCache[tuple[int, frozenset[int]], tuple[int, AccessMask]] = LRUCache(
+            CACHE_SIZE
+        )
+        self._norms: LRUCache[tuple[int, int, int, int], npt.NDArray[np.int32]] = LRUCache(
+            CACHE_SIZE
+        )
+
+    def __len__(self) -> int:
+        """Return how many masks are kept."""
+        return len(self._masks)
 
     def get(self, space: int, columns: Columns, classes: frozenset[int]) -> AccessMask:
         """Return the mask of some access classes over the columns of a space."""
-        key = (space, columns.generation, classes)
-        mask = self._masks.get(key)
-        if mask is None:
-            mask = compute_mask(columns, classes)
-            self._masks.put(key, mask)
+        key = space, classes
+        generation, kept = self._masks.get(key) or (-1, None)
+        if kept is not None and generation == columns.generation:
+            return kept
+        mask = compute_mask(columns, classes)
+        if generation < columns.generation:  # a write must not fill the cache with older states
+            self._masks.put(key, (columns.generation, mask))
         return mask
+
+    def norms(self, space: int, columns: Columns, chunks: int, words: int) -> npt.NDArray[np.int32]:
+        """Return the norms of all rows for the average of a whole that this is a part of."""
+        key = (space, columns.generation, chunks, words)
+        norms = self._norms.get(key)
+        if norms is None:
+            norms = bm25.norms(columns.table[LENGTH], chunks, words)
+            self._norms.put(key, norms)
+        return norms
 
 
 def compute_mask(columns: Columns, classes: frozenset[int]) -> AccessMask:
@@ -56,6 +78,7 @@ def compute_mask(columns: Columns, classes: frozenset[int]) -> AccessMask:
         rows=rows,
         complete=chunks == rows.size,
         chunks=chunks,
+        words=total,
         vectors=int(np.count_nonzero(rows & (columns.table[SLOT] >= 0))),
         norms=bm25.norms(lengths, chunks, total),
     )

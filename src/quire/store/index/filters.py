@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from quire.core import conditions
 from quire.core.globs import literal_prefix
-from quire.core.types import Filter
+from quire.core.types import Filter, Record
 from quire.store import access
 from quire.store.index.columns import KIND, RECORD
 from quire.store.index.snapshot import IndexSnapshot, Mask
@@ -19,9 +20,20 @@ def check_filter(where: Filter) -> None:
     """Refuse an invalid glob, even if nothing is filtered: the error must not depend on data."""
     if where.paths:
         access.matcher(where.paths)
+    if where.where:
+        conditions.parse(where.where)
 
 
-def matches_record(where: Filter, path: str, modified: int | None) -> bool:
+def matches_record(where: Filter, record: Record) -> bool:
+    """Return whether a record passes a filter, its kind and its readers aside."""
+    if where.where and not conditions.holds(conditions.parse(where.where), record.metadata):
+        return False
+    if where.alive_at is not None and record.expires is not None:
+        return record.expires > where.alive_at and _matches(where, record.path, record.modified)
+    return _matches(where, record.path, record.modified)
+
+
+def _matches(where: Filter, path: str, modified: int | None) -> bool:
     """Return whether a record's path and modification time pass a filter."""
     if where.paths and not access.matcher(where.paths).match(path):
         return False
@@ -52,6 +64,13 @@ def _compute_mask(snapshot: IndexSnapshot, where: Filter) -> Mask | None:
     if where.shared_only and (unshared := snapshot.unshared_records()).size:
         shared = np.isin(table[RECORD], unshared, invert=True)
         mask = shared if mask is None else mask & shared
+    if where.where:
+        passing = np.take(snapshot.passing_records(where.where), table[RECORD])
+        passing &= snapshot.access.rows  # the number of a row without a record means nothing
+        mask = passing if mask is None else mask & passing
+    if where.alive_at is not None and (gone := snapshot.expired_records(where.alive_at)).size:
+        alive = np.isin(table[RECORD], gone, invert=True)
+        mask = alive if mask is None else mask & alive
     return mask
 
 
@@ -72,7 +91,7 @@ def _matching_records(
     numbers = [
         number
         for number, path, modified in paths
-        if path.startswith(prefix) and matches_record(where, path, modified)
+        if path.startswith(prefix) and _matches(where, path, modified)
     ]
     # The lookup by prefix returns all records, also those that are not readable.
     return np.intersect1d(np.array(numbers, np.int32), records)

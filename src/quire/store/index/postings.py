@@ -51,6 +51,10 @@ def join(postings: Iterable[Posting]) -> Posting:
     lists = sorted((each for each in postings if each[0].size), key=lambda each: int(each[0][0]))
     if not lists:
         return EMPTY
+    if len(lists) == 1:
+        rows, counts = lists[0]
+        # Counts that were decoded are a part of the bytes that were read, and would hold them all.
+        return lists[0] if counts.base is None else (rows, counts.copy())
     rows = np.concatenate([each[0] for each in lists])
     counts = np.concatenate([each[1] for each in lists])
     # Rows are allocated in ascending order, so lists rarely overlap.

@@ -18,6 +18,7 @@ from quire.errors import InputError
 from quire.store.index.columns import KIND, RECORD
 from quire.store.index.snapshot import IndexSnapshot, RowNumbers
 from quire.store.index.terms import Term
+from quire.store.index.totals import Totals, norms
 
 ISOLATED_KIND = "code"
 """Chunks of this kind have no neighbors."""
@@ -36,7 +37,11 @@ def check_reach(reach: int) -> None:
 
 
 def score_neighbors(
-    snapshot: IndexSnapshot, terms: Sequence[Term], seeds: RowNumbers, reach: int
+    snapshot: IndexSnapshot,
+    terms: Sequence[Term],
+    seeds: RowNumbers,
+    reach: int,
+    totals: Totals | None = None,
 ) -> tuple[RowNumbers, npt.NDArray[np.int64]]:
     """Score the seeds and the rows within reach of them by the words within reach of each."""
     rows, records, positions = _surrounding_rows(snapshot, seeds, reach)
@@ -47,16 +52,27 @@ def score_neighbors(
         within_reach[left] |= is_seed[right]
         within_reach[right] |= is_seed[left]
     scores = np.zeros(rows.size, np.int64)
-    norms = snapshot.access.norms
-    for start in range(0, len(terms), BATCH):
-        batch = terms[start : start + BATCH]
-        own = np.array([term.weights_in(rows, norms) for term in batch], np.int32)
+    lengths = norms(snapshot, totals)
+    words = _by_word(terms)
+    for start in range(0, len(words), BATCH):
+        batch = words[start : start + BATCH]
+        # The terms of one word have no row in common: their sum is the weight of the word.
+        own = np.array(
+            [sum(term.weights_in(rows, lengths) for term in word) for word in batch], np.int32
+        )
         best = own.copy()
         for left, right, share in pairs:
             best[:, left] = np.maximum(best[:, left], own[:, right] * share // QUARTERS)
             best[:, right] = np.maximum(best[:, right], own[:, left] * share // QUARTERS)
         scores += best.sum(axis=0, dtype=np.int64)
     return rows[within_reach], scores[within_reach]
+
+
+def _by_word(terms: Sequence[Term]) -> list[list[Term]]:
+    words: dict[str, list[Term]] = {}
+    for term in terms:
+        words.setdefault(term.word, []).append(term)
+    return list(words.values())
 
 
 def _surrounding_rows(

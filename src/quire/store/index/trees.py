@@ -65,6 +65,8 @@ class Trees:
     def __init__(self, storage: TreeStorage) -> None:
         self._storage = storage
         self._changes: dict[tuple[int, bytes], Leaf | None] = {}
+        self.flushed: set[tuple[int, int]] = set()
+        """Access class and number of each bucket that was hashed again."""
 
     @property
     def changed(self) -> bool:
@@ -103,8 +105,14 @@ class Trees:
         self._write_leaves()
         for access in sorted({access for access, _ in self._changes}):
             keys = (key for changed, key in self._changes if changed == access)
-            self._update(access, frozenset(merkle.bucket_of(key) for key in keys))
+            buckets = frozenset(merkle.bucket_of(key) for key in keys)
+            self.update(access, buckets)
+            self.flushed.update((access, bucket) for bucket in buckets)
         self._changes = {}
+
+    def stored_bucket(self, access: int, bucket: int) -> list[tuple[bytes, bytes, bytes | None]]:
+        """Return key, content and vector of the leaves of a bucket that are written."""
+        return self._storage.read_bucket(access, bucket)
 
     def discard(self) -> None:
         """Forget the collected changes: the leaves are about to be set again."""
@@ -119,7 +127,8 @@ class Trees:
         )
         self._storage.write_leaves(removed, changed)
 
-    def _update(self, access: int, buckets: frozenset[int]) -> None:
+    def update(self, access: int, buckets: frozenset[int]) -> None:
+        """Hash some buckets of the stored leaves again, and everything above them."""
         self._write(BUCKET, access, buckets, lambda bucket: self._hash_bucket(access, bucket))
         nodes = {bucket // FAN for bucket in buckets}
         self._write(NODE, access, nodes, lambda node: self._hash_children(BUCKET, access, node))
@@ -140,8 +149,8 @@ class Trees:
     def _hash_bucket(self, access: int, bucket: int) -> Hashes:
         leaves = self._storage.read_bucket(access, bucket)
         return (
-            merkle.bucket_hash((key, content) for key, content, _ in leaves),
-            merkle.bucket_hash((key, vector) for key, _, vector in leaves if vector is not None),
+            merkle.bucket_hash([(key, content) for key, content, _ in leaves]),
+            merkle.bucket_hash([(key, vector) for key, _, vector in leaves if vector is not None]),
         )
 
     def _hash_children(self, level: str, access: int, node: int) -> Hashes:

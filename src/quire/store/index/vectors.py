@@ -85,8 +85,12 @@ def hamming_distances(codes: Codes, query: Codes) -> npt.NDArray[np.uint16]:
 
 def distance_threshold(distances: npt.NDArray[np.uint16], size: int) -> int:
     """Return the smallest distance that at least `size` rows do not exceed."""
-    cumulative = np.cumsum(np.bincount(distances))
-    return int(np.searchsorted(cumulative, size))
+    return reached_at(np.bincount(distances), size)
+
+
+def reached_at(counts: npt.NDArray[np.int64], size: int) -> int:
+    """Return the smallest distance that at least `size` rows do not exceed, from their counts."""
+    return int(np.searchsorted(np.cumsum(counts), size))
 
 
 def code_words(dims: int) -> int:

@@ -69,13 +69,16 @@ class _File(apsw.VFSFile):
         self._check = check
         self._stamped = self._checked = False
         self._page_size = 0
+        self._read = super().xRead
         self._learn(super().xRead(_HEADER, 0))
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802 - SQLite's name
         """Read bytes; a whole page, or a part of one, is checked."""
-        data = super().xRead(amount, offset)
+        data = self._read(amount, offset)
         if self._checked and amount >= _MIN_PAGE:
-            self._refuse_damaged(data, amount, offset)
+            number = offset // amount + 1
+            if amount != self._page_size or data[-RESERVED:] != checksum(data, number):
+                self._refuse_damaged(data, amount, offset)
         return data
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802

@@ -16,7 +16,6 @@ from quire.core.types import Problem
 from quire.errors import StoreBusyError
 from quire.store.sqlite import page_checksums, schema
 from quire.store.sqlite.database import Connection
-from quire.store.sqlite.salvage import DAMAGE
 from quire.system import platform
 
 ACCESS = ("space", "class", "kind", "rule", "member")
@@ -33,11 +32,13 @@ LISTED = {
     ),
 }
 """Tables of which less than all is of use, and what it means that some is lost."""
-DERIVED = frozenset({"rows", "words", "access", "names", "leaf", "bucket", "node", "root"})
+DERIVED = frozenset(
+    {"rows", "words", "access", "names", "metadata", "leaf", "bucket", "node", "root"}
+)
 """What a new file lacks and gets: no problem of the old one."""
 BUSY_MILLISECONDS = 30_000
 VECTORS = ("vector_slot", "vector_block")
-UNREADABLE = (*DAMAGE, UnicodeDecodeError)
+UNREADABLE = (*Connection.damage, UnicodeDecodeError)
 _UNKNOWN = "a record whose name is lost"
 
 
@@ -122,7 +123,7 @@ class Recovery:
     def _continue_counters(self) -> None:
         """Use no number again that the caches of an open store are keyed by."""
         used = [(0,)]
-        with suppress(*DAMAGE):
+        with suppress(*Connection.damage):
             used += self._source.rows("SELECT seq FROM sqlite_sequence")
         self._target.execute("INSERT INTO sqlite_sequence VALUES ('segment', ?)", (max(used)[0],))
         self._target.execute("UPDATE space SET generation = generation + 1, epoch = epoch + 1")

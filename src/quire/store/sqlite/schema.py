@@ -3,9 +3,9 @@
 Migrations are append-only: one that has been released is never edited. `user_version` counts the
 applied ones; `application_id` marks the file as a store.
 
-Primary data: space, class, record, outline, chunk, link, event, rule, member, stamp, vector_slot
-and vector_block. Derived data, which can be rebuilt from it: mention, posting, segment, row_block,
-leaf, bucket, node and root. All of it changes in one transaction.
+Primary data: space, class, record, outline, chunk, link, event, rule, member, stamp, vector_slot,
+vector_block and vector_waiting. Derived data, which can be rebuilt from it: mention, value,
+posting, segment, row_block, leaf, bucket, node and root. All of it changes in one transaction.
 """
 
 from __future__ import annotations
@@ -166,6 +166,24 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX record_parent ON record (space, parent, position, id) WHERE parent IS NOT NULL;
     """,
     "",  # every page ends in a checksum (`page_checksums`): the file is rewritten
+    """
+    ALTER TABLE record ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE record ADD COLUMN expires INTEGER;                  -- NULL: never
+    ALTER TABLE record ADD COLUMN origin TEXT NOT NULL DEFAULT '';  -- what keeps it up to date
+    CREATE INDEX record_expires ON record (space, expires) WHERE expires IS NOT NULL;
+    CREATE INDEX record_origin ON record (space, origin, path) WHERE origin != '';
+    CREATE TABLE value (
+        space INTEGER NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, value ANY NOT NULL,
+        record INTEGER NOT NULL,
+        PRIMARY KEY (space, key, kind, value, record)
+    ) STRICT, WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE vector_waiting (               -- replace all vectors when they are complete
+        space INTEGER NOT NULL, key BLOB NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL,
+        PRIMARY KEY (space, key)
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
 
 
@@ -195,6 +213,11 @@ def check(connection: Connection, place: str) -> None:
             place=place,
             hint="upgrade Quire to open it",
         )
+
+
+def is_current(connection: Connection) -> bool:
+    """Return whether a store has today's format."""
+    return int(connection.pragma("user_version")) == len(MIGRATIONS)
 
 
 def migrate(connection: Connection) -> bool:

@@ -16,7 +16,13 @@ from quire.core.types.blocks import Block
 from quire.ingest.front_matter import MODIFIED_KEYS, parse_timestamp
 from quire.workspace.importers.links import EXTERNAL, LinkResolver, Target
 from quire.workspace.importers.markdown import stem_of
-from quire.workspace.importers.outline import Page, Part, page_properties, slugify
+from quire.workspace.importers.outline import (
+    WIKI_LINK,
+    Page,
+    Part,
+    page_properties,
+    slugify,
+)
 from quire.workspace.importers.readers import Access, Acl, Readers, covers
 from quire.workspace.records import SUPERSEDES
 
@@ -48,6 +54,8 @@ class Folder:
     """The path of a page's parent, by path, if not its folder's page."""
     positions: Mapping[str, int] = field(default_factory=dict)
     """The position of a page among its siblings, by path, if not by its name."""
+    prefix: str = ""
+    """What stands before a path to name a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,7 @@ class _TreeBuilder:
         self._folder = folder
         self._make_id = make_id
         self._pages = {page.path: page for page in folder.pages}
+        self._files = set(folder.files)
         self._home_of = {home: path for path, home in folder.homes.items()}
         self._readers = Readers(
             access,
@@ -174,6 +183,7 @@ class _TreeBuilder:
             relations=self._relations(page),
             edited=next((time for time in edited if time is not None), None),
             created=next((time for time in created if time is not None), None),
+            file=self._file_of(path),
         )
         for position, part in enumerate(page.parts):
             yield Block(
@@ -184,7 +194,15 @@ class _TreeBuilder:
                 position=position,
                 properties=part.properties,
                 links=self._links(page, part),
+                file=self._file_of(path),
+                line=part.line,
             )
+
+    def _file_of(self, path: str) -> str:
+        """Return the file of a page: its own, or that of the table that it is a row of."""
+        if path not in self._files:
+            path = self._folder.parents.get(path, "")
+        return f"{self._folder.prefix}{path}" if path else ""
 
     # --- links ---------------------------------------------------------------------------------
 
@@ -256,6 +274,12 @@ class _TreeBuilder:
             )
             targets = [resolve(path, address) for address in addresses]
             relations[name] = tuple(dict.fromkeys(self._target_ids(path, targets, acl)))
+        for name, links in _linked_fields(page).items():
+            self._count(
+                path, ((f"[[{text}]]", self._resolver.resolve_name(path, text)) for text in links)
+            )
+            found = [self._readers.resolver(acl).resolve_name(path, text) for text in links]
+            relations[name] = tuple(dict.fromkeys(self._target_ids(path, found, acl)))[:MAX_LINKS]
         superseded = self._superseded.get(path)
         if superseded:
             relations[SUPERSEDES] = tuple(self._page_id(older) for older in sorted(superseded))
@@ -291,6 +315,19 @@ class _TreeBuilder:
                 ):
                     pair = page.path, target.path
                     yield pair[::-1] if key in NEWER_KEYS else pair
+
+
+def _linked_fields(page: Page) -> dict[str, list[str]]:
+    """Return the fields of a front matter that name pages in double brackets, and these names.
+
+    What a page supersedes is found apart, with what supersedes it.
+    """
+    return {
+        key: links
+        for key, values in page.fields.items()
+        if key not in (*NEWER_KEYS, *OLDER_KEYS)
+        if (links := [link for value in values for link in WIKI_LINK.findall(value)])
+    }
 
 
 def _position_by_name(path: str) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from quire.core.types import IngestSettings, Skipped
+from quire.core.types import FileEntry, IngestSettings, Redaction, Skipped
 from quire.errors import InputError, unknown
-from quire.ingest import read_text, walk
+from quire.ingest import compute_digest, read_text, walk
 from quire.workspace.importers.build_tree import Folder, markdown_folder, vault_folder
 from quire.workspace.importers.markdown import EXTENSIONS, parse_page
 from quire.workspace.importers.notion import TABLE_EXTENSION, build_notion_folder
@@ -25,34 +25,55 @@ class Texts:
     by_path: Mapping[str, str]
     files: tuple[str, ...]
     skipped: tuple[Skipped, ...]
+    redacted: tuple[Redaction, ...] = ()
+    digests: Mapping[FileEntry, str] = field(default_factory=dict)
+    """The digests of the pages and tables, those that could not be read among them."""
+
+
+def walk_folder(
+    folder: Path, page_format: str, settings: IngestSettings
+) -> Iterator[FileEntry | Skipped]:
+    """Yield the files of a folder that are not what a program keeps for itself."""
+    if page_format not in FORMATS:
+        raise unknown("format", page_format, FORMATS, field="format")
+    ignore = (*settings.ignore, *IGNORED.get(page_format, ()))
+    return walk(folder, ("",), replace(settings, ignore=ignore))
+
+
+def is_page(path: str, page_format: str) -> bool:
+    """Tell whether a file is a page, or a table, of a format."""
+    wanted = (*EXTENSIONS, TABLE_EXTENSION) if page_format == "notion" else EXTENSIONS
+    return path.lower().endswith(wanted)
 
 
 def read_texts(folder: Path, page_format: str, settings: IngestSettings) -> Texts:
     """Read the pages (and tables) of a folder, in the order of their paths."""
-    if page_format not in FORMATS:
-        raise unknown("format", page_format, FORMATS, field="format")
-    wanted = (*EXTENSIONS, TABLE_EXTENSION) if page_format == "notion" else EXTENSIONS
-    settings = replace(settings, ignore=(*settings.ignore, *IGNORED.get(page_format, ())))
     by_path: dict[str, str] = {}
     files: list[str] = []
     skipped: list[Skipped] = []
-    for file in walk(folder, ("",), settings):
+    redacted: list[Redaction] = []
+    digests: dict[FileEntry, str] = {}
+    for file in walk_folder(folder, page_format, settings):
         if isinstance(file, Skipped):
             skipped.append(file)
             continue
         files.append(file.path)
-        if file.path.lower().endswith(wanted):
-            text = read_text(file, settings)
-            if isinstance(text, Skipped):
-                skipped.append(text)
+        if is_page(file.path, page_format):
+            # First: a file that is changed meanwhile must not look as if it had been read.
+            digest = compute_digest(file)
+            digests[file] = digest if isinstance(digest, str) else ""
+            content = read_text(file, settings)
+            if isinstance(content, Skipped):
+                skipped.append(content)
             else:
-                by_path[file.path] = text
+                by_path[file.path], found = content
+                redacted += found
     for skip in skipped:
         if skip.is_temporary:  # its blocks of an earlier import would be removed
             raise InputError(
                 f"{skip.reason}; nothing was changed", hint="try again", place=skip.path
             )
-    return Texts(by_path, tuple(files), tuple(skipped))
+    return Texts(by_path, tuple(files), tuple(skipped), tuple(redacted), digests)
 
 
 def build_folder(title: str, page_format: str, texts: Texts) -> tuple[Folder, list[Skipped]]:

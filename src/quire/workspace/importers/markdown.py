@@ -17,6 +17,8 @@ QUOTE_MARK = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 CALLOUT = re.compile(r"\A\[!(\w+)\][+-]?[ \t]*")
 IMAGE = re.compile(r"\A!\[([^\]]*+)\]\(\s*+<?+([^)>\s]*+)>?+[^)]*+\)\Z")
 EMBED = re.compile(r"\A!\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]\Z")
+TARGETS = re.compile(r"\A(?:\([\w.:-]{1,200}\)=\s*+)+\Z")
+"""Names that MyST gives to the heading below them."""
 PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|avif)\Z", re.IGNORECASE)
 COMMENT = re.compile(r"\A\s*+(?:<!--(?>.*?-->)\s*+)++\Z", re.DOTALL)
 PEP_ROLE = re.compile(r":pep:`(?:[^`<>]*<)?(\d{1,5})[^`]*`")
@@ -70,6 +72,7 @@ class _MarkdownReader:
         self._text = text
         self._starts = markdown.find_line_starts(text, offset)
         self._environment = environment
+        self._lines_before = text.count("\n", 0, offset)
 
     def read(self, tokens: list[Token]) -> None:
         at = 0
@@ -80,6 +83,7 @@ class _MarkdownReader:
 
     def _add_part(self, token: Token, inside: list[Token]) -> None:
         outline, addresses = self.outline, self._find_addresses(inside)
+        self._note_line(token)
         if token.type == "heading_open":
             raw, level = inside[1].content, int(token.tag[1:])
             outline.add_heading(level, markdown.plain_heading(raw), addresses, raw=raw)
@@ -102,6 +106,8 @@ class _MarkdownReader:
 
     def _add_paragraph(self, content: str, addresses: tuple[str, ...]) -> None:
         image, embed = IMAGE.match(content), EMBED.match(content)
+        if TARGETS.fullmatch(content):
+            return  # names of what follows, for links
         if image:
             self.outline.add("image", image[1], properties={"file": image[2]} if image[2] else {})
         elif embed and PICTURE.search(embed[1]):
@@ -138,9 +144,11 @@ class _MarkdownReader:
                 items.pop()
             elif token.type == "inline":
                 parent = _innermost(items)
+                self._note_line(token)
                 added = self._add_item(token, parent, is_first=items[-1] is None)
                 items[-1] = added if items[-1] is None else items[-1]
             elif token.type in ("fence", "code_block"):
+                self._note_line(token)
                 self._add_code(token, _innermost(items))
 
     def _add_item(self, token: Token, parent: int | None, *, is_first: bool) -> int:
@@ -151,6 +159,10 @@ class _MarkdownReader:
             return self.outline.add("todo", text, addresses, parent=parent, properties=properties)
         type_ = "list" if is_first else "paragraph"
         return self.outline.add(type_, content, addresses, parent=parent)
+
+    def _note_line(self, token: Token) -> None:
+        if token.map is not None:
+            self.outline.line = self._lines_before + token.map[0] + 1
 
     def _find_addresses(self, tokens: list[Token]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(markdown.find_links(tokens, self._environment)))
@@ -200,6 +212,7 @@ def _parse_rst(path: str, text: str) -> Page:
     starts = [*(block.start for block in blocks), len(text)]
     for block, end in zip(blocks, starts[1:], strict=True):
         raw = text[block.start : end].rstrip()
+        outline.line = text.count("\n", 0, block.start) + 1
         # A trailing underscore marks a reference, not an address.
         links = (link for link in rst.find_links(raw) if not link.endswith("_"))
         addresses = (*links, *(f"pep:{number}" for number in PEP_ROLE.findall(raw)))

@@ -19,13 +19,18 @@ ANCHOR = re.compile(r"(?:\A|\s)\^([A-Za-z0-9-]+)\s*\Z")
 BACKTICKS = re.compile(r"`+")
 WIKI_LINK = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 TAG = re.compile(r"(?<![\w/#&])#([^\W\d][\w/-]*)")
+LINK_TARGET = re.compile(
+    r"\]\([^()\n]{0,2000}\)|^ {0,3}\[[^\[\]\n]{1,500}\]:.*$|=[\"']#", re.MULTILINE
+)
+"""The address of a link: a heading that it leads to (`#setup`) is no tag."""
 DUE = re.compile(
     r"📅\ufe0f?\s*(?P<sign>\d{4}-\d\d-\d\d)"
     r"|\[due::? ?(?P<field>\d{4}-\d\d-\d\d)\]"
-    r"|\(due:? (?:on |by )?(?P<words>\d{4}-\d\d-\d\d)\)",
+    r"|\(due:? (?:on |by )?(?P<words>\d{4}-\d\d-\d\d)\)"
+    r"|(?<!\S)due:(?P<key>\d{4}-\d\d-\d\d)(?!\S)",
     re.IGNORECASE,
 )
-"""A due date, as Obsidian's plug-ins Tasks and Dataview write it, or in words."""
+"""A due date, as Obsidian's plug-ins Tasks and Dataview or todo.txt write it, or in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Part:
     """The pages that it names in double brackets, as written."""
     anchor: str = ""
     """The name by which others may link to it."""
+    line: int = 0
+    """Its first line in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,8 @@ class OutlineBuilder:
         self._open: list[tuple[int, int]] = []
         """The open headings: each level with the index of its part."""
         self._counts: Counter[str] = Counter()
+        self.line = 0
+        """The line of what is added next."""
 
     @property
     def section(self) -> int | None:
@@ -89,7 +98,17 @@ class OutlineBuilder:
         self._open.append((level, len(self.parts)))
         parent = self._open[-2][1] if len(self._open) > 1 else None
         self.parts.append(
-            Part("heading", text, key, parent, {"level": level}, addresses, names, anchor or slug)
+            Part(
+                "heading",
+                text,
+                key,
+                parent,
+                {"level": level},
+                addresses,
+                names,
+                anchor or slug,
+                self.line,
+            )
         )
 
     def add(
@@ -109,10 +128,12 @@ class OutlineBuilder:
         text, anchor = split_anchor(text) if type_ != "code" else (text, "")
         names = self._find_names(text if raw is None else raw) if type_ != "code" else ()
         above = self.section if parent is None else parent
+        line = self.line
         for number, piece in enumerate(_split_long(text)):
             key = self._make_key(above, type_)
             links = (addresses, names, anchor) if number == 0 else ((), (), "")
-            self.parts.append(Part(type_, piece, key, above, properties, *links))
+            self.parts.append(Part(type_, piece, key, above, properties, *links, line))
+            line += piece.count("\n")
         return len(self.parts) - 1
 
     def _find_names(self, text: str) -> tuple[str, ...]:
@@ -120,7 +141,8 @@ class OutlineBuilder:
         if not self._wiki:
             return ()
         prose = without_code(text)
-        self.tags.update(dict.fromkeys(TAG.findall(WIKI_LINK.sub(" ", prose))))
+        bare = LINK_TARGET.sub("] ", WIKI_LINK.sub(" ", prose))
+        self.tags.update(dict.fromkeys(TAG.findall(bare)))
         return tuple(dict.fromkeys(match[1] for match in WIKI_LINK.finditer(prose)))
 
     def _make_key(self, parent: int | None, name: str) -> str:
@@ -135,7 +157,7 @@ def parse_task(text: str, *, done: bool) -> tuple[str, dict[str, Property]]:
     properties: dict[str, Property] = {"done": done}
     due = DUE.search(text)
     if due:
-        properties["due"] = due["sign"] or due["field"] or due["words"]
+        properties["due"] = due["sign"] or due["field"] or due["words"] or due["key"]
         before, after = text[: due.start()].rstrip(), text[due.end() :].strip()
         text = f"{before} {after}".strip()
     return text, properties
@@ -157,12 +179,19 @@ def page_properties(page: Page) -> dict[str, Property]:
     properties: dict[str, Property] = {}
     for key, values in page.fields.items():
         if key != "title" and values:
-            properties[key] = values[0] if len(values) == 1 else tuple(values)
+            shown = [WIKI_LINK.sub(_shown_name, value) for value in values]
+            properties[key] = shown[0] if len(shown) == 1 else tuple(shown)
     if page.tags:
         stated = properties.get("tags", ())
         tags = stated if isinstance(stated, tuple) else (str(stated),)
         properties["tags"] = tuple(dict.fromkeys((*tags, *page.tags)))
     return properties
+
+
+def _shown_name(link: re.Match[str]) -> str:
+    """Return what a reader sees of a link in double brackets: its alias, or the page's name."""
+    name, _, alias = link[1].partition("|")
+    return alias.strip() or name.rpartition("/")[2].strip()
 
 
 def _split_long(text: str) -> list[str]:

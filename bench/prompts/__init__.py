@@ -1,0 +1,1 @@
+"""Does the prompt hook know when to be silent, and what helps otherwise?"""

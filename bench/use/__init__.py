@@ -1,0 +1,1 @@
+"""Do pages answer questions about real projects? `python -m bench.use --help`."""

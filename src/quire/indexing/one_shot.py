@@ -1,0 +1,223 @@
+"""One question about files that have no store: gather them in a temporary folder, index, forget.
+
+A source is a folder, an archive (zip, tar) or a git bundle. Of each, the files that an index would
+read are copied, so that nothing is written beside them and no setting of theirs counts. With
+several sources, each has a folder of its own.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import shutil
+import stat
+import subprocess  # nosec B404
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+
+from quire import config
+from quire.config.user_cache import folder_of
+from quire.core.globs import Globs
+from quire.core.types import FileEntry, IngestSettings, Skipped
+from quire.errors import InputError
+from quire.ingest import walk
+from quire.system import platform
+
+STORE = "store.db"
+"""The store that may be made beside the folder."""
+MAX_UNPACKED = 4 << 30
+MAX_MEMBERS = 500_000
+BUNDLE_STARTS = (b"# v2 git bundle", b"# v3 git bundle")
+CLONE_SECONDS = 300
+BROKEN = (zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError)
+"""What the libraries raise for data that is damaged, or packed in a way they do not know."""
+SETTINGS_REASON = "settings of another project do not count here"
+SUFFIXES = (".tar.gz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz2", ".txz", ".tar", ".zip", ".bundle")
+
+
+@contextmanager
+def gather(
+    sources: Sequence[str], *, include: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> Iterator[tuple[Path, list[Skipped]]]:
+    """Copy the files of sources into a folder that lasts as long as the context.
+
+    Args:
+        sources: Folders, archives or git bundles.
+        include: Globs of the files to take; all if there are none.
+        exclude: Globs of files to leave out.
+    """
+    wanted = Globs(include) if include else None
+    settings = IngestSettings(ignore=tuple(exclude))
+    with TemporaryDirectory(prefix="quire-pack-") as home:
+        target = Path(home, "files")
+        (target / ".quire").mkdir(parents=True)  # the root, whatever is above
+        skipped: list[Skipped] = []
+        for number, (source, name) in enumerate(zip(sources, _names(sources), strict=True)):
+            folder = _open_source(Path(source), Path(home, f"source{number}"))
+            for file in walk(folder, ("",), settings):
+                path = f"{name}/{file.path}" if name else file.path
+                chosen = wanted is None or wanted.match(file.path)
+                if isinstance(file, Skipped):
+                    if not chosen:
+                        continue
+                    skipped.append(Skipped(path, file.reason))
+                elif path == config.FILE:
+                    skipped.append(Skipped(path, SETTINGS_REASON))
+                elif chosen:
+                    _copy(replace(file, path=path), target / path, skipped)
+        try:
+            yield target, skipped
+        finally:
+            kept = folder_of(target.parent / STORE, os.environ)
+            if kept is not None:
+                shutil.rmtree(kept, ignore_errors=True)
+
+
+def _names(sources: Sequence[str]) -> list[str]:
+    """Return a name for each source; none if there is only one."""
+    if len(sources) == 1:
+        return [""]
+    names: list[str] = []
+    for source in sources:
+        base = Path(os.path.abspath(source)).name or "root"  # noqa: PTH100 - of `.` and `..`, too
+        base = next((base.removesuffix(end) for end in SUFFIXES if base.endswith(end)), base)
+        name, number = base, 1
+        while name in names:
+            number += 1
+            name = f"{base}-{number}"
+        names.append(name)
+    return names
+
+
+def _copy(file: FileEntry, target: Path, skipped: list[Skipped]) -> None:
+    try:
+        data, _ = platform.read_regular(Path(file.location))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        skipped.append(Skipped(file.path, f"cannot be read: {reason}"))
+
+
+def _open_source(source: Path, target: Path) -> Path:
+    """Return a folder with the files of a source."""
+    if source.is_dir():
+        return source
+    if not source.is_file():
+        raise InputError(
+            f"{source} does not exist", value=str(source), hint="name a folder or an archive"
+        )
+    with source.open("rb") as stream:
+        start = stream.read(len(BUNDLE_STARTS[0]))
+    if start in BUNDLE_STARTS:
+        return _clone(source, target)
+    try:
+        if zipfile.is_zipfile(source):
+            _unzip(source, target)
+        elif tarfile.is_tarfile(source):
+            _untar(source, target)
+        else:
+            raise InputError(
+                f"{source} is not a folder, an archive or a git bundle",
+                value=str(source),
+                hint="archives are zip and tar files; `git bundle create` makes a bundle",
+            )
+    except (*BROKEN, tarfile.TarError, zipfile.BadZipFile, OSError, EOFError) as error:
+        raise InputError(f"cannot be unpacked: {error}", place=str(source)) from error
+    inside = list(target.iterdir())
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() else target
+
+
+def _unzip(source: Path, target: Path) -> None:
+    with zipfile.ZipFile(source) as archive:
+        members = archive.infolist()
+        _check_size(source, len(members), sum(item.file_size for item in members))
+        if any(item.flag_bits & 1 for item in members):
+            raise InputError("the archive is encrypted", place=str(source))
+        target.mkdir()
+        # Links stay out; `extract` puts absolute and upward paths below the target.
+        for item in members:
+            if not stat.S_ISLNK(item.external_attr >> 16):
+                archive.extract(item, target)
+
+
+def _untar(source: Path, target: Path) -> None:
+    with tarfile.open(source) as archive:
+        size = 0
+        plain: set[str] = set()
+        for count, member in enumerate(archive, 1):
+            size += member.size
+            _check_size(source, count, size)
+            if member.isreg():
+                plain.add(member.name)
+        target.mkdir()
+        keep = partial(_keep_inside, plain)
+        archive.extractall(target, filter=keep)  # nosec B202  # noqa: S202 - see the filter
+
+
+def _keep_inside(
+    plain: Container[str], member: tarfile.TarInfo, target: str
+) -> tarfile.TarInfo | None:
+    """Leave out devices, names that lead outside, and links, but for other names of a file.
+
+    Python's own filter is not enough: in many of its versions a chain of links whose path is too
+    long for the system leads outside (CVE-2025-4517). No link, no chain.
+    """
+    if member.issym() or (member.islnk() and member.linkname not in plain):
+        return None
+    try:
+        return tarfile.data_filter(member, target)
+    except tarfile.FilterError:
+        return None
+
+
+def _check_size(source: Path, members: int, size: int) -> None:
+    if members > MAX_MEMBERS or size > MAX_UNPACKED:
+        raise InputError(
+            f"the archive holds more than {MAX_MEMBERS:,} files or {MAX_UNPACKED >> 30} GiB",
+            place=str(source),
+            hint="unpack what you want to ask about, and name that folder",
+        )
+
+
+def _clone(source: Path, target: Path) -> Path:
+    git = which("git")
+    if git is None:
+        raise InputError("a git bundle needs git, which is not installed", place=str(source))
+    command = [git, "-c", "core.hooksPath=/dev/null", "-c", "core.symlinks=false"]
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+        # Attributes in a bundle choose filters: no program of the user's own is run on its files.
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
+    try:
+        done = subprocess.run(  # nosec B603  # noqa: S603 - a fixed command, by its path
+            [*command, "clone", "--template=", "--quiet", "--", str(source.resolve()), str(target)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=CLONE_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InputError("git needs too long to read the bundle", place=str(source)) from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise InputError(
+            f"git cannot read the bundle: {said[-1] if said else 'it says nothing'}",
+            place=str(source),
+        )
+    return target

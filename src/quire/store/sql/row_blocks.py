@@ -1,0 +1,53 @@
+"""The table `row_block`: the columns of all rows, stored in blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quire.store.damage import damaged
+from quire.store.index import columns
+from quire.store.index.columns import FIELDS, Columns, ColumnsDraft, Table
+from quire.store.sql.connection import Connection
+
+
+def load(connection: Connection, space: int, generation: int, rows: int) -> Columns:
+    """Read the columns of a generation from all blocks."""
+    table = columns.empty_table(rows)
+    _read_blocks(connection, space, table, after=-1)
+    return Columns(generation, table)
+
+
+def refresh(
+    connection: Connection, space: int, known: Columns, generation: int, rows: int
+) -> Columns:
+    """Read the columns of a generation, given those of an earlier one: only changed blocks."""
+    table = columns.empty_table(rows)
+    shared = min(rows, known.rows)
+    table[:, :shared] = known.table[:, :shared]
+    _read_blocks(connection, space, table, after=known.generation)
+    return Columns(generation, table)
+
+
+def save(connection: Connection, space: int, draft: ColumnsDraft, generation: int) -> Columns:
+    """Write the changed blocks of a draft and return the columns of the new generation."""
+    for block, part in draft.changed_blocks():
+        connection.execute(
+            "INSERT INTO row_block (space, block, generation, data) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (space, block) DO UPDATE SET generation = excluded.generation, "
+            "data = excluded.data",
+            (space, block, generation, part.astype("<i4").tobytes()),
+        )
+    return draft.freeze(generation)
+
+
+def _read_blocks(connection: Connection, space: int, table: Table, after: int) -> None:
+    for block, data in connection.stream(
+        "SELECT block, data FROM row_block WHERE space = ? AND generation > ? ORDER BY block",
+        (space, after),
+    ):
+        start = block * columns.BLOCK
+        try:
+            part = np.frombuffer(data, "<i4").reshape(FIELDS, -1)
+            table[:, start : start + part.shape[1]] = part
+        except ValueError as error:
+            raise damaged(f"the rows from {start} on are damaged") from error

@@ -1,0 +1,290 @@
+"""One question about a folder, an archive or a bundle, with nothing set up and nothing left."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import COMMAND
+
+FILES = {
+    "docs/tides.md": "# Tides\n\nLow tide is at five. The bell rings twice.\n",
+    "src/bell.py": 'def ring_bell(times):\n    """Ring the bell of the harbor."""\n    return times\n',
+    ".gitignore": "build/\n",
+    "build/tides.txt": "Low tide is at nine, says a generated file.\n",
+    "quire.toml": 'viewer = "nobody"\n',
+}
+
+
+def fill(folder: Path, files: dict[str, str] = FILES) -> Path:
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return folder
+
+
+def pack(*arguments: object, path: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **({"PATH": path} if path else {})}
+    return subprocess.run(
+        [COMMAND, "pack", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=environment,
+    )
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_folder_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = fill(tmp_path / "harbor")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    before = snapshot(folder)
+    done = pack(folder, "When is low tide?", "--budget", 200)
+    assert done.returncode == 0, done.stderr
+    assert "[DOC: docs/tides.md]\n# Tides\n\nLow tide is at five." in done.stdout
+    assert "nine" not in done.stdout
+    assert "semantic" not in done.stderr
+    assert snapshot(folder) == before
+    assert not (folder / ".quire").exists()
+    assert list(temporary.iterdir()) == []
+
+
+def make_zip(folder: Path, target: Path) -> Path:
+    with zipfile.ZipFile(target, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, f"harbor-1.0/{path.relative_to(folder)}")
+    return target
+
+
+def make_tar(folder: Path, target: Path) -> Path:
+    with tarfile.open(target, "w:gz") as archive:
+        archive.add(folder, "harbor-1.0")
+    return target
+
+
+def make_bundle(folder: Path, target: Path) -> Path:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
+
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", "docs", "src", ".gitignore")
+    git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-m", "Tides")
+    git("bundle", "create", str(target), "main", "HEAD")
+    return target
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [(make_zip, "a.zip"), (make_tar, "a.tar.gz"), (make_bundle, "a.bundle")],
+    ids=["zip", "tar", "bundle"],
+)
+def test_archives_and_bundles(make, name: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]  # one of the three above
+    archive = make(fill(tmp_path / "harbor"), tmp_path / name)
+    done = pack(archive, "When is low tide?", "--budget", 200)
+    assert done.returncode == 0, done.stderr
+    assert "[DOC: docs/tides.md]" in done.stdout
+    assert "Low tide is at five." in done.stdout
+
+
+def test_several_sources_are_named(tmp_path: Path) -> None:
+    first = fill(tmp_path / "one" / "harbor", {"tides.md": "Low tide is at five.\n"})
+    second = fill(tmp_path / "two" / "harbor", {"tides.md": "Low tide is at six, far away.\n"})
+    third = make_zip(fill(tmp_path / "x", {"t.md": "Low tide is at seven."}), tmp_path / "port.zip")
+    done = pack(first, "low tide", "--root", second, "--root", third, "--budget", 300)
+    assert done.returncode == 0, done.stderr
+    for name in ("harbor/tides.md", "harbor-2/tides.md", "port/t.md"):
+        assert f"[DOC: {name}]" in done.stdout
+
+
+def test_all_sources_may_be_roots(tmp_path: Path) -> None:
+    first = fill(tmp_path / "one", {"tides.md": "Low tide is at five.\n", ".env": "A=1\n"})
+    second = fill(tmp_path / "two", {"tides.md": "Low tide is at six, far away.\n"})
+    done = pack("--root", first, "--root", second, "low tide", "--budget", 300, "--include", "*.md")
+    assert done.returncode == 0, done.stderr
+    assert "[DOC: one/tides.md]" in done.stdout
+    assert "[DOC: two/tides.md]" in done.stdout
+    assert ".env" not in done.stderr, "it was not asked for"
+    alone = pack("--root", first, "low tide")
+    assert (alone.returncode, "[DOC: tides.md]" in alone.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ((), "Missing argument 'QUERY'"),
+        (("low tide",), "Missing argument 'SOURCE'"),
+        ((".", ""), "Missing argument 'QUERY'"),
+        ((".", "low", "tide"), "put the question in quotes"),
+    ],
+)
+def test_what_was_typed_wrongly_is_said(typed: tuple[str, ...], message: str) -> None:
+    done = pack(*typed)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_files_are_chosen_by_globs(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "harbor")
+    only_code = pack(folder, "bell", "--include", "*.py", "--budget", 200)
+    assert "ring_bell" in only_code.stdout
+    assert "tides.md" not in only_code.stdout
+    no_code = pack(folder, "bell", "--exclude", "src/", "--budget", 200)
+    assert "ring_bell" not in no_code.stdout
+    assert "tides.md" in no_code.stdout
+    nothing = pack(folder, "bell", "--include", "*.rs")
+    assert nothing.returncode == 2
+    assert "no file to read was found" in nothing.stderr
+
+
+def test_a_dry_run_shows_what_would_go_in(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "harbor")
+    done = pack(folder, "the bell", "--dry-run", "--budget", 300)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[1] for line in lines[:4]] == ["docs/", "tides.md", "src/", "bell.py"]
+    assert "tokens in all" in lines[4]
+    assert "by list prices of" in lines[5]
+    data = json.loads(pack(folder, "the bell", "--dry-run", "--budget", 300, "--json").stdout)
+    assert set(data["files"]) == {"docs/tides.md", "src/bell.py"}
+    assert sum(data["files"].values()) <= data["tokens"] <= 300
+    assert data["cost"]["gpt-4o"] == round(data["tokens"] * 2.5 / 1e6, 6)
+
+
+def test_the_clipboard(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "harbor")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    copied = tmp_path / "copied"
+    program = programs / "wl-copy"
+    program.write_text(f"#!/bin/sh\n/bin/cat > {copied}\n")
+    program.chmod(0o755)
+    done = pack(folder, "low tide", "--copy", "--budget", 200, path=str(programs))
+    assert done.returncode == 0, done.stderr
+    assert "Low tide is at five." in copied.read_text()
+    assert done.stdout.startswith("copied ")
+    program.unlink()
+    none = pack(folder, "low tide", "--copy", "--budget", 200, path=str(programs))
+    assert none.returncode == 2
+    assert "there is no clipboard to copy to" in none.stderr
+
+
+def test_an_archive_reaches_nothing_outside(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("The tide of somebody else.\n")
+    evil = tmp_path / "evil.tar"
+    with tarfile.open(evil, "w") as archive:
+        link = tarfile.TarInfo("link.md")
+        link.type, link.linkname = tarfile.SYMTYPE, str(outside)
+        archive.addfile(link)
+        data = b"The tide is mine.\n"
+        for name in ("../up.md", "ok.md"):
+            item = tarfile.TarInfo(name)
+            item.size = len(data)
+            archive.addfile(item, io.BytesIO(data))
+    done = pack(evil, "tide", "--budget", 100)
+    assert "somebody else" not in done.stdout + done.stderr
+    assert "[DOC: ok.md]" in done.stdout
+    evil_zip = tmp_path / "evil.zip"
+    with zipfile.ZipFile(evil_zip, "w") as packed:
+        entry = zipfile.ZipInfo("link.md")
+        entry.external_attr = 0o120777 << 16
+        packed.writestr(entry, str(outside))
+        packed.writestr("../../up.md", "The tide is mine.\n")
+    done = pack(evil_zip, "tide", "--budget", 100)
+    assert "somebody else" not in done.stdout + done.stderr
+    assert not list(tmp_path.parent.glob("up.md"))
+    assert not (Path(tempfile.gettempdir()) / "up.md").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_chain_of_links_that_is_too_long_to_follow_leads_nowhere(tmp_path: Path) -> None:
+    """Python's own filter lets it through in many versions: CVE-2025-4517."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "theirs.md").write_text("The tide of somebody else.\n")
+    evil, long_name, steps, path = tmp_path / "evil.tar", "d" * 247, "abcdefghijklmnop", ""
+    with tarfile.open(evil, "w") as archive:
+
+        def add(name: str, kind: bytes, link: str = "", data: bytes = b"") -> None:
+            item = tarfile.TarInfo(name)
+            item.type, item.linkname, item.size, item.mode = kind, link, len(data), 0o755
+            archive.addfile(item, io.BytesIO(data))
+
+        for step in steps:
+            add(f"{path}{long_name}", tarfile.DIRTYPE)
+            add(f"{path}{step}", tarfile.SYMTYPE, long_name)
+            path += f"{long_name}/"
+        chain = f"{'/'.join(steps)}/{'l' * 254}"
+        add(chain, tarfile.SYMTYPE, "../" * len(steps))
+        add("escape", tarfile.SYMTYPE, f"{chain}{'/..' * 12}{outside}")
+        add("same.md", tarfile.LNKTYPE, "escape/theirs.md")
+        add("same.md", tarfile.REGTYPE, data=b"The tide is mine.\n")
+        add("escape/new.md", tarfile.REGTYPE, data=b"The tide is mine.\n")
+        add("other.md", tarfile.LNKTYPE, "same.md")
+    done = pack(evil, "tide", "--budget", 200)
+    assert {file.name: file.read_text() for file in outside.iterdir()} == {
+        "theirs.md": "The tide of somebody else.\n"
+    }
+    assert "somebody else" not in done.stdout + done.stderr
+    assert "The tide is mine." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "does not exist"),
+        (b"just text", "is not a folder, an archive or a git bundle"),
+        (b"# v3 git bundle\n@capability=x\n\n", "git cannot read the bundle"),
+        (b"PK\x05\x06" + bytes(18), "no file to read was found"),
+    ],
+    ids=["nothing", "text", "bundle", "empty"],
+)
+def test_what_cannot_be_read_is_said(content: bytes | None, message: str, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    if content is not None:
+        source.write_bytes(content)
+    done = pack(source, "tide")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bundle_runs_no_command_of_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its attributes choose filters: git-lfs, say, would ask an address that the bundle names."""
+    home, ran = tmp_path / "home", tmp_path / "ran"
+    home.mkdir()
+    (home / ".gitconfig").write_text(
+        f'[filter "lfs"]\n\tsmudge = touch {ran} && cat\n\trequired = true\n'
+        f"[init]\n\ttemplateDir = {home / 'templates'}\n"
+    )
+    hook = home / "templates" / "hooks" / "post-checkout"
+    hook.parent.mkdir(parents=True)
+    hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    hook.chmod(0o755)
+    folder = fill(tmp_path / "harbor")
+    folder.joinpath("docs", ".gitattributes").write_text("* filter=lfs\n")
+    bundle = make_bundle(folder, tmp_path / "a.bundle")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    done = pack(bundle, "When is low tide?", "--budget", 200)
+    assert done.returncode == 0, done.stderr
+    assert "Low tide is at five." in done.stdout
+    assert not ran.exists()

@@ -1,0 +1,74 @@
+"""Blocks of a workspace and guides, as pages for agents show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from quire import Quire
+from tests.conftest import Tree
+from tests.pages.project import block_id, seconds
+
+NOTES = """\
+# Walrus import
+
+(walrus-import)=
+
+## Steps of the walrus import
+
+The walrus import strips the byte order mark.
+
+```python
+# walrus import, step by step
+strip(mark)  # not the header
+```
+
+- [ ] Measure the walrus import @Ann due:2026-11-10
+- [ ] Write down the walrus import @Ann due:2026-12-24
+"""
+
+
+@pytest.fixture
+def noted(tree: Tree) -> Iterator[Quire]:
+    tree.write("quire.toml", '[embed]\nprovider = "none"\n\n[ingest]\nignore = ["/notes/"]\n')
+    tree.write("notes/Walrus.md", NOTES)
+    tree.write("AGENTS.md", "# House rules\n\n- Use absolute imports.\n")
+    tree.write("src/AGENTS.md", "# House rules\n\n- Use relative imports.\n")
+    with tree.open() as opened:
+        opened.index()
+        at = seconds("2026-11-01")
+        opened.blocks.import_pages(tree.root / "notes", "vault", share=["public"], at=at)
+        yield opened
+
+
+def test_blocks_are_named_by_their_page_and_code_stays_code(noted: Quire) -> None:
+    page = noted.assemble("how does the walrus import work", recipe="agent")
+    assert "`notes/Walrus.md:7`\nThe walrus import strips the byte order mark." in page.text
+    assert "`notes/Walrus.md:9`\n```python\n# walrus import, step by step\nstrip(mark)" in page.text
+    assert noted.verify(page.receipt, page.text).binds
+    (titles,) = [{one.about["page_title"] for one in page.items if one.about.get("page_title")}]
+    assert titles == {"Walrus"}
+
+
+def test_titles_and_anchors_alone_are_no_items(noted: Quire) -> None:
+    page = noted.assemble("how does the walrus import work", recipe="agent")
+    assert not any(one.text.startswith(("**Page**", "**Heading**")) for one in page.items)
+    assert not any("(walrus-import)=" in block.text for block in noted.blocks.export())
+    assert noted.assemble("walrus page", recipe="agent", allow_empty=True).failed == ()
+
+
+def test_due_dates_of_plain_text_are_due_dates(noted: Quire) -> None:
+    focus = block_id(noted, "Walrus")
+    page = noted.assemble(
+        "What is overdue on this page?", recipe="workspace", focus=focus, as_of="2026-11-18"
+    )
+    assert "[ ] Measure the walrus import @Ann\nDue: 2026-11-10 (overdue)" in page.text
+    assert "Due: 2026-12-24 (overdue)" not in page.text
+
+
+def test_guides_say_where_they_stand(noted: Quire) -> None:
+    situation = {"tool": "edit", "path": "src/a.py"}
+    page = noted.assemble("edit", recipe="situation", situation=situation, base="src")
+    near, far = (page.text.index(f"### House rules ({path}AGENTS.md)") for path in ("src/", ""))
+    assert near < far, "of two that contradict each other the nearer one comes first"

@@ -1,0 +1,87 @@
+"""An item of code quotes the lines of the file, or its first ones."""
+
+from __future__ import annotations
+
+from quire.core.types import Entity
+from quire.rendering.code_item import code_kind, declared_lines
+from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
+from quire.rendering.left_out import left_out
+
+FUNCTION = '''\
+def pay(
+    amount: int,
+    currency: str = "Swiss  francs",
+) -> bool:
+    """Pay an amount.
+
+    More about it.
+    """
+    check(amount)
+    return True'''
+
+
+SIGNATURE = 'def pay(amount: int, currency: str = "Swiss  francs") -> bool'
+DECLARED = 'def pay(\n    amount: int,\n    currency: str = "Swiss  francs",\n) -> bool:\n'
+
+
+def pay(signature: str, lines: tuple[int, int] = (0, 0)) -> Entity:
+    return Entity("function", "pay", "pay", 0, 9, lines, signature=signature)
+
+
+def declared(source: str, signature: str) -> str:
+    return declared_lines(source, pay(signature), "python")
+
+
+def test_a_declaration_is_quoted_as_it_stands() -> None:
+    summary = '    """Pay an amount. …"""\n'
+    assert declared(FUNCTION, SIGNATURE) == f"{DECLARED}{summary}    # … 4 lines left out"
+    longer = declared_lines(FUNCTION, pay(SIGNATURE, (11, 40)), "python")
+    assert longer == f"{DECLARED}{summary}    # … 25 lines left out", "it goes on below the chunk"
+
+
+def test_a_declaration_that_was_too_long_to_be_kept_is_quoted_to_its_end() -> None:
+    cut = SIGNATURE[:24] + "…"
+    assert declared(FUNCTION, cut).startswith(DECLARED)
+    assert find_declaration(FUNCTION, cut) == find_declaration(FUNCTION, SIGNATURE[:-8])
+
+
+def test_no_cut_stands_in_a_declaration_or_a_line() -> None:
+    for length in range(len(FUNCTION) + 1):
+        short = whole_lines(FUNCTION, FUNCTION[:length], SIGNATURE)
+        assert FUNCTION.startswith(f"{short}\n") or short in {"", FUNCTION}
+        assert not short or short.count("(") == short.count(")")
+
+
+def test_a_mark_is_a_comment_of_the_language_and_counts_the_lines() -> None:
+    assert mark_cut("a\nb\nc", "a", "python") == "a\n# … 2 lines left out"
+    assert mark_cut("a\n  b\n", "a", "go") == "a\n  // … 1 line left out"
+    assert mark_cut("a\nb", "", "sql") == "-- … 2 lines left out"
+    assert mark_cut("a\nb", "a\nb", "python") == "a\nb"
+    assert left_out("css", 3) == "/* … 3 lines left out */"
+    assert left_out("klingon", 3) == "… 3 lines left out"
+
+
+def test_a_short_docstring_is_quoted_whole_and_a_body_of_nothing_else_too() -> None:
+    source = 'def pay():\n    """Pay."""\n    one = 1\n    return one'
+    whole = 'def pay():\n    """Pay."""'
+    assert declared(source, "def pay()") == f"{whole}\n    # … 2 lines left out"
+    one_line = f"{whole}\n    return 1"
+    assert declared(one_line, "def pay()") == one_line, "a mark would take its place"
+    assert declared(whole, "def pay()") == whole
+    assert declared("def pay(): return 1", "def pay()") == "def pay(): return 1"
+
+
+def test_a_declaration_that_is_not_in_the_source_is_given_by_its_signature() -> None:
+    assert declared("    return 1", "def pay()") == "def pay()"
+    assert declared("", "def pay()") == "def pay()"
+
+
+def test_a_property_is_not_called_a_method() -> None:
+    def entity(*decorators: str) -> Entity:
+        return Entity("method", "name", "Shop.name", 0, 9, (1, 1), decorators=decorators)
+
+    assert code_kind(entity("@property")) == "Property"
+    assert code_kind(entity("@functools.cached_property")) == "Property"
+    assert code_kind(entity("@name.setter")) == "Property"
+    assert code_kind(entity("@staticmethod")) == "Method"
+    assert code_kind(entity()) == "Method"

@@ -62,8 +62,10 @@ def test_an_embedder_is_used_and_its_name_is_part_of_the_state(tree: Tree) -> No
         assert not q.verify(context.receipt, context.text).problems
         root = context.state_root
     with quire.open(tree.root, embedder=("other", embed)) as q:
-        with pytest.raises(QuireError, match="own:embed/9, but the configured model is own:other"):
+        mixed = "own:embed/9, but the configured model is own:other"
+        with pytest.raises(QuireError, match=mixed) as raised:
             q.index()
+        assert "q.index(reembed=True)" in str(raised.value), "`quire index` does not know it"
         context = q.assemble(QUERY)
         assert [failure.source for failure in context.failed] == ["semantic"]
         assert "own:embed/9" in context.failed[0].reason

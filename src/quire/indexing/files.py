@@ -16,6 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 
+from quire.core.guard import OWN
 from quire.core.paths import is_under
 from quire.core.protocols import Store, Writer
 from quire.core.types import (
@@ -225,9 +226,11 @@ def embed_missing(store: Store, space: str, model: str, workers: Workers, report
 
     stored = store.model(space)
     if stored is not None and stored != model:
+        own = model.startswith(f"{OWN}:")  # the command line does not know it
+        way = "`q.index(reembed=True)`" if own else "`quire index --reembed`"
         raise StoreError(
             f"the store holds vectors of {stored}, but the configured model is {model}",
-            hint="embed everything again with `quire index --reembed`, or set [embed] back",
+            hint=f"embed everything again with {way}, or set [embed] back",
         )
     missing = partial(store.missing_vectors, space)
     return _embed_all(missing, model, workers, write, report)

@@ -82,7 +82,11 @@ class IngestSettings:
     use_mtime: bool = field(default=False, metadata=SAFE)
     """Use the time of the file system for records without another one; it is hashed then."""
     roles: tuple[str, ...] = field(default=(), metadata=SAFE)
-    """Files that have one of the known roles, as in `vendored: legacy/**`; the last decides."""
+    """Roles of files, as in `vendored: legacy/**`; the last that matches decides.
+
+    One of `source`, `test`, `example`, `documentation`, `changelog`, `generated`, `vendored`,
+    `metadata`, `lock` and `licence`.
+    """
     without: tuple[str, ...] = field(default=(), metadata=SAFE)
     """Readers of installed packages that are not used, beside those of `[plugins] disable`."""
     history: Limit = field(default=1000, metadata=SAFE)

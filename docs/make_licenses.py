@@ -61,7 +61,7 @@ READ: Mapping[str, str] = {
 }
 
 HEAD = """\
-# Licences
+# Licenses of dependencies
 
 `make licenses` writes this page from the metadata of the locked packages, and the tests check it.
 Quire itself is under Apache-2.0. All licences here are permissive, or MPL-2.0, which asks only that

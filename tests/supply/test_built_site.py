@@ -77,6 +77,15 @@ QUESTIONS = {
     "why is my file not in the context": "how-to/find-what-is-missing.html",
     "how large can a store be": "capacity.html",
     "replay": "guide/receipts.html",
+    "restore a backup": "how-to/keep-it-running.html",
+    "revoke a token": "operate.html",
+    "exclude files from the index": "how-to/index-a-monorepo.html",
+    "sign receipts with a key": "guide/receipts.html",
+    "Prometheus metrics": "operate.html",
+    "which file formats are supported": "guide/formats.html",
+    "embedding endpoint": "how-to/plug-in-an-embedder.html",
+    "licenses of dependencies": "licenses.html",
+    "how much memory does it need": "capacity.html",
 }
 
 

@@ -15,8 +15,9 @@ WIDTH = 96
 HEAD = """\
 # The command line
 
-`python docs/make_cli.py` writes this page from the help of the commands, and the tests check it.
-Change the help, not this page.
+<!-- `make reference` writes this page from the help of the commands; the tests check it. -->
+
+Every command and its options, as `--help` prints them.
 """
 
 

@@ -14,11 +14,13 @@ TARGET = Path(__file__).with_name("http.md")
 HEAD = """\
 # The HTTP service
 
-`python docs/make_http.py` writes this page from the OpenAPI document, and the tests check it.
-Change the endpoint, not this page. How to run the service: [operate.md](operate.md).
+<!-- `make reference` writes this page from the OpenAPI document; the tests check it. -->
+
+How to run the service: [Operate the service](operate.md).
 
 Send `Authorization: Bearer TOKEN` with each request: the token says who reads and writes. Bodies
 and results are JSON. The service serves this reference as `/openapi.json`.
+
 - **Errors** are problems (`application/problem+json`, RFC 9457) with the facts of the error:
   `error` (its name in Python), `field`, `value`, `allowed`, `hint`, and `request_id`, which is in
   the log as well. What you may not read answers as what does not exist.

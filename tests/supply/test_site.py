@@ -85,6 +85,39 @@ def test_no_link_is_dead(source: str) -> None:
     assert list(dead_links((ROOT / source).read_text("utf-8"), source)) == []
 
 
+def broken_lists(text: str) -> Iterator[str]:
+    """Yield the lines that GitHub shows as parts of a list, and Python-Markdown as running text."""
+    for part in re.split(r"^```.*?^```$", text, flags=re.MULTILINE | re.DOTALL):
+        before = ""
+        for line in part.splitlines():
+            item = re.match(r" *([-*]|\d+\.) ", line)
+            is_prose = bool(before.strip()) and not before.startswith((" ", "#"))
+            if item and is_prose and not re.match(r"([-*]|\d+\.) ", before):
+                yield f"{line}: put an empty line before the list"
+            elif re.match(r" {1,3}\S", line) and not before.strip():
+                yield f"{line}: indent what belongs to an item by four spaces"
+            before = line
+
+
+@pytest.mark.parametrize("source", [*sorted(hooks.PAGES), *PAGES])
+def test_lists_are_lists_on_the_site_too(source: str) -> None:
+    assert [*broken_lists((ROOT / source).read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("Two things:\n- one\n- two\n", 1),
+        ("Two things:\n\n- one\n  and more\n- two\n", 0),
+        ("1. one\n\n   | a |\n", 1),
+        ("1. one\n\n    | a |\n", 0),
+        ("```\nTwo things:\n- one\n```\n", 0),
+    ],
+)
+def test_a_broken_list_is_found(text: str, broken: int) -> None:
+    assert len([*broken_lists(text)]) == broken
+
+
 def test_every_page_is_in_the_navigation_once() -> None:
     listed = [hooks.source_of(page) for page in in_nav(SITE["nav"])]
     assert sorted(listed) == sorted([*PAGES, *hooks.PAGES])

@@ -129,3 +129,11 @@ def test_every_dependency_is_bounded_above() -> None:
     for wanted in map(Requirement, lines):
         operators = {part.operator for part in wanted.specifier}
         assert wanted.name == NAME or operators & {"<", "=="}, wanted
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_each_extra_that_users_install_is_listed(page: str) -> None:
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+    listed = [name for row in rows for name in re.findall(r"`([a-z-]+)`", row)]
+    for_contributors = {"all", "dev", "bench", "release", "site"}
+    assert sorted(listed) == sorted(EXTRAS.keys() - for_contributors)

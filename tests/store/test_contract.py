@@ -11,11 +11,15 @@ from quire.core.protocols import Store
 
 from .contract import *  # noqa: F403 - the whole suite is collected here
 from .engines import ENGINES, Engine, postgres
+from .statements import refuse_those_without_space
 
 
 @pytest.fixture(params=[*ENGINES, "postgres"])
-def engine(request: pytest.FixtureRequest, quick_path: Path) -> Engine:
+def engine(
+    request: pytest.FixtureRequest, quick_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Engine:
     if request.param == "postgres":
+        refuse_those_without_space(monkeypatch)
         return postgres(request.getfixturevalue("database"))
     return ENGINES[request.param](quick_path)
 

@@ -1,9 +1,10 @@
 """The tables in PostgreSQL, their migrations, and the policies of row-level security.
 
-They are the tables of `quire.store.sqlite.schema`, with the same columns. Every unique key contains
-the space, so that a cluster can spread the tables by it. Texts are in the order of their bytes
-(`COLLATE "C"`), like those of SQLite. Where a text may be too long for an index (8 kB pages hold
-2.7 kB of a key), the index is on its hash.
+They are the tables of `quire.store.sqlite.schema`, with the same columns; `outline` has the space,
+too. Every key and index of what a space holds begins with the space, so that a cluster can
+spread the tables by it. Texts are in the order of their bytes (`COLLATE "C"`), like those of
+SQLite. Where a text may be too long for an index (8 kB pages hold 2.7 kB of a key), the index is on
+its hash.
 
 Migrations are append-only: one that has been released is never edited.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import psycopg
 
 from quire.errors import NoStoreError, StoreDamagedError, StoreError, StoreVersionError
-from quire.store.postgres.database import READER, Connection, Raw
+from quire.store.postgres.database import READER, SEE_ALL, Connection, Raw
 
 SCHEMA = "quire"
 MIGRATION_LOCK = 0x5175_6972
@@ -27,13 +28,13 @@ _CLASSES = (
     "((SELECT string_to_array(nullif(nullif(current_setting('quire.classes', true), '*'), ''), "
     "','))::bigint[])"
 )
-_BY_RECORD = "EXISTS (SELECT 1 FROM record r WHERE r.number = {table}.record)"
+_BY_RECORD = (
+    "EXISTS (SELECT 1 FROM record r WHERE r.space = {table}.space AND r.number = {table}.record)"
+)
+_NUMBERED = ("chunk", "outline", "value", "mention")
 POLICIES = {
     "record": f"class = ANY ({_CLASSES})",
-    "chunk": _BY_RECORD.format(table="chunk"),
-    "outline": _BY_RECORD.format(table="outline"),
-    "value": _BY_RECORD.format(table="value"),
-    "mention": _BY_RECORD.format(table="mention"),
+    **{table: _BY_RECORD.format(table=table) for table in _NUMBERED},
     "link": "EXISTS (SELECT 1 FROM record r WHERE r.space = link.space AND r.id = link.source) "
     "AND EXISTS (SELECT 1 FROM record r WHERE r.space = link.space AND r.id = link.target)",
     "event": "(SELECT current_setting('quire.actor', true)) IN ('*', actor) AND EXISTS "
@@ -65,6 +66,12 @@ WITHOUT_CONTENT = {
     "root": "hashes",
 }
 """Why a table needs no policy: it holds no text of a document and no path."""
+
+WITHOUT_SPACE = {
+    "format": "one number for the whole store",
+    "space": "one row for each space, with its number and counts",
+}
+"""Why the space does not lead the keys of a table: it holds nothing of a space."""
 
 _TABLES = """
     CREATE TABLE space (
@@ -192,18 +199,26 @@ _TABLES = """
 """
 
 
-def _secure(*tables: str) -> str:
+_FIRST_POLICIES = POLICIES | {
+    table: f"EXISTS (SELECT 1 FROM record r WHERE r.number = {table}.record)" for table in _NUMBERED
+}
+"""Those that the first migration makes: `outline` has no space yet."""
+
+
+def _secure(*tables: str, policies: dict[str, str] = POLICIES) -> str:
     """Return the statements that put the policies of tables in force."""
     return "".join(
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;"
         # The owner of the tables, too: whoever cannot create roles reads as the owner.
         f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY;"
-        f"CREATE POLICY readable ON {table} USING ({_ALL} OR {POLICIES[table]});"
+        f"CREATE POLICY readable ON {table} USING ({_ALL} OR {policies[table]});"
         for table in tables
     )
 
 
-_TEXTS = _secure("record", "chunk", "outline", "value", "mention", "link", "event")
+_TEXTS = _secure(
+    *("record", "chunk", "outline", "value", "mention", "link", "event"), policies=_FIRST_POLICIES
+)
 _PATHS = _secure("stamp", "note", "rule")
 
 # Roles belong to the whole server: another database may have created it, and not everybody may.
@@ -232,7 +247,27 @@ _WAITING = """
     );
 """
 
-MIGRATIONS: tuple[str, ...] = (_TABLES + _TEXTS + _ROLE, _WAITING, _PATHS)
+# The policies hold for the owner of the tables, too: who rewrites rows must see them.
+_SPACE_FIRST = f"""
+    {SEE_ALL};
+    ALTER TABLE outline ADD COLUMN space BIGINT;
+    UPDATE outline SET space = r.space FROM record r WHERE r.number = outline.record;
+    DELETE FROM outline WHERE space IS NULL;
+    ALTER TABLE outline ALTER COLUMN space SET NOT NULL,
+        DROP CONSTRAINT outline_pkey, ADD PRIMARY KEY (space, record);
+    ALTER TABLE class DROP CONSTRAINT class_pkey, ADD PRIMARY KEY (space, id);
+    ALTER TABLE kind DROP CONSTRAINT kind_pkey, ADD PRIMARY KEY (space, id);
+    ALTER TABLE record DROP CONSTRAINT record_pkey, ADD PRIMARY KEY (space, number);
+    ALTER TABLE chunk DROP CONSTRAINT chunk_pkey, ADD PRIMARY KEY (space, key);
+    DROP INDEX chunk_record;
+    CREATE INDEX chunk_record ON chunk (space, record, sequence);
+    DROP INDEX mention_record;
+    CREATE INDEX mention_record ON mention (space, record);
+""" + "".join(
+    f"ALTER POLICY readable ON {table} USING ({_ALL} OR {POLICIES[table]});" for table in _NUMBERED
+)
+
+MIGRATIONS: tuple[str, ...] = (_TABLES + _TEXTS + _ROLE, _WAITING, _PATHS, _SPACE_FIRST)
 
 
 def prepare(raw: Raw, place: str, *, create: bool) -> None:

@@ -123,8 +123,8 @@ def _hash(items: Iterable[Any]) -> bytes:
 def _allocated_rows(transaction: Transaction) -> int:
     first = rows.key_of(transaction.space.id, 0)
     last = transaction.connection.rows(
-        "SELECT max(key) FROM chunk WHERE key >= ? AND key < ?",
-        (first, rows.key_of(transaction.space.id + 1, 0)),
+        "SELECT max(key) FROM chunk WHERE /*! space = ?1 AND */ key >= ?2 AND key < ?3",
+        (transaction.space.id, first, rows.key_of(transaction.space.id + 1, 0)),
     )[0][0]
     return 0 if last is None else rows.row_of(last) + 1
 
@@ -144,7 +144,8 @@ def _rebuild_records(transaction: Transaction) -> tuple[dict[str, int], dict[str
         classes[record.id] = transaction.access_class(audience)
         if classes[record.id] != class_id:
             transaction.connection.execute(
-                "UPDATE record SET class = ? WHERE number = ?", (classes[record.id], number)
+                "UPDATE record SET class = ? WHERE space = ? AND number = ?",
+                (classes[record.id], transaction.space.id, number),
             )
         outline = outlines.read(transaction, number)
         outlines.add_mentions(transaction, number, outline)

@@ -146,13 +146,13 @@ class SqlExport:
         chunks: dict[int, list[Chunk]] = defaultdict(list)
         slots: dict[str, int] = {}
         for *row, leaf, number, slot in self._snapshot.connection.rows(
-            f"SELECT {rows.CHUNK}, l.content, c.record, s.slot FROM carray(?) v "
-            "CROSS JOIN chunk c ON c.record = v.value "
-            f"JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind {rows.LEAF} "
+            f"SELECT {rows.CHUNK}, l.content, c.record, s.slot FROM carray(?2) v "
+            "CROSS JOIN chunk c ON /*! c.space = ?1 AND */ c.record = v.value "
+            f"JOIN {rows.CHUNK_RECORD} JOIN {rows.CHUNK_KIND} {rows.LEAF} "
             "LEFT JOIN vector_slot s "
             "ON s.space = c.space AND s.key = c.vector_key AND s.class = r.class "
             "ORDER BY c.record, c.sequence, c.start, c.id",
-            (self._numbers(records),),
+            (self._snapshot.space.id, self._numbers(records)),
         ):
             chunk = rows.chunk_of(row)
             if merkle.chunk_leaf(chunk)[1] != leaf:
@@ -176,8 +176,9 @@ class SqlExport:
 
     def _outlines(self, records: dict[int, Record]) -> dict[int, Outline]:
         bodies = self._snapshot.connection.rows(
-            "SELECT o.record, o.body FROM carray(?) v CROSS JOIN outline o ON o.record = v.value",
-            (self._numbers(records),),
+            "SELECT o.record, o.body FROM carray(?2) v "
+            "CROSS JOIN outline o ON /*! o.space = ?1 AND */ o.record = v.value",
+            (self._snapshot.space.id, self._numbers(records)),
         )
         return {number: rows.outline_of(body) for number, body in bodies}
 

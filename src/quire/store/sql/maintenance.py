@@ -73,14 +73,18 @@ def _load_columns(connection: Connection, space: Space) -> Columns:
 def _check_strays(transaction: Transaction, *, repair: bool) -> list[Problem]:
     """Delete what belongs to no record; without `repair` the transaction is rolled back."""
     problems: list[Problem] = []
+    records_here = "FROM record WHERE space = ?1"
+    without_record = (  # in all spaces: in a file, outlines have none
+        "NOT EXISTS (SELECT 1 FROM record r "
+        "WHERE /*! r.space = outline.space AND */ r.number = outline.record)"
+    )
     for what, sql in (
-        ("chunks", "DELETE FROM chunk WHERE space = ?1 AND record NOT IN (SELECT number"),
-        ("links", "DELETE FROM link WHERE space = ?1 AND source NOT IN (SELECT id"),
-        ("outlines", "DELETE FROM outline WHERE record NOT IN (SELECT number"),
+        ("chunks", f"chunk WHERE space = ?1 AND record NOT IN (SELECT number {records_here})"),
+        ("links", f"link WHERE space = ?1 AND source NOT IN (SELECT id {records_here})"),
+        ("outlines", f"outline WHERE {without_record}"),
     ):
-        where = "" if what == "outlines" else " WHERE space = ?1"
         bindings = () if what == "outlines" else (transaction.space.id,)
-        strays = transaction.connection.rows(f"{sql} FROM record{where}) RETURNING 1", bindings)
+        strays = transaction.connection.rows(f"DELETE FROM {sql} RETURNING 1", bindings)
         if strays:
             detail = f"{len(strays)} {what} belong to no record"
             problems.append(Problem("records", detail, repaired=repair))
@@ -92,7 +96,7 @@ def _check_chunks(transaction: Transaction, *, repair: bool) -> list[Problem]:
     problems: list[Problem] = []
     for chunk_id, record_id, path, sequence, text, vector_key, title in transaction.connection.rows(
         "SELECT c.id, r.id, r.path, c.sequence, c.text, c.vector_key, c.title FROM chunk c "
-        "JOIN record r ON r.number = c.record WHERE c.space = ? ORDER BY r.path, c.sequence",
+        f"JOIN {rows.CHUNK_RECORD} WHERE c.space = ? ORDER BY r.path, c.sequence",
         (transaction.space.id,),
     ):
         intact = hashing.chunk_id(record_id, sequence, text) == chunk_id.hex()
@@ -109,15 +113,21 @@ def _check_outlines(transaction: Transaction, *, repair: bool) -> list[Problem]:
     """Remove records whose outline cannot be read; without `repair` that is rolled back."""
     problems: list[Problem] = []
     for number, record_id, path, body in transaction.connection.rows(
-        "SELECT r.number, r.id, r.path, o.body FROM outline o JOIN record r ON r.number = o.record "
+        "SELECT r.number, r.id, r.path, o.body FROM outline o "
+        "JOIN record r ON /*! r.space = o.space AND */ r.number = o.record "
         "WHERE r.space = ? ORDER BY r.path, r.id",
         (transaction.space.id,),
     ):
         try:
             rows.outline_of(body)
         except StoreDamagedError:
-            transaction.connection.execute("DELETE FROM outline WHERE record = ?", (number,))
-            transaction.connection.execute("DELETE FROM mention WHERE record = ?", (number,))
+            row = (transaction.space.id, number)
+            transaction.connection.execute(
+                "DELETE FROM outline WHERE /*! space = ?1 AND */ record = ?2", row
+            )
+            transaction.connection.execute(
+                "DELETE FROM mention WHERE space = ? AND record = ?", row
+            )
             detail = f"{path}: its outline cannot be read"
             removed = _remove_damaged(transaction, record_id)
             detail += removed if repair else ""

@@ -63,7 +63,10 @@ def check(record: Record, outline: Outline | None) -> None:
 
 def read(transaction: Transaction, number: int) -> Outline | None:
     """Return the outline of a record, or None if it has none."""
-    row = transaction.connection.row("SELECT body FROM outline WHERE record = ?", (number,))
+    row = transaction.connection.row(
+        "SELECT body FROM outline WHERE /*! space = ?1 AND */ record = ?2",
+        (transaction.space.id, number),
+    )
     return None if row is None else rows.outline_of(row[0])
 
 
@@ -75,11 +78,14 @@ def put(transaction: Transaction, number: int, outline: Outline | None) -> None:
             "DELETE FROM mention WHERE space = ? AND name = ? AND kind = ? AND record = ?",
             [(transaction.space.id, name, kind, number) for name, kind, _ in _count_mentions(old)],
         )
-        transaction.connection.execute("DELETE FROM outline WHERE record = ?", (number,))
+        transaction.connection.execute(
+            "DELETE FROM outline WHERE /*! space = ?1 AND */ record = ?2",
+            (transaction.space.id, number),
+        )
     if outline is not None:
         transaction.connection.execute(
-            "INSERT INTO outline (record, body) VALUES (?, ?)",
-            (number, rows.outline_body(outline)),
+            "INSERT INTO outline (/*! space, */ record, body) VALUES (/*! ?1, */ ?2, ?3)",
+            (transaction.space.id, number, rows.outline_body(outline)),
         )
         add_mentions(transaction, number, outline)
 

@@ -119,7 +119,8 @@ def set_modified(transaction: Transaction, times: Mapping[str, int | None]) -> N
         *row, number, class_id = stored
         record = replace(rows.record_of(row), modified=modified)
         transaction.connection.execute(
-            "UPDATE record SET modified = ? WHERE number = ?", (modified, number)
+            "UPDATE record SET modified = ? WHERE space = ? AND number = ?",
+            (modified, transaction.space.id, number),
         )
         outline = outlines.read(transaction, number)
         audience = transaction.rules.audience(record)
@@ -143,7 +144,9 @@ def remove(transaction: Transaction, ids: Iterable[str]) -> int:
         _put_links(transaction, record_id, (), class_id, class_id)
         _remove_events(transaction, record_id, class_id)
         outlines.put(transaction, number, None)
-        transaction.connection.execute("DELETE FROM record WHERE number = ?", (number,))
+        transaction.connection.execute(
+            "DELETE FROM record WHERE space = ? AND number = ?", (transaction.space.id, number)
+        )
         transaction.trees.remove(class_id, merkle.record_key(record_id))
         removed += 1
     return removed
@@ -159,10 +162,11 @@ def move_to_audience(
     transaction.trees.remove(old, merkle.record_key(record.id))
     outline = outlines.read(transaction, number)
     transaction.trees.set(new, *merkle.record_leaf(record, audience, outline))
-    transaction.connection.execute("UPDATE record SET class = ? WHERE number = ?", (new, number))
-    for chunk_key, chunk_id in transaction.connection.rows(
-        "SELECT key, id FROM chunk WHERE record = ?", (number,)
-    ):
+    transaction.connection.execute(
+        "UPDATE record SET class = ? WHERE space = ? AND number = ?",
+        (new, transaction.space.id, number),
+    )
+    for chunk_key, chunk_id in _chunks_of(transaction, number):
         _move_chunk(transaction, chunk_key, chunk_id, old, new)
     for link in _links_of(transaction, record.id):
         transaction.trees.move(old, new, merkle.link_leaf(link)[0])
@@ -231,8 +235,8 @@ def _update(transaction: Transaction, number: int, record: Record, class_id: int
     transaction.connection.execute(
         "UPDATE record SET (id, kind, path, title, parent, position, modified, author, own_acl, "
         "attrs, paths, metadata, expires, origin, class) = "
-        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE number = ?",
-        (*rows.record_row(record), class_id, number),
+        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE space = ? AND number = ?",
+        (*rows.record_row(record), class_id, transaction.space.id, number),
     )
 
 
@@ -276,8 +280,7 @@ def _put_chunks(
     """Replace the chunks of a record; return whether any was added or removed."""
     changed = False
     wanted = {bytes.fromhex(chunk.id): chunk for chunk in chunks}
-    known = transaction.connection.rows("SELECT key, id FROM chunk WHERE record = ?", (number,))
-    for chunk_key, chunk_id in known:
+    for chunk_key, chunk_id in _chunks_of(transaction, number):
         chunk = wanted.get(chunk_id)
         leaf = transaction.trees.leaf(old, chunk_id)
         if chunk is not None and leaf and leaf[0] == merkle.chunk_leaf(chunk)[1]:
@@ -285,12 +288,23 @@ def _put_chunks(
             _move_chunk(transaction, chunk_key, chunk_id, old, new)
         else:
             changed = True
-            transaction.connection.execute("DELETE FROM chunk WHERE key = ?", (chunk_key,))
+            transaction.connection.execute(
+                "DELETE FROM chunk WHERE space = ? AND key = ?", (transaction.space.id, chunk_key)
+            )
             transaction.draft.set(rows.row_of(chunk_key), ACCESS, DEAD)
             transaction.trees.remove(old, chunk_id)
     for chunk_id, chunk in wanted.items():
         _insert_chunk(transaction, number, chunk_id, chunk, new, language=language)
     return changed or bool(wanted)
+
+
+def _chunks_of(transaction: Transaction, number: int) -> list[tuple[int, bytes]]:
+    """Return key and id of the chunks of a record."""
+    chunks = transaction.connection.rows(
+        "SELECT key, id FROM chunk WHERE /*! space = ?1 AND */ record = ?2",
+        (transaction.space.id, number),
+    )
+    return [(chunk_key, chunk_id) for chunk_key, chunk_id in chunks]
 
 
 def _insert_chunk(

@@ -39,7 +39,11 @@ CHUNK = (
     "c.id, r.id, k.name, r.path, c.title, c.sequence, c.start, c.stop, c.first_line, "
     "c.last_line, c.text"
 )
-CHUNK_TABLES = "chunk c JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind"
+CHUNK_RECORD = "record r ON /*! r.space = c.space AND */ r.number = c.record"
+CHUNK_KIND = "kind k ON /*! k.space = c.space AND */ k.id = c.kind"
+VALUE_RECORD = "record r ON /*! r.space = v.space AND */ r.number = v.record"
+"""Tables joined by the number of a row; what `/*! */` holds is for servers (`database.py`)."""
+CHUNK_TABLES = f"chunk c JOIN {CHUNK_RECORD} JOIN {CHUNK_KIND}"
 LEAF = "LEFT JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id"
 """Joins the leaf (`l.content`) that a chunk must match."""
 

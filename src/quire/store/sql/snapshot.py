@@ -241,9 +241,12 @@ class Snapshot:
     def record_paths(self, numbers: npt.NDArray[np.int32]) -> list[tuple[int, str, int | None]]:
         """Return number, path and modification time of these records, in any order."""
         return self.connection.rows(
-            "SELECT r.number, r.path, r.modified FROM carray(?) v "
-            "CROSS JOIN record r ON r.number = v.value",
-            (self.connection.array(numbers.astype(np.int64)),),
+            "SELECT r.number, r.path, r.modified FROM carray(?2) v "
+            "CROSS JOIN record r ON /*! r.space = ?1 AND */ r.number = v.value",
+            (
+                self.space.id,
+                self.connection.array(numbers.astype(np.int64)),
+            ),
         )
 
     def records_by_prefix(self, prefix: str, limit: int) -> list[tuple[int, str, int | None]]:
@@ -316,9 +319,10 @@ class Snapshot:
         """
         pairs = self._select(
             np.sort(rows),
-            "SELECT c.key - ?2, c.sequence FROM (SELECT c.record, c.sequence FROM carray(?1) v "
-            "CROSS JOIN chunk c ON c.key = v.value) s CROSS JOIN chunk c "
-            "ON c.record = s.record AND c.sequence BETWEEN s.sequence - ?3 AND s.sequence + ?3",
+            "SELECT c.key - ?3, c.sequence FROM (SELECT c.record, c.sequence FROM carray(?2) v "
+            "CROSS JOIN chunk c ON /*! c.space = ?1 AND */ c.key = v.value) s CROSS JOIN chunk c "
+            "ON /*! c.space = ?1 AND */ c.record = s.record "
+            "AND c.sequence BETWEEN s.sequence - ?4 AND s.sequence + ?4",
             distance,
         )
         flat = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs))
@@ -344,10 +348,11 @@ class Snapshot:
         keys = self.connection.array(numbers + self._first_key)
         try:
             found = self.connection.rows(
-                f"SELECT c.key - ?2, r.class, l.content, {rows.CHUNK} FROM carray(?1) v "
-                "CROSS JOIN chunk c ON c.key = v.value JOIN record r ON r.number = c.record "
-                f"JOIN kind k ON k.id = c.kind {rows.LEAF}",
-                (keys, self._first_key),
+                f"SELECT c.key - ?3, r.class, l.content, {rows.CHUNK} FROM carray(?2) v "
+                "CROSS JOIN chunk c ON /*! c.space = ?1 AND */ c.key = v.value "
+                f"JOIN {rows.CHUNK_RECORD} "
+                f"JOIN {rows.CHUNK_KIND} {rows.LEAF}",
+                (self.space.id, keys, self._first_key),
             )
         except self.connection.damage:  # perhaps of a text alone
             known.update((row, tuple(place)) for row, *place in self._read_places(numbers))
@@ -363,8 +368,9 @@ class Snapshot:
     def _read_places(self, numbers: RowNumbers) -> list[tuple[Any, ...]]:
         return self._select(
             numbers,
-            "SELECT c.key - ?2, r.path, c.sequence, c.start, c.id FROM carray(?1) v "
-            "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record",
+            "SELECT c.key - ?3, r.path, c.sequence, c.start, c.id FROM carray(?2) v "
+            "CROSS JOIN chunk c ON /*! c.space = ?1 AND */ c.key = v.value "
+            "CROSS JOIN record r ON /*! r.space = c.space AND */ r.number = c.record",
         )
 
     def has_neighbor(self, numbers: RowNumbers) -> npt.NDArray[np.bool_]:
@@ -385,10 +391,16 @@ class Snapshot:
         """Return the first of these rows by path, sequence, start and id, `limit` at most."""
         try:
             first = self.connection.rows(
-                "SELECT c.key - ?2 FROM carray(?1) v "
-                "CROSS JOIN chunk c ON c.key = v.value CROSS JOIN record r ON r.number = c.record "
-                "ORDER BY r.path, c.sequence, c.start, c.id LIMIT ?3",
-                (self.connection.array(rows + self._first_key), self._first_key, limit),
+                "SELECT c.key - ?3 FROM carray(?2) v "
+                "CROSS JOIN chunk c ON /*! c.space = ?1 AND */ c.key = v.value "
+                "CROSS JOIN record r ON /*! r.space = c.space AND */ r.number = c.record "
+                "ORDER BY r.path, c.sequence, c.start, c.id LIMIT ?4",
+                (
+                    self.space.id,
+                    self.connection.array(rows + self._first_key),
+                    self._first_key,
+                    limit,
+                ),
             )
         except self.connection.damage:
             ordered = sorted(self.positions(rows), key=lambda position: position[1:])
@@ -396,11 +408,11 @@ class Snapshot:
         return [row for (row,) in first]
 
     def _select(self, rows: RowNumbers, sql: str, *bindings: int) -> list[tuple[Any, ...]]:
-        """Query for rows (`?1`, less the first key `?2`); what is damaged is left out."""
+        """Query for rows (`?2`, less the first key `?3`); what is damaged is left out."""
 
         def query(numbers: Sequence[int]) -> list[tuple[Any, ...]]:
             keys = self.connection.array(np.array(numbers, np.int64) + self._first_key)
-            return self.connection.rows(sql, (keys, self._first_key, *bindings))
+            return self.connection.rows(sql, (self.space.id, keys, self._first_key, *bindings))
 
         return self.damage.select(rows.tolist(), query, self.damage.name_row)
 

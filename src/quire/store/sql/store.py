@@ -132,17 +132,20 @@ class SqlStore:
         for start in range(0, len(missing), EMBED_BATCH):
             keys = [rows.key_of(stored.id, row) for row in missing[start : start + EMBED_BATCH]]
             batch: list[tuple[str, str]] = []
-            for key, title, text in retry.again(partial(self._read_texts, keys)):
+            for key, title, text in retry.again(partial(self._read_texts, stored.id, keys)):
                 if key not in seen:
                     seen.add(key)
                     batch.append((key.hex(), _embedding_text(title, text)))
             yield batch
 
-    def _read_texts(self, keys: Sequence[int]) -> list[Row]:
-        """Return vector key, title and text of the chunks that are there, by their keys."""
+    def _read_texts(self, space: int, keys: Sequence[int]) -> list[Row]:
+        """Return vector key, title and text of the chunks with these keys that are there."""
         with self._connections.read_all() as connection:
             found = (
-                connection.row("SELECT vector_key, title, text FROM chunk WHERE key = ?", (key,))
+                connection.row(
+                    "SELECT vector_key, title, text FROM chunk WHERE space = ? AND key = ?",
+                    (space, key),
+                )
                 for key in keys
             )
             return [chunk for chunk in found if chunk is not None]

@@ -76,7 +76,9 @@ class Transaction:
             return self.access_class(access.OWNER_ONLY)
         number = self._event_classes.get((actor, record_class))
         if number is None:
-            acl = self.connection.rows("SELECT acl FROM class WHERE id = ?", (record_class,))[0][0]
+            ((acl,),) = self.connection.rows(
+                "SELECT acl FROM class WHERE space = ? AND id = ?", (self.space.id, record_class)
+            )
             number = self._number("class", "acl", access.canonical_event(actor, acl))
             self._event_classes[actor, record_class] = number
         return number

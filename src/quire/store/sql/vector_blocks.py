@@ -108,7 +108,7 @@ def compact(transaction: Transaction, keep: int | Collection[int] = 0) -> int:
     space = transaction.space
     known = transaction.connection.rows(
         "SELECT v.key, v.class, v.slot, EXISTS (SELECT 1 FROM chunk c "
-        "JOIN record r ON r.number = c.record "
+        f"JOIN {rows.CHUNK_RECORD} "
         "WHERE c.space = v.space AND c.vector_key = v.key AND r.class = v.class) "
         "FROM vector_slot v WHERE v.space = ? ORDER BY v.slot, v.class",
         (space.id,),
@@ -148,7 +148,7 @@ def move(transaction: Transaction, chunk_key: int, chunk_id: bytes, old: int, ne
     """
     space = transaction.space.id
     (key,) = transaction.connection.rows(
-        "SELECT vector_key FROM chunk WHERE key = ?", (chunk_key,)
+        "SELECT vector_key FROM chunk WHERE space = ? AND key = ?", (space, chunk_key)
     )[0]
     by_class = {
         class_id: (slot, vector)

@@ -218,7 +218,7 @@ class SqlView:
             return snapshot.connection.rows(
                 f"SELECT {rows.CHUNK}{leaf} FROM carray(?) v "
                 "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
-                "JOIN record r ON r.number = c.record JOIN kind k ON k.id = c.kind "
+                f"JOIN {rows.CHUNK_RECORD} JOIN {rows.CHUNK_KIND} "
                 f"{join} WHERE r.class IN ({self._classes})",
                 (snapshot.connection.array(ids), self._space.id),
             )
@@ -239,8 +239,9 @@ class SqlView:
                 return frozenset()
             single = snapshot.connection.rows(
                 "SELECT c.id FROM carray(?) v CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
-                f"JOIN record r ON r.number = c.record WHERE r.class IN ({self._classes}) AND "
-                "NOT EXISTS (SELECT 1 FROM chunk o WHERE o.record = c.record AND o.key != c.key)",
+                f"JOIN {rows.CHUNK_RECORD} WHERE r.class IN ({self._classes}) AND NOT EXISTS "
+                "(SELECT 1 FROM chunk o WHERE /*! o.space = c.space AND */ o.record = c.record "
+                "AND o.key != c.key)",
                 (snapshot.connection.array(wanted), self._space.id),
             )
             return frozenset(chunk_id.hex() for (chunk_id,) in single)
@@ -296,7 +297,7 @@ class SqlView:
                 "WITH RECURSIVE k(key) AS (SELECT min(key) FROM value WHERE space = ?1 UNION ALL "
                 "SELECT (SELECT min(key) FROM value WHERE space = ?1 AND key > k.key) FROM k "
                 "WHERE k.key IS NOT NULL) SELECT key FROM k WHERE key IS NOT NULL AND EXISTS "
-                "(SELECT 1 FROM value v CROSS JOIN record r ON r.number = v.record WHERE "
+                f"(SELECT 1 FROM value v CROSS JOIN {rows.VALUE_RECORD} WHERE "
                 f"v.space = ?1 AND v.key = k.key AND r.class IN ({self._classes})) ORDER BY key",
                 (self._space.id,),
             )
@@ -310,7 +311,7 @@ class SqlView:
                 kind
                 for kind in sorted(metadata.KINDS)
                 if snapshot.connection.rows(
-                    "SELECT 1 FROM value v CROSS JOIN record r ON r.number = v.record WHERE "
+                    f"SELECT 1 FROM value v CROSS JOIN {rows.VALUE_RECORD} WHERE "
                     "v.space = ? AND v.key = ? AND v.kind = ? AND NOT (v.kind = 'flag' AND "
                     f"v.value < ?) AND r.class IN ({self._classes}) LIMIT 1",
                     (self._space.id, key, kind, zero),
@@ -322,7 +323,7 @@ class SqlView:
         with self._use as snapshot:
             scalar, plain = snapshot.connection.scalar, snapshot.connection.plain
         readable = (
-            "FROM value v CROSS JOIN record r ON r.number = v.record "
+            f"FROM value v CROSS JOIN {rows.VALUE_RECORD} "
             f"WHERE v.space = ? AND r.class IN ({self._classes})"
         )
         counted = self._query(
@@ -404,7 +405,7 @@ class SqlView:
             found = snapshot.connection.rows(
                 "SELECT c.id, s.slot FROM carray(?) v "
                 "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
-                "JOIN record r ON r.number = c.record JOIN vector_slot s "
+                f"JOIN {rows.CHUNK_RECORD} JOIN vector_slot s "
                 "ON s.space = c.space AND s.key = c.vector_key AND s.class = r.class "
                 f"WHERE r.class IN ({self._classes})",
                 (snapshot.connection.array(wanted), self._space.id),
@@ -441,7 +442,11 @@ class SqlView:
     def outlines(self, ids: Sequence[str]) -> Mapping[str, Outline]:
         """Return the outlines of these records, of those that have one and are readable."""
         bodies: dict[str, bytes] = dict(
-            self._by_record("r.id, o.body", ids, "CROSS JOIN outline o ON o.record = r.number ")
+            self._by_record(
+                "r.id, o.body",
+                ids,
+                "CROSS JOIN outline o ON /*! o.space = r.space AND */ o.record = r.number ",
+            )
         )
         return outlines.LazyOutlines(
             {record_id: bodies[record_id] for record_id in ids if record_id in bodies}
@@ -483,7 +488,7 @@ class SqlView:
             mentions = connection.rows(
                 "SELECT m.name, m.kind, r.id, m.entity, m.count FROM carray(?) v "
                 "CROSS JOIN mention m ON m.space = ? AND m.name = v.value "
-                "CROSS JOIN record r ON r.number = m.record "
+                "CROSS JOIN record r ON /*! r.space = m.space AND */ r.number = m.record "
                 f"WHERE m.kind {kind} AND r.class IN ({self._classes}) "
                 "ORDER BY m.name, r.path, r.id, m.entity, m.kind",
                 (connection.array(wanted), self._space.id),
@@ -569,7 +574,7 @@ class SqlView:
         """Prove that a chunk is part of this view's content root."""
         with self._use as snapshot:
             row = snapshot.connection.row(
-                "SELECT r.class, l.content FROM chunk c JOIN record r ON r.number = c.record "
+                f"SELECT r.class, l.content FROM chunk c JOIN {rows.CHUNK_RECORD} "
                 "JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id "
                 f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
                 (self._space.id, _id_bytes(chunk_id)),
@@ -587,8 +592,8 @@ class SqlView:
         found = self._by_record(
             f"k.acl, r.class, l.content, {rows.RECORD}",
             [record_id],
-            "JOIN class k ON k.id = r.class JOIN leaf l ON l.space = r.space "
-            "AND l.class = r.class AND l.key = ? ",
+            "JOIN class k ON /*! k.space = r.space AND */ k.id = r.class "
+            "JOIN leaf l ON l.space = r.space AND l.class = r.class AND l.key = ? ",
             key,
         )
         if not found:
@@ -627,7 +632,7 @@ class SqlView:
     def _readable_bytes(self) -> int:
         return self._count(
             "SELECT coalesce(sum(c.stop - c.start), 0) FROM chunk c "
-            "JOIN record r ON r.number = c.record "
+            f"JOIN {rows.CHUNK_RECORD} "
             f"WHERE c.space = ? AND r.class IN ({self._classes})"
         )
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -456,9 +460,79 @@ def test_what_cannot_be_opened(server: Server) -> None:
     assert "refused the user" in refused(nobody, StoreError)
     assert "not a URL" in refused(f"{login}h/x?unknown=1", InputError)
     assert "not a URL" in refused(f"{login}[::/x", InputError)
+    assert "not a URL" in refused(f"{login}127.0.0.1:abc/x", InputError)
+    assert "not a URL" in refused(f"{login}127.0.0.1:1,127.0.0.1:99999/x", InputError)
+    assert "name of its host is not known" in refused(f"{login}no-such-host.invalid/x", StoreError)
     latin = "ENCODING latin1 LOCALE 'C' TEMPLATE template0"
     server.run(f"CREATE DATABASE old {latin} OWNER quire_test")
     assert "UTF8" in refused(f"{login}/old?{socket}", StoreError)
+
+
+def test_what_a_server_refuses_is_told_in_its_words(server: Server) -> None:
+    name = server.create("postgres")
+    login = f"postgresql://quire_test:{PASSWORD}@"
+    url = f"{login}/{name}?{server.url('x').partition('?')[2]}"
+    server.run(f"REVOKE CONNECT ON DATABASE {name} FROM public")
+    assert f'permission denied for database "{name}"' in refused(url, StoreError)
+    server.run(f"GRANT CONNECT ON DATABASE {name} TO public")
+    with server.authentication("reject"):
+        assert "pg_hba.conf" in refused(url, StoreError)
+    server.run("ALTER ROLE quire_test NOLOGIN")
+    assert "refused the user" in refused(url, StoreError)
+    server.run("ALTER ROLE quire_test LOGIN CONNECTION LIMIT 0")
+    assert "no connection left" in refused(url, StoreBusyError)
+    server.run("ALTER ROLE quire_test CONNECTION LIMIT -1")
+
+
+@pytest.mark.parametrize(
+    ("answer", "sslmode", "told"),
+    [
+        (b"N", "require", "cannot be made secure"),
+        (b"HTTP/1.1 400 Bad Request", "prefer", "no PostgreSQL server answers"),
+        (b"HTTP/1.1 400 Bad Request", "disable", "no PostgreSQL server answers"),
+        (b"", "disable", "no PostgreSQL server answers"),
+        (b"E\0\0\0\x1eSFATAL\0Mkein Zutritt heute\0\0", "disable", "(kein Zutritt heute)"),
+    ],
+)
+def test_who_answers_is_no_server_or_refuses(answer: bytes, sslmode: str, told: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with suppress(OSError):  # it is closed at the end
+                while True:
+                    connection, _ = listening.accept()
+                    with connection:
+                        connection.recv(999)
+                        connection.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        port = listening.getsockname()[1]
+        url = f"postgresql://u:{PASSWORD}@127.0.0.1:{port}/x?sslmode={sslmode}"
+        assert told in refused(url, StoreError)
+
+
+LOST = """
+import sys
+from quire.store import open_store
+from quire.errors import QuireError
+store = open_store(sys.argv[1])
+try:
+    with store._server.write_transaction("main") as connection:
+        number = connection.row("SELECT pg_backend_pid()")[0]
+        with store._server.maintenance() as other:
+            other.execute("SELECT pg_terminate_backend(?::int)", (number,))
+        connection.executemany("INSERT INTO note VALUES (?, ?, ?)", [(1, "a", "b")] * 900)
+except QuireError as error:
+    print(error.message)
+"""
+
+
+def test_the_driver_does_not_write_beside_the_error(database: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOST, database], capture_output=True, text=True, check=True
+    )
+    assert "connection to the server was lost" in done.stdout
+    assert done.stderr == ""
 
 
 def test_a_wrong_password(server: Server) -> None:

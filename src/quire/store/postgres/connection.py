@@ -18,6 +18,7 @@ from quire.store.postgres.errors import refusal, translate
 MAX_IDLE = 8
 """So many connections are kept open that nobody uses."""
 CONNECT_SECONDS = 10
+MAX_PORT = 65535
 READ_SECONDS = 60
 """A query of a view that takes longer is ended by the server."""
 MIN_ANALYZE, MAX_ANALYZE = 1_000, 100_000
@@ -31,16 +32,23 @@ _OPEN = (pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR)
 
 def check_url(url: str) -> str:
     """Refuse a URL that is not valid; return it without its password."""
-    try:
-        conninfo.conninfo_to_dict(url)
-    except psycopg.Error:
-        # Its own words quote the URL, and with it the password.
+    if not _is_valid(url):
         raise InputError(
             "this is not a URL of a PostgreSQL database",
             field="store",
             hint="write postgresql://USER@HOST:PORT/DATABASE",
-        ) from None
+        )
     return servers.public_name(url)
+
+
+def _is_valid(url: str) -> bool:
+    try:
+        ports = str(conninfo.conninfo_to_dict(url).get("port") or "")
+    except psycopg.Error:  # its words quote the URL, and with it the password
+        return False
+    return all(
+        not port or (port.isdecimal() and 0 < int(port) <= MAX_PORT) for port in ports.split(",")
+    )
 
 
 class Connections:

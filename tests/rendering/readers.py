@@ -126,13 +126,13 @@ class MarkedRun(NamedTuple):
     text: str
 
 
+PLACE = r"(?: \(line \d+(?:, in .+)?\))"
+"""The line behind a gap, and what it stands in."""
 OPENS = r"(?:(?:#|//|--|;;?|%|!|/\*|\(\*|\"|::|<!--) )?"
 CLOSES = r"(?: (?:\*/|\*\)|-->))?"
 LEFT_OUT = rf"{OPENS}… (?:(?:\d+ )?lines? left out|continues at line \d+){CLOSES}"
 """A comment that stands for lines of code."""
-GAP_LINE = re.compile(
-    rf"\.\.\.(?: \(line \d+\))?|{OPENS}… (?:continues at line \d+|lines left out){CLOSES}"
-)
+GAP_LINE = re.compile(rf"\.\.\.{PLACE}?|{OPENS}… (?:continues at line \d+|lines left out){CLOSES}")
 """Stands alone between two runs of a document, or behind one that is cut off."""
 
 
@@ -168,7 +168,7 @@ def read_markers(page: str, *, metadata: bool = False) -> list[tuple[str, list[M
 def _marked(head: re.Match[str] | None, text: str) -> MarkedRun:
     frame = r"\[DOC:" if head is None else r"\[DOC:|\((?:lines \d+-\d+, )?score \d"
     slashes = rf"(?:[{re.escape(BLANKS)}\\]*)"
-    gap = rf"\\*\.\.\.(?: \(line \d+\))?{B}\Z"
+    gap = rf"\\*\.\.\.{PLACE}?{B}\Z"
     pattern = re.compile(rf"\\(?={slashes}(?:{frame})|{gap})")
     plain = joined(
         Line(pattern.sub("", line.text, count=1), line.end) if pattern.match(line.text) else line
@@ -195,7 +195,7 @@ class ReadEntity:
     truncated: bool = False
 
 
-GAP_FRAME = rf"(?:\.\.\.(?: \(line \d+\))?|\.\.\. \(truncated\)|{LEFT_OUT}){B}\Z"
+GAP_FRAME = rf"(?:\.\.\.{PLACE}?|\.\.\. \(truncated\)|{LEFT_OUT}){B}\Z"
 
 
 def read_runs(text: str) -> list[str]:
@@ -356,7 +356,7 @@ def _plain_runs(text: str) -> list[str]:
         if line.text.startswith("\\") and (
             re.fullmatch(frame, slashed)
             or (after_blank and re.fullmatch(rf"---{B}", slashed))
-            or re.fullmatch(rf"\\+(?:\.\.\.(?: \(line \d+\))?|{LEFT_OUT}){B}", line.text)
+            or re.fullmatch(rf"\\+(?:\.\.\.{PLACE}?|{LEFT_OUT}){B}", line.text)
         ):
             lines.append(Line(line.text[1:], line.end))
         elif after_blank and " [" in line.text and _place_end(line.text):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from quire.core.serialize import escape_json
 from quire.core.types import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, RenderSpec, Run
 from quire.core.types.records import LINE
 from quire.rendering.code_item import code_lines, code_text
+from quire.rendering.enclosing import name_enclosing
 from quire.rendering.entities import entity_of, truncate
 from quire.rendering.escape import GAP, escape_line, escape_markers, gap_mark, restore_marks
 from quire.rendering.names import imported_from, shown_name
@@ -94,12 +96,15 @@ def _lines(run: Run) -> tuple[int, int]:
 
 
 def _passage_text(passage: Passage, spec: RenderSpec) -> str:
-    """Join the runs of a document; a gap is marked with the line where the next one begins."""
-    first, *others = passage.runs
-    texts = [_run_text(first, spec)]
-    for run in others:
-        if not spec.metadata:  # which says the lines of each run
-            texts.append(f"{gap_mark(run.lines[0])}\n")
+    """Join the runs of a document; a gap is marked with the line where the next one begins.
+
+    Code that stands in another definition than what is above it says in which.
+    """
+    texts = [_run_text(passage.runs[0], spec)]
+    for before, run in pairwise(passage.runs):
+        if not spec.metadata:  # which says the lines of each run, and what they stand in
+            above, below = before.pieces[-1].candidate.chunk, run.pieces[0].candidate.chunk
+            texts.append(f"{gap_mark(run.lines[0], name_enclosing(below, above))}\n")
         texts.append(_run_text(run, spec))
     return "".join(texts)
 

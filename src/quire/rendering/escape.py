@@ -142,7 +142,8 @@ _LEFT_OUT = (
     r"(?: (?:\*/|\*\)|-->))?"
 )
 """A line that stands for lines of code (`rendering/left_out.py`)."""
-_MARK = rf"\.\.\.(?: \(line \d+\))?{_BLANK}{_END}"
+_LINE = rf"(?: \(line \d+(?:, in [^{LINE_ENDS}]+)?\))"
+_MARK = rf"\.\.\.{_LINE}?{_BLANK}{_END}"
 _MARKER = re.compile(rf"{_PREFIX}(?=\[DOC:)|{_START}\\*(?={_MARK})")
 _METADATA = re.compile(
     rf"{_PREFIX}(?=\[DOC:|\((?:lines \d+-\d+, )?score \d)|{_START}\\*(?={_MARK})"
@@ -152,7 +153,7 @@ _ESCAPED_MARK = re.compile(r"^\\(?=\.\.\.$)", re.MULTILINE)
 _PLAIN_HINT = re.compile(r"---|===|Sources:|\.\.\.|…|\]")
 _PLAIN_FRAME = re.compile(
     rf"(?:[{_BLANKS}\\]*(?:={{3}} .* ={{3}}|Sources:)"
-    rf"|\\*(?:\.\.\.(?: \(line \d+\))?|{_LEFT_OUT})){_BLANK}\Z",
+    rf"|\\*(?:\.\.\.{_LINE}?|{_LEFT_OUT})){_BLANK}\Z",
     re.DOTALL,
 )
 _PLAIN_RULE = re.compile(rf"[{_BLANKS}\\]*---{_BLANK}\Z")
@@ -173,9 +174,13 @@ def escape_markers(text: str, *, metadata: bool = False) -> str:
     return (_METADATA if metadata else _MARKER).sub(r"\\\g<0>", text)
 
 
-def gap_mark(line: int = 0) -> str:
-    """Return the mark of a gap: where text is left out before a line, if that is known."""
-    return f"{GAP} (line {line})" if line else GAP
+def gap_mark(line: int = 0, within: str = "") -> str:
+    """Return the mark of a gap: where text is left out before a line, if that is known.
+
+    It may name what the text behind it stands in.
+    """
+    named = f", in {escape_line(within)}" if within else ""
+    return f"{GAP} (line {line}{named})" if line else GAP
 
 
 def escape_gaps(text: str) -> str:

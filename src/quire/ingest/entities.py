@@ -9,12 +9,16 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 
+from quire.core.comments import count_leading_comments
 from quire.core.sentences import cut_text
-from quire.core.types import WHOLE, Entity, Outline, Record, Reference
+from quire.core.types import DECLARED, WHOLE, Entity, Outline, Record, Reference
 from quire.ingest.types import EntitySpan, ParsedFile, clean_title
 
 MAX_SUMMARY_LENGTH = 600
 """In characters: a summary stands for the text, it must not repeat it."""
+MAX_LEADING = 8000
+"""Characters of a definition that may be comments above its declaration."""
+CODE = "code"
 ROOT_KINDS = {"code": "file", "document": "document"}
 
 
@@ -27,6 +31,14 @@ def build_outline(record: Record, parsed: ParsedFile) -> Outline:
             return find_source_lines(parsed.line_map, start, end)
         first, last = positions[start][1], positions[end][1]
         return first, max(first, last - text.endswith("\n", start, end))
+
+    def declared(span: EntitySpan) -> dict[str, int]:
+        above = (
+            count_leading_comments(text[span.start : min(span.end, span.start + MAX_LEADING)])
+            if record.kind == CODE and parsed.line_map is None
+            else 0
+        )
+        return {DECLARED: positions[span.start][1] + above} if above else {}
 
     root = Entity(
         kind=parsed.root_kind or ROOT_KINDS.get(record.kind, record.kind),
@@ -53,7 +65,7 @@ def build_outline(record: Record, parsed: ParsedFile) -> Outline:
                 signature=span.signature,
                 summary=_shorten_summary(span.summary),
                 decorators=span.decorators,
-                attrs=dict(span.attrs),
+                attrs=dict(span.attrs) | declared(span),
             )
         )
     counts = Counter(

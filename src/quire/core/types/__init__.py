@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from quire.core.types.options import Filters, Options, Request
     from quire.core.types.outline import (
         CATEGORIES,
+        DECLARED,
         OTHER,
         WHOLE,
         Entity,
@@ -185,6 +186,7 @@ __all__ = [
     "CATEGORIES",
     "CUT",
     "DATA_NOTICE",
+    "DECLARED",
     "EXACT_SEARCH",
     "EXPRESSION",
     "FULL",
@@ -357,7 +359,7 @@ _HOMES = {
     "memory": "OPEN Experience Feedback ImportResult Memory Principle Written format_time",
     "messages": "CacheControl Message TextBlock",
     "options": "Filters Options Request",
-    "outline": "CATEGORIES OTHER WHOLE Entity Mention Outline Reference Unit category",
+    "outline": "CATEGORIES DECLARED OTHER WHOLE Entity Mention Outline Reference Unit category",
     "payload": (
         "BlockItem ContextHints ContextPayload ContextRequest ContextSection Focus "
         "PayloadMetadata Preferences TokenBudget Validation"

@@ -23,6 +23,8 @@ CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "conversation": ("session", "message", "decision", "conversation"),
 }
 OTHER = "other"
+DECLARED = "declared"
+"""The attribute of a definition with comments above it: the line where it begins below them."""
 _CATEGORY = {kind: name for name, kinds in CATEGORIES.items() for kind in kinds}
 
 

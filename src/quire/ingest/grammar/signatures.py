@@ -138,6 +138,8 @@ def _iter_top_comments(text: str, captures: FileCaptures) -> Iterator[list[Span]
     run: list[Span] = []
     position = 0
     for start, end in captures.leading:
+        if start in captures.free_decorators:
+            break  # an attribute is code
         gap = text[position:start]
         if not PRELUDE.fullmatch(gap):
             break

@@ -15,7 +15,8 @@ from quire.core.types import OWNER, Chunk, Entity, Unit
 from quire.engine import Quire
 from quire.pipeline import units
 from quire.pipeline.candidates import NO_BODY
-from quire.pipeline.units import find_unit, is_preamble
+from quire.pipeline.preamble import is_preamble
+from quire.pipeline.units import find_unit
 
 SIGNER = '''\
 # Copyright 2026 by nobody. All rights reserved.

@@ -10,7 +10,8 @@ from quire import rendering
 from quire.core.paths import is_named
 from quire.core.types import BLOCK_PREFIX, WHOLE, Candidate, Chunk, Entity, Outline, Unit
 from quire.pipeline.draft import Draft
-from quire.pipeline.units import find_unit, is_preamble
+from quire.pipeline.preamble import is_preamble
+from quire.pipeline.units import find_unit
 from quire.store.index import analyzer
 
 CODE, DOCUMENT = "code", "document"

@@ -27,6 +27,7 @@ from quire.pipeline.candidates import add_entity, make_candidate
 from quire.pipeline.decisions import decide_included, drop
 from quire.pipeline.draft import Draft
 from quire.pipeline.overflow import nothing_fits, overflow_of, reasons_left_out
+from quire.pipeline.parts import lift_between
 from quire.pipeline.pieces import (
     count_frame,
     count_tokens,
@@ -125,7 +126,7 @@ def rank(draft: Draft) -> Draft:
             continue
         place = f"ranked {ranks[name]}" + (f" for {name}" if name else "")
         decisions.append(drop(candidate, "rank", f"{place}, only the first {limit} go on"))
-    return replace(draft, candidates=tuple(best), decisions=tuple(decisions))
+    return replace(draft, candidates=tuple(lift_between(best)), decisions=tuple(decisions))
 
 
 def limit_depth(draft: Draft) -> Draft:

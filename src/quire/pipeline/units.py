@@ -13,9 +13,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from textwrap import dedent, indent
 
+from quire.core.comments import count_leading_comments
 from quire.core.paths import without_path
 from quire.core.signatures import ends_with_name, shorten_signature
-from quire.core.types import WHOLE, Chunk, Entity, Outline, Unit
+from quire.core.types import DECLARED, WHOLE, Chunk, Entity, Outline, Unit
+from quire.pipeline.preamble import find_docstring, without_preamble
 from quire.rendering.code_item import below_declaration
 from quire.rendering.left_out import left_out, margin_of
 from quire.store.index import analyzer
@@ -42,19 +44,23 @@ _PLAIN = re.compile(r"(?<![\w.`])[^\W\d]\w*+(?!\(|`|\.\w)")
 _MARKED = re.compile(r"_|[^\W_A-Z][A-Z]")
 """A name that is no word: with an underscore, or a capital letter inside."""
 _DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*+(?:\.[^\W\d]\w*+)+")
-_COMMENT = re.compile(r"\s*(?:#(?!\[|define)|//|/\*|\*|--|;;)")
-_IMPORT = re.compile(
-    r"\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|use\s|using\s|package\s|require\b"
-    r"|(?:const|let|var)\s.*=\s*require\(|if\s+(?:\w+\.)?TYPE_CHECKING\s*:|__future__"
-    r"|__all__\b)"
-)
-_DOCSTRING = re.compile(r"\s*[rRuU]?(\"\"\"|''').*?\1[ \t]*;?", re.DOTALL)
-_OPEN, _CLOSE = re.compile(r"[(\[{]"), re.compile(r"[)\]}]")
 
 
 def find_unit(outline: Outline, chunk: Chunk, query: str) -> Unit:
-    """Return the unit of a chunk of code that a query is about."""
+    """Return the unit of a chunk of code that a query is about.
+
+    What holds hardly more than a part of a function is that: its parts stand together on a page.
+    """
     source = _Source(outline, chunk)
+    unit = _find_unit(source, query)
+    if unit.entity.kind in CALLABLES and not unit.others:
+        return unit
+    part = source.part_of_function()
+    return unit if part is None else source.unit(part)
+
+
+def _find_unit(source: _Source, query: str) -> Unit:
+    chunk = source.chunk
     question = without_path(query, chunk.path)
     members = source.without_outer(_named(source.definitions, question))
     if not members or _is_in_passing(members, question):
@@ -64,16 +70,6 @@ def find_unit(outline: Outline, chunk: Chunk, query: str) -> Unit:
     if len({member.qualified for member in members}) == 1:
         return source.unit(_without_overloads(members)[0])
     return source.several(members)
-
-
-def is_preamble(chunk: Chunk) -> bool:
-    """Tell whether a chunk of code holds nothing but imports and names to export.
-
-    So does one with a licence above them; a docstring, and a comment further down, say something.
-    """
-    lines = chunk.text.split("\n")
-    number = _skip_imports(lines)[1] if chunk.start else _skip_imports(lines)[0]
-    return not any(line.strip() for line in lines[number:])
 
 
 class _Source:
@@ -101,8 +97,8 @@ class _Source:
     def guess(self, entity: Entity) -> Unit:
         """Return a unit that is shown with the lines around it, which the query may be about."""
         chunk, unit = self.chunk, self.unit(entity)
-        text, first = _without_preamble(chunk)
-        if not text and (docstring := _docstring(chunk)) is not None:
+        text, first = without_preamble(chunk)
+        if not text and (docstring := find_docstring(chunk)) is not None:
             # Imports say nothing of a module; what it says of itself does.
             text, first = docstring
             lines = (first, first + text.count("\n")) if first else (0, 0)
@@ -124,7 +120,27 @@ class _Source:
         source = self._with_end(dedent(text), around if not others else others[-1])
         if others and around.parent is not None and chunk.start <= around.start < chunk.end:
             others = [around]  # whose declaration stands above those of its members
+        if others and around.parent is None and not self._is_mostly(text, others):
+            unit, others = self._module(around, ()), []
+        if not others and around.parent is None:
+            unit = replace(unit, line=first)
         return replace(unit, source=source, lines=lines, others=tuple(others))
+
+    def part_of_function(self) -> Entity | None:
+        """Return the function of which the chunk holds a part and hardly anything else."""
+        for entity in self.definitions:
+            start, end = entity.start - self.chunk.start, entity.end - self.chunk.start
+            if entity.kind not in CALLABLES or (start >= 0 and end <= len(self._bytes)):
+                continue
+            around = self._bytes[: max(0, start)] + b"\n" + self._bytes[end:]
+            if sum(bool(line.strip()) for line in around.split(b"\n")) <= BARE:
+                return entity
+        return None
+
+    def _is_mostly(self, text: str, entities: Sequence[Entity]) -> bool:
+        """Tell whether at least half of the lines of a text are those of some definitions."""
+        own = sum(_count_lines(self.text(entity)) for entity in entities)
+        return 2 * own >= _count_lines(text)
 
     def several(self, members: Sequence[Entity]) -> Unit:
         """Return the unit of several definitions: what contains them, shown by their lines."""
@@ -142,7 +158,12 @@ class _Source:
         lines = (
             (max(first, members[0].lines[0]), min(last, members[-1].lines[1])) if first else (0, 0)
         )
-        return replace(unit, source="\n\n".join(parts), lines=lines, others=tuple(members))
+        return replace(
+            unit,
+            source="\n\n".join(parts),
+            lines=lines,
+            others=tuple(members),
+        )
 
     def around(self, entities: Sequence[Entity]) -> Entity:
         """Return the innermost entity that contains all of some others."""
@@ -200,7 +221,7 @@ class _Source:
 
     def _module(self, entity: Entity, shown: Collection[Entity]) -> Unit:
         outlined = ""
-        text, line = _without_preamble(self.chunk)
+        text, line = without_preamble(self.chunk)
         source = text or self.chunk.text.strip("\n")
         members = self._members(entity, shown)
         if members and (self.definitions or not text):
@@ -231,11 +252,8 @@ class _Source:
         """Return the line of a definition itself, without the comments above it."""
         chunk = self.chunk
         if not chunk.lines[0] or not chunk.start <= entity.start < chunk.end:
-            return entity.lines[0]
-        for number, line in enumerate(self.text(entity).split("\n")):
-            if line.strip() and not _COMMENT.match(line):
-                return entity.lines[0] + number
-        return entity.lines[0]
+            return int(entity.attrs.get(DECLARED, entity.lines[0]))
+        return entity.lines[0] + count_leading_comments(self.text(entity))
 
     def _members(self, entity: Entity, shown: Collection[Entity]) -> list[Entity]:
         """Return the members of a class or module, those to show and of the chunk first."""
@@ -364,63 +382,5 @@ def _by_words(source: _Source, query: str) -> Entity:
     return leaves[best] if scores[best] and scores.count(scores[best]) == 1 else around
 
 
-# --- what precedes the definitions of a file -----------------------------------------------------
-
-
-def _docstring(chunk: Chunk) -> tuple[str, int] | None:
-    """Return the docstring at the top of a file, without a licence above it, and its line."""
-    doc = _DOCSTRING.match(_blank_comments(chunk.text)) if chunk.start == 0 else None
-    if doc is None:
-        return None
-    above = len(doc[0]) - len(doc[0].lstrip())
-    line = chunk.lines[0] + chunk.text.count("\n", 0, above) if chunk.lines[0] else 0
-    return doc[0].strip(), line
-
-
-def _without_preamble(chunk: Chunk) -> tuple[str, int]:
-    """Return a chunk's text without licence, docstring and imports at its top, and its line.
-
-    Further down in a file, a comment belongs to what follows it, unless that are imports.
-    """
-    text, at = chunk.text, 0
-    if chunk.start == 0 and (doc := _DOCSTRING.match(_blank_comments(text))):
-        at = doc.end()
-    lines = text[at:].split("\n")
-    number, after = _skip_imports(lines)
-    if chunk.start and number < len(lines):
-        number = after
-    rest = "\n".join(lines[number:]).strip("\n")
-    first = chunk.lines[0] + text.count("\n", 0, at) + number if chunk.lines[0] else 0
-    return rest, first if rest else chunk.lines[0]
-
-
-def _skip_imports(lines: Sequence[str]) -> tuple[int, int]:
-    """Return how many first lines are comments and imports, and where the last import ends."""
-    number = after = 0
-    while number < len(lines):
-        line = lines[number]
-        is_import = _IMPORT.match(line)
-        if line.strip() and not _COMMENT.match(line) and not is_import:
-            break
-        depth = _depth(line) if is_import else 0
-        while depth > 0 and number + 1 < len(lines):
-            number += 1
-            depth += _depth(lines[number])
-        number += 1
-        if is_import or (not line.strip() and after == number - 1):
-            after = number
-    return number, after
-
-
-def _blank_comments(text: str) -> str:
-    """Replace comments at the top of a text by blanks, so that offsets stay."""
-    position = 0
-    for line in text.split("\n"):
-        if line.strip() and not _COMMENT.match(line):
-            break
-        position += len(line) + 1
-    return re.sub(r"[^\n]", " ", text[:position]) + text[position:]
-
-
-def _depth(line: str) -> int:
-    return len(_OPEN.findall(line)) - len(_CLOSE.findall(line))
+def _count_lines(text: str) -> int:
+    return sum(bool(line.strip()) for line in text.split("\n"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textwrap import indent
 
 from quire.core.signatures import shorten_signature
-from quire.core.types import Candidate, Chunk, Entity, RenderSpec
+from quire.core.types import DECLARED, Candidate, Chunk, Entity, RenderSpec
 from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
 from quire.rendering.entities import capped, entity_of, first_line, truncate
 from quire.rendering.escape import code_span, escape_line, escape_place
@@ -16,19 +16,35 @@ from quire.rendering.left_out import comment, continued, left_out, lines_of, mar
 MAX_NAMES = 4
 """So many definitions of an item are named, the others counted."""
 CALLABLES = ("function", "method")
+TYPES = ("class", "interface", "type")
 MARGIN = "    "
 MAX_SIGNATURE = 400
 """A part of a definition is shown below at most so many characters of its declaration."""
 PYTHON = "python"
+_TYPE = re.compile(
+    r"(?<![\w.])(?:class|struct|enum|union|trait|impl|interface|protocol|record|object|extension"
+    r"|actor|module|namespace|mod)(?![\w.])"
+)
+"""What a language calls a type: its declaration says it."""
+_SPELLED = {"mod": "Module"}
 _PROPERTY = re.compile(r"\bproperty\b|cached_property\b|\.(?:setter|getter|deleter)\b")
 _BLANK_LINE = re.compile(r"(?<=\S)[ \t]*\n[ \t]*\n")
 _DOCSTRING = re.compile(r"\s*[rRuU]?(\"\"\"|''').*?\1[ \t]*", re.DOTALL)
 
 
 def code_kind(entity: Entity) -> str:
-    """Return what a definition is called: a property is none of the methods that are called."""
-    is_property = any(_PROPERTY.search(name) for name in entity.decorators)
-    return "Property" if is_property else entity.kind.capitalize()
+    """Return what a definition is called, as its own declaration has it.
+
+    A property is none of the methods that are called, an `impl` of Rust and a `struct` no class.
+    """
+    if any(_PROPERTY.search(name) for name in entity.decorators):
+        return "Property"
+    if entity.kind in TYPES:
+        declared = entity.signature.partition("(")[0].partition("{")[0]
+        words = (word[0] for word in _TYPE.finditer(declared) if word[0] != entity.name)
+        word = next(words, entity.kind)
+        return _SPELLED.get(word, word.capitalize())
+    return entity.kind.capitalize()
 
 
 def code_label(candidate: Candidate, spec: RenderSpec, *, cut: bool = False) -> str:
@@ -41,7 +57,10 @@ def code_label(candidate: Candidate, spec: RenderSpec, *, cut: bool = False) -> 
     place = code_span(code_place(candidate, spec))
     if unit is None or not _has_lines(candidate, spec):
         return f"**{code_kind(entity)}** {_named(entity)} in {place}"
-    shown = unit.others or (entity,)
+    by_name: dict[str, Entity] = {}
+    for each in unit.others or (entity,):
+        by_name.setdefault(each.qualified, each)  # a type, before what is implemented for it
+    shown = list(by_name.values())
     kinds = list(dict.fromkeys(map(code_kind, shown)))
     kind = kinds[0] if len(kinds) == 1 else "Definition"
     names = ", ".join(map(_named, shown[:MAX_NAMES]))
@@ -53,10 +72,14 @@ def code_label(candidate: Candidate, spec: RenderSpec, *, cut: bool = False) -> 
 
 
 def code_place(candidate: Candidate, spec: RenderSpec) -> str:
-    """Return the path of an item of code and its line, escaped."""
+    """Return the path of an item of code and its line, escaped.
+
+    That of one definition is the line of its declaration, that of several the first that is shown.
+    """
     unit, line = candidate.unit, first_line(candidate)
     if unit is not None and unit.others and _has_lines(candidate, spec):
-        line = unit.lines[0]
+        (one, *more) = unit.others
+        line = unit.lines[0] if more else int(one.attrs.get(DECLARED, one.lines[0]))
     return f"{escape_place(candidate.chunk.path, 0)}:{line}"
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import dis
 import importlib.util
 import json
 import os
 import shutil
+import sys
 import tempfile
+from functools import lru_cache
+from itertools import count, pairwise
 from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
 
 import click
 import pytest
@@ -136,6 +143,52 @@ def test_what_is_written_meanwhile_stands_above_the_line(
         report(Progress("embed", 1, 2))
     lines = [each.rpartition("\r")[2] for each in capsys.readouterr().err.split("\n")]
     assert lines == ["note: one file is not text", ""]  # the rest is written over
+
+
+@lru_cache
+def calls_before(code: CodeType) -> frozenset[int]:
+    """The instructions behind a call, which is where Python looks whether a signal has come."""
+    instructions = list(dis.get_instructions(code))
+    return frozenset(
+        later.offset
+        for call, later in pairwise(instructions)
+        if call.opname in {"CALL", "CALL_FUNCTION_EX", "CALL_KW"}
+    )
+
+
+def test_an_interrupt_takes_progress_away_wherever_it_comes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Real ones come a moment after the first text is shown, which a process rarely meets."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    terminal, tracing = sys.stderr, sys.gettrace()
+    shown = 0
+    for place in count(1):
+        met = 0
+
+        def interrupt(frame: FrameType, event: str, _: object, place: int = place) -> Any:
+            nonlocal met
+            if frame.f_code.co_filename not in {progress.__file__, contextlib.__file__}:
+                return None
+            frame.f_trace_opcodes = True
+            if event == "opcode" and frame.f_lasti in calls_before(frame.f_code):
+                met += 1
+                if met == place:
+                    raise KeyboardInterrupt
+            return interrupt
+
+        sys.settrace(interrupt)
+        try:
+            with progress.show_progress():
+                sys.settrace(tracing)
+                break  # all places were tried
+        except KeyboardInterrupt:
+            sys.settrace(tracing)
+            text = capsys.readouterr().err
+            shown += "reading files" in text
+            assert text.rpartition("\r")[2].strip() == ""
+            assert sys.stderr is terminal
+    assert shown >= 2, "places behind the text were among them"
 
 
 def test_progress_shows_chunks_a_second_and_the_share_of_a_worker(

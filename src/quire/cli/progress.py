@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
@@ -84,57 +84,77 @@ class _Line:
     """The line on the terminal. What others write to the terminal meanwhile comes above it."""
 
     def __init__(self, terminal: TextIO) -> None:
-        self._terminal = terminal
+        self.terminal = terminal
         self._shown = ""
 
     def show(self, text: str) -> None:
         """Write a text over the one before, as much of it as the terminal is wide."""
         text = text[: shutil.get_terminal_size().columns - 1]
         before, self._shown = self._shown, text  # first: an interrupt may come while it is written
-        self._terminal.write(f"\r{text.ljust(len(before))}")
-        self._terminal.flush()
+        self.terminal.write(f"\r{text.ljust(len(before))}")
+        self.terminal.flush()
 
     def clear(self) -> None:
         """Take the text away."""
         if self._shown:
             self.show("")
-            self._terminal.write("\r")
+            self.terminal.write("\r")
 
     def write(self, text: str) -> int:
         """Write somebody else's text."""
         self.clear()
-        return self._terminal.write(text)
+        return self.terminal.write(text)
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._terminal, name)
+        return getattr(self.terminal, name)
 
 
-@contextmanager
-def show_progress(first: str = "read") -> Iterator[Callable[[Progress], None]]:
+class _Display:
+    """Shows progress on a terminal while a block runs.
+
+    No generator: an interrupt that comes while `contextmanager` enters the block leaves the
+    generator suspended, and the line on the terminal.
+    """
+
+    def __init__(self, first: str) -> None:
+        self._line = _Line(sys.stderr)
+        self._first = first
+        self._stages: dict[str, _Stage] = {}
+        self._drawn = 0.0
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        try:
+            now = seconds_passed()
+            stage = self._stages[self._first] = _Stage(_STAGES[self._first], now)
+            self._line.show(stage.text(now))
+            sys.stderr = self._line
+            return self._report  # noqa: TRY300  # an interrupt here takes the line away as well
+        except BaseException:  # the block is not entered, so nothing else takes the line away
+            self._end()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        sys.stderr = self._line.terminal
+        self._line.clear()
+
+    def _report(self, progress: Progress) -> None:
+        now = seconds_passed()
+        stage = self._stages.setdefault(progress.stage, _Stage(_STAGES[progress.stage], now))
+        ends = stage.latest is None or progress.done == progress.total  # always seen
+        stage.latest = progress
+        if ends or now - self._drawn >= REDRAW_SECONDS:
+            self._line.show(stage.text(now))
+            self._drawn = now
+
+
+def show_progress(first: str = "read") -> AbstractContextManager[Callable[[Progress], None]]:
     """Show progress while the block runs; the value is called with each step.
 
     The stage `first` is there from the beginning.
     """
     if not sys.stderr.isatty() or output.is_quiet():
-        yield lambda _: None
-        return
-    line = _Line(sys.stderr)
-    stages = {first: _Stage(_STAGES[first], seconds_passed())}
-    drawn = 0.0
-
-    def report(progress: Progress) -> None:
-        nonlocal drawn
-        now = seconds_passed()
-        stage = stages.setdefault(progress.stage, _Stage(_STAGES[progress.stage], now))
-        ends = stage.latest is None or progress.done == progress.total  # always seen
-        stage.latest = progress
-        if ends or now - drawn >= REDRAW_SECONDS:
-            line.show(stage.text(now))
-            drawn = now
-
-    try:
-        line.show(stages[first].text(seconds_passed()))
-        with redirect_stderr(line):  # type: ignore[type-var]  # it has all that a file has
-            yield report
-    finally:
-        line.clear()
+        return nullcontext(lambda _: None)
+    return _Display(first)

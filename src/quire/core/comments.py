@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-COMMENT = re.compile(r"\s*(?:#(?!!?\[|define)|//|/\*|\*|--|;;)")
+COMMENT = re.compile(r"\A\s*+(?:#(?!!?\[|define)|//|/\*|\*|--|;;)")
 """The beginning of a line that is a comment, and no attribute of Rust or PHP."""
 
 

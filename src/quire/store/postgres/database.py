@@ -31,7 +31,7 @@ SEE_ALL = "SELECT set_config('quire.classes', '*', true), set_config('quire.acto
 
 _PARAMETER = re.compile(r"\?(\d*)")
 _WORDS = (
-    (re.compile(r"/\*!(.*?)\*/"), r"\1"),  # SQLite needs no space to find a row by its number
+    (re.compile(r"/\*!([^*]*+)\*/"), r"\1"),  # SQLite needs no space to find a row by its number
     (re.compile(r"carray\((\?\d*)\) v\b"), r"unnest(\1) AS v(value)"),
     (re.compile(r"\bCROSS JOIN\b"), "JOIN"),
     (re.compile(r"\bORDER BY \+"), "ORDER BY "),

@@ -52,6 +52,7 @@ BOOSTS = (
     ("project/architecture.md", 0.3),
     ("project/changelog.md", 0.2),
     ("project/contributing.md", 0.3),
+    ("history/", 0.1),
     ("licenses.md", 0.2),
 )
 """What a page counts in the search of the site, by how its path begins: tasks before details.

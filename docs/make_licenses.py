@@ -68,7 +68,8 @@ Quire itself is under Apache-2.0. All licences here are permissive, or MPL-2.0, 
 changes of its own files are published; Quire uses those packages unchanged. The driver of
 PostgreSQL, psycopg, is under LGPL-3.0-only. It is in no package of Quire, and in a container only
 if you build it so (`LOCK=postgresql`): the tests use it, and whoever wants the extra `postgresql`
-installs it.
+installs it. Some wheels carry libraries of GCC that they were built with (numpy libgfortran,
+simsimd libgomp), under GPL-3.0 with GCC's exception for its run-time libraries, which permits that.
 """
 
 TAIL = """

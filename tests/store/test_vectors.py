@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.store.index import topk, vectors
+from quire.store.index import products, topk, vectors
 
 from . import definitions
 from .samples import vector_for
@@ -20,6 +23,31 @@ def matrix_of(rows: list[bytes]) -> vectors.Matrix:
 
 
 # --- dot products ----------------------------------------------------------------------------------
+
+WAYS = [
+    pytest.param(
+        "simsimd",
+        marks=pytest.mark.skipif(
+            products.simsimd_products(384) is None, reason="the extra `local` is not installed"
+        ),
+    ),
+    "numpy",
+]
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute products in each of the two ways."""
+    if request.param == "numpy":
+        monkeypatch.setattr(products, "simsimd_products", lambda _: None)
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Forget which ways were found exact, before and after."""
+    products.simsimd_products.cache_clear()
+    yield
+    products.simsimd_products.cache_clear()
 
 
 def longest(dims: int, random: Random) -> bytes:
@@ -34,6 +62,7 @@ def longest(dims: int, random: Random) -> bytes:
     return bytes(number % 256 for number in numbers)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("dims", [1, 2, 7, 64, 384, 1024, 1039, 1040, 1041, 2048, 4096])
 def test_dot_products_are_exact_up_to_the_bound(dims: int) -> None:
     random = Random(dims)
@@ -51,10 +80,13 @@ def test_dot_products_are_exact_up_to_the_bound(dims: int) -> None:
 def test_dot_products_of_any_vectors(dims: int, count: int, random: Random) -> None:
     rows = [bytes(random.randrange(256) for _ in range(dims)) for _ in range(count)]
     query = bytes(random.randrange(256) for _ in range(dims))
-    made = vectors.dot(matrix_of(rows), query).tolist()
-    assert made == [definitions.dot(row, query) for row in rows]
+    expected = [definitions.dot(row, query) for row in rows]
+    vector = np.frombuffer(query, np.int8)
+    assert vectors.dot(matrix_of(rows), query).tolist() == expected
+    assert products.numpy_products(matrix_of(rows), vector).tolist() == expected
 
 
+@pytest.mark.usefixtures("way")
 def test_many_rows_are_scored_as_few_are() -> None:
     """More rows than are multiplied at once."""
     random = Random(5)
@@ -62,6 +94,60 @@ def test_many_rows_are_scored_as_few_are() -> None:
     query = bytes(random.randrange(256) for _ in range(384))
     made = vectors.dot(matrix_of(rows), query)
     assert made.tolist() == [definitions.dot(row, query) for row in rows]
+
+
+@pytest.mark.usefixtures("way")
+def test_rows_that_are_not_side_by_side_and_none_at_all() -> None:
+    rows = [vector_for(str(number), dims=64) for number in range(9)]
+    whole = matrix_of(rows)
+    for some in (whole[::2], np.asfortranarray(whole), whole[:0], whole[3:4], whole[2:7]):
+        expected = [definitions.dot(row.tobytes(), rows[1]) for row in some]
+        made = vectors.dot(some, rows[1])
+        assert made.tolist() == expected
+        assert made.dtype == np.dtype(np.int32)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    "module",
+    [
+        pytest.param(None, id="missing"),
+        pytest.param(SimpleNamespace(), id="another API"),
+        pytest.param(SimpleNamespace(cdist=lambda *_, **__: np.zeros(67)), id="other numbers"),
+        pytest.param(
+            SimpleNamespace(
+                # As 16-bit sums that saturate: right for all but the longest vectors.
+                cdist=lambda a, b, *_, **__: (a.astype(int) @ b.T.astype(int)).clip(-(2**15), 2**15)
+            ),
+            id="wrong where numbers are large",
+        ),
+    ],
+)
+def test_numpy_answers_where_simsimd_cannot(
+    module: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "simsimd", module)
+    assert products.simsimd_products(384) is None
+    rows = [vector_for(str(number), dims=384) for number in range(9)]
+    expected = [definitions.dot(row, rows[0]) for row in rows]
+    assert vectors.dot(matrix_of(rows), rows[0]).tolist() == expected
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("dims", [1, 64, 384, 1023, 4096])
+def test_simsimd_answers_where_it_is_exact(dims: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    simsimd = pytest.importorskip("simsimd")
+    calls: list[int] = []
+
+    def cdist(*args: object, **options: object) -> object:
+        calls.append(dims)
+        return simsimd.cdist(*args, **options)
+
+    monkeypatch.setitem(sys.modules, "simsimd", SimpleNamespace(cdist=cdist))
+    assert products.simsimd_products(dims) is not None
+    checked = len(calls)
+    vectors.dot(matrix_of([bytes(dims)]), bytes(dims))
+    assert len(calls) == checked + 1
 
 
 def test_what_is_too_long_does_not_fit() -> None:

@@ -26,6 +26,7 @@ DISTRIBUTIONS = (
     "apsw",
     "numpy",
     "onnxruntime",
+    "simsimd",
     "splintr-rs",
     "tree-sitter",
     "mcp",

@@ -5,9 +5,7 @@ Above it a first pass selects the rows whose sign codes differ least from the qu
 distance), including every row at the threshold, and a second pass scores those exactly: the
 result is approximate, but the same on every machine and after any history.
 
-Dot products are computed in float32 for the speed of BLAS, and are exact all the same: quantized
-vectors have a squared norm below 2**24 (the embedder ensures it), so by Cauchy-Schwarz no partial
-sum leaves the range in which float32 represents every integer.
+Dot products are exact (`products.py`).
 """
 
 from __future__ import annotations
@@ -18,30 +16,23 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.core import hashing
+from quire.store.index import products
+from quire.store.index.products import MAX_SQUARED_NORM
 
-Matrix = npt.NDArray[np.int8]
+Matrix = products.Matrix
 Codes = npt.NDArray[np.uint64]
-Scores = npt.NDArray[np.int32]
+Scores = products.Scores
 
 SCAN_LIMIT = 200_000
 FIRST_PASS = 10_000
 """The least number of rows that the first pass selects."""
 FIRST_PASS_PER_HIT = 100
-MAX_SQUARED_NORM = 1 << 24
-_STRIP = 1024 * 384
-"""Numbers converted and multiplied at once: few enough for the cache, and for BLAS to stay on the
-calling thread. With twice as many it wakes others, and on a busy machine waits for them."""
 _CODE_STRIP = 1 << 16
 
 
 def dot(matrix: Matrix, query: bytes) -> Scores:
     """Return the dot product of the query with each row."""
-    vector = np.frombuffer(query, np.int8).astype(np.float32)
-    scores = np.empty(matrix.shape[0], np.int32)
-    strip = max(1, _STRIP // vector.size)
-    for start in range(0, matrix.shape[0], strip):
-        scores[start : start + strip] = matrix[start : start + strip].astype(np.float32) @ vector
-    return scores
+    return products.dot(matrix, np.frombuffer(query, np.int8))
 
 
 def score_slots(matrix: Matrix, query: bytes, slots: npt.NDArray[np.int32]) -> Scores:

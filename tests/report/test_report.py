@@ -154,6 +154,79 @@ def test_a_paragraph_that_is_joined_is_still_found() -> None:
     assert found == [(None, "### Anchors\n"), (1, text.removeprefix("### Anchors\n"))]
 
 
+def owners(text: str, pieces: list[str]) -> list[int | None]:
+    """Return the piece of each line."""
+    return [span.piece for span in find_spans(text, pieces) for _ in span.text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces", "expected"),
+    [
+        (  # the first line of a piece stands in the one before as well
+            "[DOC: a.py]\nimport sys\ndef one():\n[DOC: b.py]\nimport sys\ndef two():\n",
+            ["import sys\ndef one():", "import sys\ndef two():"],
+            [None, 0, 0, None, 1, 1],
+        ),
+        (  # without a marker between them: two parts of one file
+            "def save(self):\n    self.check()\n    return self\ndef load(self):\n    return self\n",
+            [
+                "def save(self):\n    self.check()\n    return self",
+                "def load(self):\n    return self",
+            ],
+            [0, 0, 0, 1, 1],
+        ),
+        (  # the second begins with a line that the first has in its middle
+            "def save(self):\n    self.check()\n    self.write()\n    self.check()\n    return 5\n",
+            [
+                "def save(self):\n    self.check()\n    self.write()",
+                "    self.check()\n    return 5",
+            ],
+            [0, 0, 0, 1, 1],
+        ),
+        (  # a bracket before the first line that says something
+            "[DOC: a.py]\nname = [\n[DOC: b.py]\n]\nother = 5\n",
+            ["name = [", "]\nother = 5"],
+            [None, 0, None, 1, 1],
+        ),
+        (  # a line of a source that could pass for a marker
+            "[DOC: a.md]\nA page begins like this:\n\\[DOC: b.md]\n",
+            ["A page begins like this:\n[DOC: b.md]"],
+            [None, 0, 0],
+        ),
+        (  # left out in the middle, and the rest is in another piece as well
+            "[DOC: a.md]\nOne anchor\n...\nThe tide turns\n[DOC: b.md]\nThe tide turns\n",
+            ["One anchor\nTwo bells\nThe tide turns", "The tide turns"],
+            [None, 0, None, 0, None, 1],
+        ),
+    ],
+)
+def test_lines_of_several_pieces(text: str, pieces: list[str], expected: list[int | None]) -> None:
+    assert owners(text, pieces) == expected
+
+
+LINES = st.lists(
+    st.sampled_from(["import sys", "def one():", "return 5", "}"]), min_size=1, max_size=5
+)
+
+
+@given(st.lists(LINES, min_size=1, max_size=5))
+def test_whole_pieces_under_markers_have_their_lines(pieces: list[list[str]]) -> None:
+    lines, expected = [], []
+    for number, piece in enumerate(pieces):
+        lines += [f"[DOC: {number}.py]", *piece]
+        expected += [None, *([number] * len(piece))]
+    if all(any(line != "}" for line in piece) for piece in pieces):
+        found = owners("\n".join(lines), ["\n".join(piece) for piece in pieces])
+        assert found == expected
+
+
+def test_a_line_that_is_everywhere() -> None:
+    pieces = [f"number {n}\nreturn None\n" * 5 for n in range(200)]
+    text = "".join(f"[DOC: {n}.py]\n{piece}" for n, piece in enumerate(pieces))
+    expected = [each for n in range(200) for each in [None, *([n] * 10)]]
+    assert owners(text, pieces) == expected
+
+
 def test_real_pages_are_coloured(project: Tree) -> None:
     context = assembled(project, 400)
     spans = find_spans(context.text, [chunk.text for chunk in context.chunks])

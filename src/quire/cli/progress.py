@@ -85,18 +85,19 @@ class _Line:
 
     def __init__(self, terminal: TextIO) -> None:
         self.terminal = terminal
-        self._shown = ""
+        self._width = 0
 
     def show(self, text: str) -> None:
         """Write a text over the one before, as much of it as the terminal is wide."""
         text = text[: shutil.get_terminal_size().columns - 1]
-        before, self._shown = self._shown, text  # first: an interrupt may come while it is written
-        self.terminal.write(f"\r{text.ljust(len(before))}")
+        self._width = max(self._width, len(text))  # first: writing may be interrupted
+        self.terminal.write(f"\r{text.ljust(self._width)}")
         self.terminal.flush()
+        self._width = len(text)
 
     def clear(self) -> None:
         """Take the text away."""
-        if self._shown:
+        if self._width:
             self.show("")
             self.terminal.write("\r")
 

@@ -66,7 +66,7 @@ def _measure() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="quire-bench-") as folder:
         file = str(Path(folder, "store.db"))
         figures["file"] = _run("write", file) | _run("search", file)
-        with running(Path(folder, "server")) as server:
+        with running() as server:
             url = server.url(server.create())
             for job in ("write", "search"):
                 before = _cpu_of(server)

@@ -45,7 +45,7 @@ PLACES = (("inline", 1), ("processes:2", 2), ("ray", 1), ("ray", 2))
 def tables(sizes: Sequence[int], asked: int) -> Iterator[Table]:
     """Measure both engines at each size, then the workers."""
     with tempfile.TemporaryDirectory(prefix="quire-bench-") as folder:
-        with running(Path(folder, "server")) as server:
+        with running() as server:
             for size in sizes:
                 if size > LARGEST:
                     print(f"no engines at {size:,} chunks: it takes too long to copy them")

@@ -44,8 +44,8 @@ while True:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("postgresql")) as started:
+def server() -> Iterator[Server]:
+    with running() as started:
         yield started
 
 

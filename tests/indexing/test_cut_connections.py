@@ -28,8 +28,8 @@ PAGES = {f"{name}.md": f"# {name}\n\nThe {name} boards at dawn.\n" for name in (
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("postgresql")) as started:
+def server() -> Iterator[Server]:
+    with running() as started:
         yield started
 
 

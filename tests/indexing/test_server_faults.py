@@ -32,8 +32,8 @@ CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("postgresql")) as started:
+def server() -> Iterator[Server]:
+    with running() as started:
         yield started
 
 

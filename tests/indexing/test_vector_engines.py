@@ -20,8 +20,8 @@ WORDS = ("pilot", "dredger", "harbour", "night", "dawn", "crane", "tide", "the")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("postgresql")) as started:
+def server() -> Iterator[Server]:
+    with running() as started:
         yield started
 
 

@@ -15,8 +15,8 @@ from .running import FILES, running
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgresql.Server]:
-    with postgresql.running(tmp_path_factory.mktemp("postgresql")) as started:
+def server() -> Iterator[postgresql.Server]:
+    with postgresql.running() as started:
         yield started
 
 

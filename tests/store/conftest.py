@@ -46,9 +46,9 @@ def quick_path(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server() -> Iterator[Server]:
     """A PostgreSQL server of this session's own."""
-    with running(tmp_path_factory.mktemp("postgresql")) as started:
+    with running() as started:
         yield started
 
 

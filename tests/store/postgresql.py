@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -97,6 +98,12 @@ class Server:
         self._server._postmaster_info = None
         self._server.ensure_postgres_running()
 
+    def folder(self, name: str) -> Path:
+        """Create a folder that the server can reach, beside its own."""
+        folder: Path = self._server.pgdata.with_name(name)
+        folder.mkdir()
+        return folder
+
     def own(self, folder: Path) -> None:
         """Give a folder to the user that the server runs as."""
         if self._server.system_user is not None:
@@ -110,8 +117,7 @@ class Server:
 
         programs: Any = _commands
 
-        folder = self._server.pgdata.with_name("replica")
-        folder.mkdir()
+        folder = self.folder("replica")
         self.own(folder)
         primary = ["-d", self._server.get_uri(), "-R", "-X", "stream", "-c", "fast"]
         user = self._server.system_user
@@ -130,9 +136,17 @@ class Server:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Server]:
-    server = Server(folder)
-    try:
-        yield server
-    finally:
-        server.stop()
+def running() -> Iterator[Server]:
+    """Run a server in a folder of its own.
+
+    It runs as another user if the tests run as root. So it does not lie in pytest's folder, which
+    every run of pytest that begins closes to other users.
+    """
+    with tempfile.TemporaryDirectory(prefix="quire-postgresql-") as folder:
+        data = Path(folder, "data")
+        data.mkdir()
+        server = Server(data)
+        try:
+            yield server
+        finally:
+            server.stop()

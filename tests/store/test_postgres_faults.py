@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from itertools import count
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -29,8 +28,8 @@ def names(store: Store) -> list[str]:
         return [record.id for record in view.listing()]
 
 
-def test_a_full_disk_loses_nothing(server: Server, tmp_path: Path) -> None:
-    with mounted(tmp_path, "20m") as disk:
+def test_a_full_disk_loses_nothing(server: Server) -> None:
+    with mounted(server.folder("small"), "20m") as disk:
         folder = disk / "space"
         folder.mkdir()
         disk.chmod(0o755)

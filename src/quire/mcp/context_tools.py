@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from quire.core.json_schema import number, record, text, texts
 from quire.core.serialize import pick, to_plain
 from quire.core.types.options import BY_SETTING, name_options
 from quire.mcp import schemas
 from quire.mcp.limits import MAX_CONTEXT_TOKENS
 from quire.mcp.memory_tools import DOMAIN, STRATEGY
 from quire.mcp.resources import context_uri, receipt_uri, source_uri
-from quire.mcp.schemas import LIMIT, LINES, MODEL, NOTES, answer, number, objects, record, text
+from quire.mcp.schemas import LIMIT, LINES, MODEL, NOTES, answer, objects
 from quire.mcp.session import Session
 from quire.mcp.tool import Arguments, Step, Tool, ToolResult
 
@@ -330,7 +331,7 @@ TOOLS = (
                         "inside": {"type": "boolean"},
                         "step": _STRING,
                         "reason": _STRING,
-                        "lets_in": schemas.texts("Settings that together let it in."),
+                        "lets_in": texts("Settings that together let it in."),
                         "checked": {
                             "type": "boolean",
                             "description": "Whether the request was run again with them.",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quire.core.json_schema import record, text, texts
 from quire.core.serialize import pick, to_plain
 from quire.errors import InputError
-from quire.mcp.schemas import answer, objects, record, text, texts
+from quire.mcp.schemas import answer, objects
 from quire.mcp.session import Session
 from quire.mcp.tool import Arguments, Step, Tool, ToolResult
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from quire.core.json_schema import record, text, texts
 from quire.core.serialize import to_plain
 from quire.errors import InputError
-from quire.mcp.schemas import NOTES, answer, objects, record, text, texts
+from quire.mcp.schemas import NOTES, answer, objects
 from quire.mcp.session import Session
 from quire.mcp.tool import Arguments, Step, Tool, ToolResult
 from quire.system.clock import now

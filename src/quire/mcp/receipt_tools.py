@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from quire.core.json_schema import record, text, texts
 from quire.core.serialize import to_plain
-from quire.mcp.schemas import NOTES, answer, record, text, texts
+from quire.mcp.schemas import NOTES, answer
 from quire.mcp.session import Session
 from quire.mcp.tool import Arguments, Step, Tool, ToolResult
 

@@ -8,43 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from quire.core.json_schema import Schema, text, texts
 from quire.core.types.option_spec import Tool
 from quire.core.types.options import FILTERS, OPTIONS
 from quire.errors import InputError
 
-Schema = dict[str, Any]
-
 MAX_PROBLEM_LENGTH = 500
-
-
-def text(description: str, **more: Any) -> Schema:
-    """Return the schema of a text."""
-    return {"type": "string", "description": description, **more}
-
-
-def number(description: str, minimum: int, maximum: int) -> Schema:
-    """Return the schema of a whole number."""
-    return {
-        "type": "integer",
-        "description": description,
-        "minimum": minimum,
-        "maximum": maximum,
-    }
-
-
-def texts(description: str) -> Schema:
-    """Return the schema of a list of texts."""
-    return {"type": "array", "items": {"type": "string"}, "description": description}
-
-
-def record(properties: Schema, *required: str) -> Schema:
-    """Return the schema of an object with these properties and no others."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
 
 
 def objects(properties: Schema) -> Schema:

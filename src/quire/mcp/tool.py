@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from quire.mcp.schemas import Schema
+from quire.core.json_schema import Schema
 from quire.mcp.session import Session
 
 Arguments = dict[str, Any]

@@ -10,12 +10,12 @@ from typing import Any
 from jsonschema.exceptions import best_match
 from jsonschema.validators import Draft202012Validator
 
+from quire.core.json_schema import Schema, record
 from quire.core.types import Viewer
 from quire.errors import InputError, unknown
 from quire.indexing.project import viewer_name
-from quire.mcp.schemas import record
 from quire.server import schemas
-from quire.server.endpoint import ADMIN, Arguments, Caller, Endpoint, NotAllowedError, Schema
+from quire.server.endpoint import ADMIN, Arguments, Caller, Endpoint, NotAllowedError
 from quire.server.gate import read_json
 
 MAX_PROBLEM_LENGTH = 500

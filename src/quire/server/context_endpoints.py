@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quire.core.json_schema import Schema, number, record, text, texts
 from quire.core.serialize import to_plain
 from quire.core.types.options import FILTERS
 from quire.errors import InputError
-from quire.mcp.schemas import number, record, text, texts
 from quire.recipes.session import DECIDED
 from quire.server import schemas
 from quire.server.endpoint import (
@@ -17,7 +17,6 @@ from quire.server.endpoint import (
     Endpoint,
     NotAllowedError,
     NotFoundError,
-    Schema,
     viewer_key,
 )
 from quire.server.schemas import body, filter_body, query_schema, result

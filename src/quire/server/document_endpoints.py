@@ -7,6 +7,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Any
 
+from quire.core.json_schema import Schema, number, record, text, texts
 from quire.core.serialize import to_plain
 from quire.core.types import Facet, PutResult, PutSummary, Record, StoredDocument
 from quire.core.types.options import FILTERS
@@ -14,13 +15,12 @@ from quire.core.types.records import BLOCK_PREFIX
 from quire.core.types.stored import ADDED, CHANGED, UNCHANGED
 from quire.errors import InputError, QuireError
 from quire.indexing.documents import MAX_FACETS
-from quire.mcp.schemas import number, record, text, texts
 from quire.memory import experiences, feedback, memories, principles
 from quire.pipeline.request import resolve_search
 from quire.pipeline.sections import filter_of
 from quire.server import schemas
 from quire.server.arguments import read_value
-from quire.server.endpoint import WRITE, Call, Endpoint, Schema
+from quire.server.endpoint import WRITE, Call, Endpoint
 from quire.server.schemas import body, long_text, page_of, result
 
 OTHER_KINDS = frozenset({memories.KIND, experiences.KIND, principles.KIND, feedback.KIND})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quire.config.access_tokens import ADMIN, READ, SCOPES, WRITE
 from quire.core import hashing
+from quire.core.json_schema import Schema
 from quire.core.types import Viewer
 from quire.errors import QuireError
 
@@ -17,10 +18,9 @@ if TYPE_CHECKING:
     from quire.server.jobs import Jobs
     from quire.server.journal import Journal
 
-Schema = dict[str, Any]
 Arguments = dict[str, Any]
 
-__all__ = ["ADMIN", "READ", "SCOPES", "WRITE", "Arguments", "Call", "Caller", "Endpoint", "Schema"]
+__all__ = ["ADMIN", "READ", "SCOPES", "WRITE", "Arguments", "Call", "Caller", "Endpoint"]
 
 
 class NotAllowedError(QuireError):

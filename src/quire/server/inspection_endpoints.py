@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from quire.core.json_schema import Schema, number
 from quire.errors import InputError, QuireError
-from quire.mcp.schemas import number
 from quire.pipeline import recipe as recipes
 from quire.pipeline.picture import Picture, draw
 from quire.pipeline.spans import Span, find_spans
 from quire.recipes.inspection import MAX_BUDGETS
 from quire.server import schemas
 from quire.server.context_endpoints import context_options, find_receipt
-from quire.server.endpoint import ADMIN, WRITE, Call, Endpoint, Schema
+from quire.server.endpoint import ADMIN, WRITE, Call, Endpoint
 from quire.server.schemas import body, result
 
 MAX_BUDGET = 10_000_000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from quire.core.json_schema import Schema, text, texts
 from quire.core.types import ImportResult
-from quire.mcp.schemas import text, texts
 from quire.server import schemas
 from quire.server.context_endpoints import find_receipt
-from quire.server.endpoint import WRITE, Call, Endpoint, Schema
+from quire.server.endpoint import WRITE, Call, Endpoint
 from quire.server.schemas import ALLOW_SECRET, SHARE, body, long_text, page_of, result, written
 
 _TEXTS = ("hypothesis", "action", "prediction")

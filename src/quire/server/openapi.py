@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from quire import __version__
+from quire.core.json_schema import Schema
 from quire.server import schemas
 from quire.server.arguments import LINES, query_parameters
-from quire.server.endpoint import ADMIN, Endpoint, Schema
+from quire.server.endpoint import ADMIN, Endpoint
 from quire.server.problems import MEDIA_TYPE
 from quire.server.table import ENDPOINTS
 

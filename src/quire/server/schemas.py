@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from quire.core.json_schema import Schema, number, record, text, texts
 from quire.core.types import (
     Context,
     Decision,
@@ -31,11 +32,9 @@ from quire.core.types.blocks import Block, RemovedBlocks
 from quire.core.types.context import ContextChunk
 from quire.core.types.option_spec import DATE, Option
 from quire.core.types.options import FILTERS, OPTIONS
-from quire.mcp.schemas import number, record, text, texts
 from quire.pipeline import recipe as recipes
 from quire.pipeline.validate import CHOICES
 from quire.pipeline.why_not import WhyNot
-from quire.server.endpoint import Schema
 
 MAX_TEXT = 1_000_000
 """Characters of one text that is sent."""

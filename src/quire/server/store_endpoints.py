@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from quire.core.json_schema import Schema, number, text, texts
 from quire.core.serialize import all_members
 from quire.core.types import ImportResult, Roots
 from quire.core.types.blocks import TYPES
-from quire.mcp.schemas import number, text, texts
 from quire.pipeline.codemap import CodeMap
 from quire.server import schemas
-from quire.server.endpoint import ADMIN, WRITE, Call, Endpoint, NotFoundError, Schema
+from quire.server.endpoint import ADMIN, WRITE, Call, Endpoint, NotFoundError
 from quire.server.schemas import ALLOW_SECRET, body, long_text, page_of, result, written
 from quire.workspace import jsonl
 

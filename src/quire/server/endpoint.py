@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quire.config.access_tokens import ADMIN, READ, SCOPES, WRITE
@@ -80,6 +81,18 @@ class Call:
     def take(self, *names: str) -> Arguments:
         """Return those of some arguments that were sent."""
         return {name: self.arguments[name] for name in names if name in self.arguments}
+
+    def place(self, path: str) -> Path:
+        """Return a place of the project on disk, by its path from the project's root."""
+        parts = path.split("/")
+        if path.startswith("/") or ".." in parts or "\0" in path:
+            raise NotFoundError(
+                f"{path!r} is not a path in the project",
+                field="path",
+                value=path,
+                hint="name a file or folder from the project's root",
+            )
+        return self.quire.root() / path
 
     def keep(self, context: Context) -> None:
         """Keep the receipt of a context, so that its viewer can fetch it."""

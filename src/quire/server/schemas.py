@@ -41,6 +41,7 @@ MAX_TEXT = 1_000_000
 MAX_INTEGER = 2**53 - 1
 """The largest whole number that every reader of JSON can hold."""
 MAX_RESULTS = 100
+MAX_PATHS = 256
 NOT_SENT = frozenset({"viewer"})
 """Options that are no part of a body: the token says who reads."""
 _FLAG = re.compile(r"--([a-z][a-z-]*)")
@@ -127,6 +128,8 @@ RECEIPT: Schema = {
     "type": ["object", "string"],
     "description": "A receipt, or the id of one that this service keeps.",
 }
+PATH = text("Path from the project's root.", maxLength=4096)
+PATHS = {**texts("Paths from the project's root; none: all of it."), "maxItems": MAX_PATHS}
 LIMIT = number("How many items a page has.", 1, 1000)
 CURSOR = text("Where the page begins: `next` of the page before.", maxLength=500)
 

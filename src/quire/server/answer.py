@@ -46,7 +46,7 @@ _keys_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RawRequest:
     """A request as it came in, but for its token."""
 
     path: Mapping[str, str]
@@ -73,19 +73,19 @@ class Answer:
     """Of a long answer: its body, which is made as it is sent."""
 
 
-def answer(service: Service, endpoint: Endpoint, caller: Caller, asked: Asked) -> Answer:
+def answer(service: Service, endpoint: Endpoint, caller: Caller, raw: RawRequest) -> Answer:
     """Answer a request; an error becomes a problem."""
     try:
-        return _answer(service, endpoint, caller, asked)
+        return _answer(service, endpoint, caller, raw)
     except QuireError as error:
-        return refuse(service, caller, error, asked)
+        return refuse(service, caller, error, raw)
 
 
-def refuse(service: Service, caller: Caller, error: QuireError, asked: Asked) -> Answer:
+def refuse(service: Service, caller: Caller, error: QuireError, raw: RawRequest) -> Answer:
     """Return the answer to a request that failed."""
     status = None
     headers: dict[str, str] = {}
-    if isinstance(error, InputError) and error.value in asked.path.values() and not error.field:
+    if isinstance(error, InputError) and error.value in raw.path.values() and not error.field:
         status = 404
     elif isinstance(error, UnsupportedMediaError):
         status = 415
@@ -101,42 +101,42 @@ def refuse(service: Service, caller: Caller, error: QuireError, asked: Asked) ->
         str(quire.config.root),
     )
     hide = () if caller.viewer.owner else places
-    code, body = of_error(error, asked.request_id, status=status, hide=hide)
+    code, body = of_error(error, raw.request_id, status=status, hide=hide)
     if code >= 500:
         events.emit("request_refused", events.WARNING, error=type(error).__name__)
     return Answer(code, {"Content-Type": MEDIA_TYPE, **headers}, body)
 
 
-def _answer(service: Service, endpoint: Endpoint, caller: Caller, asked: Asked) -> Answer:
+def _answer(service: Service, endpoint: Endpoint, caller: Caller, raw: RawRequest) -> Answer:
     _check_scope(endpoint, caller)
-    arguments = read_arguments(endpoint, asked.path, asked.query, asked.media_type, asked.body)
+    arguments = read_arguments(endpoint, raw.path, raw.query, raw.media_type, raw.body)
     viewer = take_viewer(caller, arguments)
     if endpoint.owner and not viewer.owner:
         raise NotAllowedError("only the owner may do this", hint="use an owner's token")
     call = Call(
         service.quire, service.journal, service.jobs, caller, viewer, arguments, clock.now()
     )
-    if endpoint.writes and asked.key is not None:
-        return _write_once(endpoint, call, asked)
+    if endpoint.writes and raw.key is not None:
+        return _write_once(endpoint, call, raw)
     headers: dict[str, str] = {"Cache-Control": "no-store"}
     if endpoint.tagged:
-        tag = _tag(service, viewer, asked)
+        tag = _tag(service, viewer, raw)
         headers = _tagged(tag)
-        if _matches(asked.if_none_match, tag):
+        if _matches(raw.if_none_match, tag):
             return Answer(304, headers)
     result = endpoint.run(call)
     if isinstance(result, Context):
         metrics.CONTEXT_TOKENS.inc(result.tokens)
     if endpoint.listed:
-        if asked.accept.startswith(LINES):
+        if raw.accept.startswith(LINES):
             rest = _after_cursor(result, arguments)[: arguments.get("limit")]
             return Answer(endpoint.status, {**headers, "Content-Type": LINES}, parts=_lines(rest))
         result = _page(result, arguments)
     body = write_json(result)
     if endpoint.hashed:
-        named = hashing.identifier("etag", viewer_key(viewer), asked.target, body.hex())
+        named = hashing.identifier("etag", viewer_key(viewer), raw.target, body.hex())
         headers = _tagged(f'"{named}"')
-        if _matches(asked.if_none_match, headers["ETag"]):
+        if _matches(raw.if_none_match, headers["ETag"]):
             return Answer(304, headers)
     return Answer(endpoint.status, {**headers, "Content-Type": JSON}, body)
 
@@ -165,11 +165,11 @@ def write_json(value: Any) -> bytes:
 # --- tags ----------------------------------------------------------------------------------------
 
 
-def _tag(service: Service, viewer: Viewer, asked: Asked) -> str:
+def _tag(service: Service, viewer: Viewer, raw: RawRequest) -> str:
     """Return the tag of an answer: it changes when anything changes that the viewer may read."""
     root = service.quire.roots(viewer).state
     named = hashing.identifier(
-        "etag", __version__, viewer_key(viewer), root, asked.target, asked.accept
+        "etag", __version__, viewer_key(viewer), root, raw.target, raw.accept
     )
     return f'"{named}"'
 
@@ -245,9 +245,9 @@ def _lines(items: Sequence[Any]) -> Iterator[bytes]:
 # --- writes that may be repeated -----------------------------------------------------------------
 
 
-def _write_once(endpoint: Endpoint, call: Call, asked: Asked) -> Answer:
+def _write_once(endpoint: Endpoint, call: Call, raw: RawRequest) -> Answer:
     """Write, unless the same write was made before: then its answer is sent again."""
-    key = asked.key or ""
+    key = raw.key or ""
     if not key or len(key) > MAX_KEY or not key.isprintable() or not key.isascii():
         raise InputError(
             f"expected 1 to {MAX_KEY} printable characters",
@@ -255,7 +255,7 @@ def _write_once(endpoint: Endpoint, call: Call, asked: Asked) -> Answer:
             value=key[:MAX_KEY],
         )
     owner = f"{call.caller.token}:{viewer_key(call.viewer)}"
-    request = hashing.identifier("write", endpoint.method, asked.target, asked.body.hex())
+    request = hashing.identifier("write", endpoint.method, raw.target, raw.body.hex())
     with _keys_lock:
         if (owner, key) in _running_keys:
             raise _still_running()

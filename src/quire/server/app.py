@@ -37,7 +37,7 @@ from quire.mcp.http import (
 from quire.mcp.server import QuireServer
 from quire.mcp.session import Session
 from quire.server import metrics, openapi
-from quire.server.answer import Answer, Asked, answer, refuse, write_json
+from quire.server.answer import Answer, RawRequest, answer, refuse, write_json
 from quire.server.chat import ChatForwarder
 from quire.server.endpoint import ADMIN, WRITE, Caller, Endpoint, NotAllowedError
 from quire.server.gate import Gate, caller_of, note_failure
@@ -124,20 +124,20 @@ def _route(service: Service, path: str) -> Route:
 
 async def _handle(service: Service, endpoint: Endpoint, request: Request) -> Response:
     caller = caller_of(request.scope)
-    asked = await read_request(request)
+    raw = await read_request(request)
     try:
-        result = await service.run(partial(answer, service, endpoint, caller, asked))
+        result = await service.run(partial(answer, service, endpoint, caller, raw))
     except QuireError as error:
-        result = refuse(service, caller, error, asked)
+        result = refuse(service, caller, error, raw)
     return to_response(result)
 
 
-async def read_request(request: Request) -> Asked:
+async def read_request(request: Request) -> RawRequest:
     """Read a request to its end."""
     headers = request.headers
     keys = headers.getlist("idempotency-key")
     query = request.url.query
-    return Asked(
+    return RawRequest(
         path=dict(request.path_params),
         query=tuple(request.query_params.multi_items()),
         target=f"{request.url.path}?{query}" if query else request.url.path,
@@ -160,14 +160,14 @@ def to_response(result: Answer) -> Response:
 async def _job_events(service: Service, request: Request) -> Response:
     """Follow a job until it ends."""
     caller = caller_of(request.scope)
-    asked = await read_request(request)
-    name = asked.path["id"]
+    raw = await read_request(request)
+    name = raw.path["id"]
     try:
         if not (caller.allows(ADMIN) and caller.viewer.owner):
             raise NotAllowedError(f"this needs an owner's token with the scope `{ADMIN}`")
         first = await service.run(partial(service.jobs.get, name))
     except QuireError as error:
-        return to_response(refuse(service, caller, error, asked))
+        return to_response(refuse(service, caller, error, raw))
 
     async def follow() -> AsyncIterator[bytes]:
         job, sent, quiet = first, b"", 0.0

@@ -23,7 +23,7 @@ from quire.core.types import ChatSettings, Context
 from quire.errors import EndpointError, InputError, MissingExtraError, QuireError
 from quire.llm.http import bearer_header, check_address, read_key
 from quire.pipeline.request import open_counter
-from quire.server.answer import Asked, refuse
+from quire.server.answer import RawRequest, refuse
 from quire.server.arguments import read_object
 from quire.server.endpoint import Call, Caller, NotAllowedError
 from quire.server.gate import caller_of
@@ -63,21 +63,21 @@ class ChatForwarder:
         """Answer a chat."""
         from quire.server.app import read_request, to_response
 
-        caller, asked = caller_of(request.scope), await read_request(request)
+        caller, raw = caller_of(request.scope), await read_request(request)
         try:
-            return await self._answer(caller, asked)
+            return await self._answer(caller, raw)
         except QuireError as error:
-            return to_response(refuse(self._service, caller, error, asked))
+            return to_response(refuse(self._service, caller, error, raw))
 
     async def list_models(self, request: Request) -> Response:
         """Answer which models the endpoint has, as it says."""
         from quire.server.app import read_request, to_response
 
-        caller, asked = caller_of(request.scope), await read_request(request)
+        caller, raw = caller_of(request.scope), await read_request(request)
         try:
             return await self._forward(self._settings(caller), "GET", "/models", None, {})
         except QuireError as error:
-            return to_response(refuse(self._service, caller, error, asked))
+            return to_response(refuse(self._service, caller, error, raw))
 
     def _settings(self, caller: Caller) -> ChatSettings:
         """Return where chats are passed on to, for a caller who may."""
@@ -89,9 +89,9 @@ class ChatForwarder:
             )
         return self._service.quire.config.chat
 
-    async def _answer(self, caller: Caller, asked: Asked) -> Response:
+    async def _answer(self, caller: Caller, raw: RawRequest) -> Response:
         settings = self._settings(caller)
-        chat = read_object(asked.media_type, asked.body)
+        chat = read_object(raw.media_type, raw.body)
         options = chat.pop("quire", {})
         query = _query_of(chat.get("messages"))
         _require_endpoint(settings)
@@ -210,8 +210,8 @@ def _query_of(messages: Any) -> str:
     for message in messages:
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise InputError("each message needs a role", field="messages", value=message)
-    asked = [message.get("content") for message in messages if message["role"] == "user"]
-    content = asked[-1] if asked else ""
+    questions = [message.get("content") for message in messages if message["role"] == "user"]
+    content = questions[-1] if questions else ""
     if isinstance(content, list):
         parts = [part for part in content if isinstance(part, dict)]
         texts = [part.get("text") for part in parts if part.get("type") == "text"]

@@ -9,6 +9,7 @@ import click
 
 from quire.cli import output
 from quire.cli.options import CONTEXT, Common, common
+from quire.cli.results import print_access_rules
 from quire.errors import InputError
 
 COMMAND = "command"
@@ -35,7 +36,7 @@ def list_rules(options: Common) -> None:
         notes = quire.access.notes(rule for _, rule in rules)
         if not rules:
             notes.append("there are no rules: the default applies to every file")
-        output.print_access_rules(
+        print_access_rules(
             rules,
             quire.access.groups(),
             notes,
@@ -57,7 +58,7 @@ def allow(options: Common, *, glob: str, principals: tuple[str, ...]) -> None:
         rule = quire.access.allow(glob, principals)
         rules = [(COMMAND, rule) for rule in quire.access.rules()[COMMAND]]
         notes = quire.access.notes([rule])
-        output.print_access_rules(rules, {}, notes, as_json=options.as_json)
+        print_access_rules(rules, {}, notes, as_json=options.as_json)
 
 
 @access.command()
@@ -69,7 +70,7 @@ def remove(options: Common, *, glob: str) -> None:
         quire.access.remove(glob)
         rules = [(COMMAND, rule) for rule in quire.access.rules()[COMMAND]]
         notes = [] if rules else ["no rules set by commands are left"]
-        output.print_access_rules(rules, {}, notes, as_json=options.as_json)
+        print_access_rules(rules, {}, notes, as_json=options.as_json)
 
 
 @access.command()
@@ -90,7 +91,7 @@ def group(options: Common, *, name: str, users: tuple[str, ...]) -> None:
         quire.access.set_groups({name: members for name, members in changed.items() if members})
         notes = [] if users else [f"the group {name!r} is deleted"]
         groups = quire.access.groups()[COMMAND]
-        output.print_access_rules([], {COMMAND: groups}, notes, as_json=options.as_json)
+        print_access_rules([], {COMMAND: groups}, notes, as_json=options.as_json)
 
 
 @access.command()

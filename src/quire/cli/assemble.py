@@ -26,6 +26,7 @@ from quire.cli.options import (
 )
 from quire.cli.receipts import save_receipt
 from quire.cli.report import open_explanation
+from quire.cli.results import print_context, print_explanation, print_feedback, print_why_not
 from quire.errors import InputError
 from quire.system.clock import now
 
@@ -93,7 +94,7 @@ def _hand_out(
     """Write the receipt of a context, and print the context."""
     in_file = parts and (receipt is not None or not options.as_json)
     save_receipt(receipt, context, signed=signed, parts=in_file)
-    output.print_context(context, as_json=options.as_json, parts=parts)
+    print_context(context, as_json=options.as_json, parts=parts)
 
 
 def _assemble_results(options: Common, query: str, file: str, typed: Mapping[str, Any]) -> Context:
@@ -121,7 +122,7 @@ def explain(options: Common, *, query: str, opens: bool, **typed: Any) -> None:
         if opens:
             open_explanation(quire, context, typed["viewer"], as_json=options.as_json)
             return
-    output.print_explanation(context, as_json=options.as_json)
+    print_explanation(context, as_json=options.as_json)
 
 
 @click.command("why-not")
@@ -144,7 +145,7 @@ def why_not(options: Common, *, query: str, place: str, **typed: Any) -> None:
             int(line) if line else None,
             **parse_options(typed),
         )
-    output.print_why_not(pieces, as_json=options.as_json)
+    print_why_not(pieces, as_json=options.as_json)
     sys.exit(0 if all(piece.inside for piece in pieces) else 1)
 
 
@@ -215,7 +216,7 @@ def feedback(
                 share=share,
                 viewer=options.viewer,
             )
-            output.print_feedback([written.value], as_json=options.as_json)
+            print_feedback([written.value], as_json=options.as_json)
         elif forget is not None:
             quire.feedback.forget(forget, viewer=options.viewer)
             if options.as_json:
@@ -224,7 +225,7 @@ def feedback(
                 output.say(f"forgot {forget}")
         else:
             items = quire.feedback.list(viewer=options.viewer)
-            output.print_feedback(items, as_json=options.as_json)
+            print_feedback(items, as_json=options.as_json)
 
 
 COMMANDS: tuple[click.Command, ...] = (

@@ -13,6 +13,7 @@ import click
 from quire.cli import output
 from quire.cli.options import CONTEXT, Common, common, drop_none, with_share, with_viewer
 from quire.cli.progress import show_progress
+from quire.cli.results import print_put_summary, print_redacted, print_synced
 from quire.core.metadata import read_value
 from quire.errors import InputError
 
@@ -109,7 +110,7 @@ def add(
         return
     for result in results:
         output.print_notes(result.notes)
-        output.print_redacted(result.redacted)
+        print_redacted(result.redacted)
         output.say(f"{result.state} {result.path}")
 
 
@@ -130,7 +131,7 @@ def _add_lines(
             report=report,
             viewer=options.viewer,
         )
-    output.print_put_summary(summary, as_json=options.as_json)
+    print_put_summary(summary, as_json=options.as_json)
 
 
 def _lines(
@@ -324,7 +325,7 @@ def sync(
         output.print_json({"sources": summaries})
     else:
         for name, summary in summaries.items():
-            output.print_synced(name, summary)
+            print_synced(name, summary)
     sys.exit(0 if all(summary.complete for summary in summaries.values()) else 1)
 
 

@@ -17,6 +17,7 @@ from quire.cli.options import (
     with_viewer,
     with_write_options,
 )
+from quire.cli.results import print_import_result
 from quire.system.clock import now
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def import_postmortems(
         result = quire.experiences.import_postmortems(
             folder, share=share, viewer=options.viewer, allow_secret=allow_secret
         )
-    output.print_import_result(result, "experience", as_json=options.as_json)
+    print_import_result(result, "experience", as_json=options.as_json)
 
 
 def _line(item: Experience) -> str:

@@ -9,6 +9,7 @@ import click
 from quire.cli import output
 from quire.cli.experience import import_postmortems
 from quire.cli.options import CONTEXT, Common, in_file, read_file, with_share, with_write_options
+from quire.cli.results import print_import_result, print_redacted, print_skipped
 from quire.system.clock import now
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def import_blocks(options: Common, *, file: str, allow_secret: bool) -> None:
         result = quire.blocks.import_lines(
             text, at=now(), viewer=options.viewer, allow_secret=allow_secret
         )
-    output.print_import_result(result, "block", as_json=options.as_json)
+    print_import_result(result, "block", as_json=options.as_json)
 
 
 def _page_command(form: str, summary: str) -> click.Command:
@@ -83,8 +84,8 @@ def _print_result(result: PageImportResult, *, as_json: bool) -> None:
         output.print_json(result)
         return
     output.print_notes(result.notes)
-    output.print_skipped(result.skipped)
-    output.print_redacted(result.redacted)
+    print_skipped(result.skipped)
+    print_redacted(result.redacted)
     for link in result.dangling[:MAX_LINKS]:
         output.note(f"dangling link: {link.reason} on {link.path}")
     if len(result.dangling) > MAX_LINKS:

@@ -44,6 +44,14 @@ from quire.cli.options import (
 from quire.cli.pack import pack
 from quire.cli.plugins import plugins
 from quire.cli.report import report
+from quire.cli.results import (
+    print_index_result,
+    print_problems,
+    print_purge_result,
+    print_search_result,
+    print_status,
+    print_support_report,
+)
 from quire.cli.rules import rules
 from quire.cli.serve import serve, token
 from quire.cli.trust import trust
@@ -240,7 +248,7 @@ def index(
         )
         if background:
             result = jobs.start_vectors(quire, result)
-    output.print_index_result(result, as_json=options.as_json)
+    print_index_result(result, as_json=options.as_json)
 
 
 @main.command()
@@ -284,7 +292,7 @@ def watch(
             if isinstance(result, Failure):
                 output.warn(f"FAILED: {result.reason}; trying again at the next change")
             else:
-                output.print_index_result(result, as_json=options.as_json)
+                print_index_result(result, as_json=options.as_json)
             sys.stdout.flush()
 
 
@@ -311,7 +319,7 @@ def search(
             refresh=not no_refresh,
             **parse_filters(filters),
         )
-    output.print_search_result(result, as_json=options.as_json)
+    print_search_result(result, as_json=options.as_json)
 
 
 @main.command()
@@ -337,7 +345,7 @@ def status(options: Common, *, fresh: bool, facets: bool) -> None:
         working = jobs.describe_vectors(quire, result) if is_owner else None
         if facets:
             result = replace(result, facets=quire.documents.facets(viewer=options.viewer))
-    output.print_status(result, indexed_at, history, stale, working, as_json=options.as_json)
+    print_status(result, indexed_at, history, stale, working, as_json=options.as_json)
     if facets and not options.as_json:
         print_facets(result.facets or ())
 
@@ -382,7 +390,7 @@ def doctor(options: Common, *, repair: bool, prune: bool, report: bool) -> None:
             hint="too little of it is left to be opened: restore a backup, or delete the file and "
             "index again (memories and blocks that were only in it are lost)",
         ) from error
-    output.print_problems(problems, as_json=options.as_json)
+    print_problems(problems, as_json=options.as_json)
     sys.exit(1 if any(not problem.repaired for problem in problems) else 0)
 
 
@@ -415,9 +423,7 @@ def _print_support_report(options: Common) -> None:
             problems = quire.doctor()
     except QuireError as raised:
         error = type(raised).__name__
-    output.print_support_report(
-        make_report(settings, status, problems, error), as_json=options.as_json
-    )
+    print_support_report(make_report(settings, status, problems, error), as_json=options.as_json)
 
 
 @main.command()
@@ -434,7 +440,7 @@ def purge(options: Common, *, paths: tuple[str, ...]) -> None:
         if purged and quire.config.server:
             output.note(SERVER_KEEPS)
         on_disk = quire.documents.still_there(purged)
-    output.print_purge_result(purged, on_disk, as_json=options.as_json)
+    print_purge_result(purged, on_disk, as_json=options.as_json)
     sys.exit(0 if purged else 1)
 
 

@@ -19,6 +19,7 @@ from quire.cli.options import (
     with_viewer,
     with_write_options,
 )
+from quire.cli.results import print_import_result
 from quire.system.clock import now
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def import_memories(
         result = quire.memories.import_lines(
             text, at=now(), share=share, viewer=options.viewer, allow_secret=allow_secret
         )
-    output.print_import_result(result, "memory", as_json=options.as_json)
+    print_import_result(result, "memory", as_json=options.as_json)
 
 
 def _line(item: Memory) -> str:

@@ -12,6 +12,7 @@ import click
 
 from quire.cli import output
 from quire.cli.options import as_json_option, model_option, read_argument
+from quire.cli.results import print_context, print_redacted, print_skipped
 from quire.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def pack(
     ):
         with show_progress() as report:
             result = quire.index([folder], embed=embed, history=0, report=report)
-        output.print_skipped([*skipped, *result.skipped])
-        output.print_redacted(result.redacted)
+        print_skipped([*skipped, *result.skipped])
+        print_redacted(result.redacted)
         if not result.chunks:
             chosen = "check --include and --exclude" if include or exclude else ""
             raise InputError("no file to read was found", hint=chosen)
@@ -95,7 +96,7 @@ def pack(
         pieces = output.number(len(context.sources), "piece")
         output.say(f"copied {output.number(context.tokens, 'token')}, {pieces}")
     else:
-        output.print_context(context, as_json=as_json)
+        print_context(context, as_json=as_json)
 
 
 def _sources_and_query(

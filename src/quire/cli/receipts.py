@@ -14,6 +14,7 @@ from quire.cli import output
 from quire.cli.context_options import PARTS_SUFFIX, read_beside, read_receipt, read_results
 from quire.cli.options import Common, as_json_option, read_file, with_viewer
 from quire.cli.output import write_flags
+from quire.cli.results import print_check, print_verification
 from quire.core.serialize import escape_json, json_text, to_plain
 from quire.errors import ConfigError, InputError, MissingExtraError, NoStoreError
 from quire.system import platform
@@ -83,7 +84,7 @@ def verify(
         if options.store is not None or options.space is not None:
             raise
         result = verify_receipt(data, text, signature=envelope, key=public_key)
-    output.print_verification(result, as_json=options.as_json)
+    print_verification(result, as_json=options.as_json)
     sys.exit(0 if result.holds else 1)
 
 
@@ -109,7 +110,7 @@ def replay(options: Common, *, receipt: str, keep_failures: bool, ask_models: bo
         output.note(f"note: {write_flags(note.replace('`ask_models`', '--ask-models'))}")
     if not keep_failures and any(text.startswith("failed: ") for text in differences):
         output.note("note: sources that failed were asked again; --keep-failures does not ask them")
-    output.print_check(differences, "the same context, byte for byte", as_json=options.as_json)
+    print_check(differences, "the same context, byte for byte", as_json=options.as_json)
     sys.exit(1 if differences else 0)
 
 
@@ -122,7 +123,7 @@ def diff(*, old: str, new: str, as_json: bool) -> None:
     from quire.indexing.audit import diff_receipts
 
     differences = diff_receipts(read_receipt(old), read_receipt(new))
-    output.print_check(differences, "nothing differs", as_json=as_json)
+    print_check(differences, "nothing differs", as_json=as_json)
     sys.exit(1 if differences else 0)
 
 

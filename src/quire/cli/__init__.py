@@ -1,1 +1,1 @@
-"""Who asks?"""
+"""The command line: a module for each group of commands, joined by `main`."""

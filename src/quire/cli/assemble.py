@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from quire.cli import output
 from quire.cli.context_options import (
     parse_options,
-    read_receipt,
     read_results,
     with_context_options,
 )
@@ -21,14 +19,12 @@ from quire.cli.options import (
     is_number,
     model_option,
     read_argument,
-    with_share,
     with_viewer,
 )
-from quire.cli.receipts import save_receipt
+from quire.cli.receipt_files import save_receipt
 from quire.cli.report import open_explanation
-from quire.cli.results import print_context, print_explanation, print_feedback, print_why_not
+from quire.cli.results import print_context, print_explanation, print_why_not
 from quire.errors import InputError
-from quire.system.clock import now
 
 if TYPE_CHECKING:
     from quire.core.types import Context
@@ -179,59 +175,9 @@ def premortem(
     _hand_out(options, context, receipt, signed=signed, parts=parts)
 
 
-@click.command()
-@click.argument("receipt", required=False)
-@click.option(
-    "--useful", multiple=True, metavar="ID", help="Piece that helped, by id or path; repeatable."
-)
-@click.option("--useless", multiple=True, metavar="ID", help="Piece that did not; repeatable.")
-@click.option("--list", "listing", is_flag=True, help="List the feedback so far.")
-@click.option("--forget", metavar="ID", help="Remove this feedback.")
-@with_share
-@with_viewer
-def feedback(
-    options: Common,
-    *,
-    receipt: str | None,
-    useful: tuple[str, ...],
-    useless: tuple[str, ...],
-    listing: bool,
-    forget: str | None,
-    share: tuple[str, ...],
-) -> None:
-    """Record which pieces of a context helped.
-
-    RECEIPT names the context. Feedback moves later rankings a little: your own, and those of
-    everyone you share it with. `assemble --feedback 0` ignores it.
-    """
-    if (receipt is not None) + listing + (forget is not None) != 1:
-        raise InputError("expected a RECEIPT, --list or --forget ID")
-    with options.open() as quire:
-        if receipt is not None:
-            written = quire.feedback.add(
-                read_receipt(receipt),
-                at=now(),
-                useful=useful,
-                useless=useless,
-                share=share,
-                viewer=options.viewer,
-            )
-            print_feedback([written.value], as_json=options.as_json)
-        elif forget is not None:
-            quire.feedback.forget(forget, viewer=options.viewer)
-            if options.as_json:
-                output.print_json({"forgotten": forget})
-            else:
-                output.say(f"forgot {forget}")
-        else:
-            items = quire.feedback.list(viewer=options.viewer)
-            print_feedback(items, as_json=options.as_json)
-
-
 COMMANDS: tuple[click.Command, ...] = (
     assemble,
     premortem,
     explain,
     why_not,
-    feedback,
 )

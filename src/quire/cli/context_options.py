@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from quire.cli.options import Command, common, in_file, is_number, read_file, read_situation
+from quire.cli.receipt_files import read_receipt
 from quire.core.jsonl import read_objects
 from quire.core.types.option_spec import (
     DATE,
@@ -71,25 +71,6 @@ def read_results(file: str) -> list[Any]:
         reason = "nested too deep" if isinstance(error, RecursionError) else error
         raise InputError(f"not valid JSON: {reason}", field="results", place=file) from error
     return results
-
-
-PARTS_SUFFIX = ".parts"
-"""What a receipt FILE names by hash lies in FILE.parts."""
-
-
-def read_receipt(file: str, parts: str | None = None) -> dict[str, Any]:
-    """Read a receipt from a file, with its parts if there is a file of them beside it."""
-    from quire.indexing.audit import parse_with_parts
-
-    return parse_with_parts(read_file(file), read_beside(file, PARTS_SUFFIX, parts))
-
-
-def read_beside(receipt: str, suffix: str, file: str | None) -> str | None:
-    """Read the file that is named, or the one beside a receipt if there is one."""
-    if file is not None:
-        return read_file(file)
-    is_there = receipt != "-" and Path(receipt + suffix).is_file()
-    return read_file(receipt + suffix) if is_there else None
 
 
 def _with_options(command: Command, options: Mapping[str, Option]) -> Command:

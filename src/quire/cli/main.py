@@ -25,6 +25,7 @@ from quire.cli.codemap import map_
 from quire.cli.documents import add, document, sync
 from quire.cli.evaluate import evaluation
 from quire.cli.experience import experience, values
+from quire.cli.feedback import feedback
 from quire.cli.imports import import_
 from quire.cli.install import install
 from quire.cli.mcp import mcp, mcp_proxy
@@ -141,6 +142,7 @@ for command in (
     *index.COMMANDS,
     search,
     *assemble.COMMANDS,
+    feedback,
     *receipts.COMMANDS,
     report,
     backup,

@@ -40,6 +40,11 @@ def say(line: str) -> None:
     click.echo(printable(line))
 
 
+def say_heading(heading: str, rest: str) -> None:
+    """Print one line of a result that begins in bold."""
+    click.echo(f"{click.style(printable(heading), bold=True)}{printable(rest)}")
+
+
 def note(text: str) -> None:
     """Print one line to standard error, unless the command is to be quiet."""
     if not is_quiet():

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from quire.cli import output
-from quire.cli.context_options import PARTS_SUFFIX, read_beside, read_receipt, read_results
+from quire.cli.context_options import read_results
 from quire.cli.options import Common, as_json_option, read_file, with_viewer
 from quire.cli.output import write_flags
+from quire.cli.receipt_files import read_receipt, read_signature
 from quire.cli.results import print_check, print_verification
-from quire.core.serialize import escape_json, json_text, to_plain
-from quire.errors import ConfigError, InputError, MissingExtraError, NoStoreError
+from quire.core.dates import format_moment
+from quire.core.serialize import json_text
+from quire.errors import InputError, NoStoreError
 from quire.system import platform
-from quire.system.clock import now
 
 if TYPE_CHECKING:
-    from quire.core.types import Context
     from quire.indexing.keyring import SigningKey
 
-SUFFIX = ".sig"
-"""The signature of a receipt FILE lies in FILE.sig."""
 HEX_DIGITS = 64
 
 receipt_argument = click.argument("receipt")
@@ -205,89 +201,17 @@ def _plain_key(item: SigningKey) -> dict[str, Any]:
     plain = {
         "key": keyring.key_id(item),
         "public_key": item.public.hex(),
-        "created": _moment(item.created),
+        "created": format_moment(item.created),
     }
-    return plain if item.retired is None else {**plain, "retired": _moment(item.retired)}
+    return plain if item.retired is None else {**plain, "retired": format_moment(item.retired)}
 
 
 def _say_key(item: SigningKey) -> None:
     from quire.indexing import keyring
 
-    until = "" if item.retired is None else f", retired {_moment(item.retired)}"
-    output.say(f"{keyring.key_id(item)}  made {_moment(item.created)}{until}")
+    until = "" if item.retired is None else f", retired {format_moment(item.retired)}"
+    output.say(f"{keyring.key_id(item)}  made {format_moment(item.created)}{until}")
     output.say(f"  {item.public.hex()}")
-
-
-def _moment(at: int) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat()
-
-
-# --- files --------------------------------------------------------------------------------------
-
-
-def save_receipt(file: str | None, context: Context, *, signed: bool, parts: bool) -> None:
-    """Write the receipt of a context to a file, with the time of its creation and its signature.
-
-    Its parts go to a file of their own, if they are asked for.
-    """
-    from quire.indexing.audit import compact_receipt, receipt_parts
-
-    if file is None:
-        if parts:
-            raise InputError(
-                "there is no receipt that they are parts of", field="parts", hint="add {receipt}"
-            )
-        return
-    receipt = {**compact_receipt(context.receipt), "created": _moment(now())}
-    _write(file, receipt)
-    envelope = _signature_of(receipt) if signed else None
-    beside = {SUFFIX: envelope, PARTS_SUFFIX: receipt_parts(context.receipt) if parts else None}
-    for suffix, data in beside.items():
-        if data is not None:
-            _write(file + suffix, data)
-        else:  # an older one would be of another receipt
-            Path(file + suffix).unlink(missing_ok=True)
-
-
-def _signature_of(receipt: dict[str, Any]) -> dict[str, Any] | None:
-    """Sign a receipt; one that cannot be signed is still a receipt, and that is said."""
-    from quire.indexing import keyring
-
-    try:
-        is_new = keyring.current_key() is None
-        envelope = keyring.sign_receipt(receipt)
-    except (ConfigError, MissingExtraError) as error:
-        output.note(f"note: the receipt is not signed: {write_flags(str(error))}")
-        return None
-    if is_new:
-        output.note(f"note: made a key that signs your receipts: {keyring.key_file()}")
-    return envelope
-
-
-def _write(file: str, data: dict[str, Any]) -> None:
-    try:
-        platform.write_private(Path(file), (_one_line_each(data) + "\n").encode())
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{file} cannot be written: {error}", field="receipt", value=file
-        ) from error
-
-
-def _one_line_each(data: dict[str, Any]) -> str:
-    """Write an object as JSON with one line for each of its fields."""
-    fields = [
-        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
-        for name, value in to_plain(data).items()
-    ]
-    return escape_json("{\n" + ",\n".join(fields) + "\n}")
-
-
-def read_signature(receipt: str, file: str | None) -> dict[str, Any] | None:
-    """Read the signature of a receipt: from the file that is named, or beside the receipt."""
-    from quire.indexing.keyring import parse_signature
-
-    text = read_beside(receipt, SUFFIX, file)
-    return None if text is None else parse_signature(text)
 
 
 def _read_key(value: str) -> bytes:

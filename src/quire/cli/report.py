@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quire.cli import output
-from quire.cli.context_options import read_receipt
 from quire.cli.options import Common, read_file, with_viewer
-from quire.cli.receipts import read_signature, receipt_argument
+from quire.cli.receipt_files import read_receipt, read_signature
+from quire.cli.receipts import receipt_argument
 from quire.errors import InputError, NoStoreError
 from quire.system import platform
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from quire.cli.output import (
     format_place,
@@ -19,10 +16,12 @@ from quire.cli.output import (
     print_pairs,
     print_text,
     say,
+    say_heading,
     warn,
     write_setting,
 )
-from quire.core.serialize import pick, printable, to_plain
+from quire.core.dates import format_moment
+from quire.core.serialize import pick, to_plain
 from quire.core.types import AccessRule
 
 if TYPE_CHECKING:
@@ -138,9 +137,8 @@ def print_search_result(result: SearchResult, *, as_json: bool) -> None:
         chunk = candidate.chunk
         place = candidate.document or format_place(chunk.path, chunk.lines)
         doubt = "" if candidate.likely else ", not likely to help"
-        head = printable(f"{rank}. {place}{doubt}")
-        signals = printable(_signals(dict(sorted(candidate.signals.items()))))
-        click.echo(f"{click.style(head, bold=True)}  ({signals})")
+        signals = _signals(dict(sorted(candidate.signals.items())))
+        say_heading(f"{rank}. {place}{doubt}", f"  ({signals})")
         if chunk.title:
             say(f"   {chunk.title}")
         lines = [line for line in chunk.text.splitlines() if line.strip()]
@@ -280,7 +278,7 @@ def print_status(
     """Print what a store holds, and what only its owner may know: when it was last indexed."""
     values: dict[str, Any] = to_plain(result)
     if indexed_at is not None:
-        values["indexed_at"] = datetime.fromtimestamp(indexed_at, UTC).isoformat()
+        values["indexed_at"] = format_moment(indexed_at)
     if history is not None:
         values["head"], values["commits"] = history
     if stale is not None:

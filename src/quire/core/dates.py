@@ -20,3 +20,8 @@ def parse_date(field: str, text: str, *, end: bool = False) -> int:
     if len(text) <= len("2026-01-31") and end:
         moment = datetime.combine(moment.date(), time(23, 59, 59))
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def format_moment(at: int) -> str:
+    """Return a moment as ISO 8601 has it, in UTC."""
+    return datetime.fromtimestamp(at, UTC).isoformat()

@@ -16,7 +16,7 @@ from quire.pipeline.recipe import WORDS_FLOOR
 from quire.pipeline.relevance import HALF
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved
-from quire.pipeline.sections import Part
+from quire.pipeline.sections import Subquery
 from quire.retrieval import DEFINED, TEXT_COLLECTORS
 
 FLOOR = 150
@@ -41,10 +41,10 @@ def find_unlikely(
         for name in (hit.id for hit in hits.hits)
     }
     asked = {name: chunk for name, chunk in chunks.items() if name not in found}
-    part = Part(query, {}, Filter())
+    subquery = Subquery(query, {}, Filter())
     matches = compute_matches(
         view,
-        [part],
+        [subquery],
         asked,
         vectors=retrieved.vectors,
         sections={},

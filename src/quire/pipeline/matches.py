@@ -16,7 +16,7 @@ from quire import embed, ranking
 from quire.core.languages import language_of
 from quire.core.protocols import View
 from quire.core.types import Chunk
-from quire.pipeline.sections import Part
+from quire.pipeline.sections import Subquery
 from quire.ranking import Match
 from quire.store.index import analyzer, lexicon
 
@@ -48,7 +48,7 @@ WordReader = Callable[[str, Chunk, str], frozenset[str]]
 
 def compute_matches(
     view: View,
-    parts: Sequence[Part],
+    subqueries: Sequence[Subquery],
     chunks: Mapping[str, Chunk],
     *,
     vectors: Mapping[str, bytes],
@@ -65,17 +65,17 @@ def compute_matches(
     matches: dict[str, Match] = {}
     found_sections: list[_Found] = []
     words_of = _word_reader(view, chunks)
-    for part in parts:
-        name = "" if part.section is None else part.section.name
+    for subquery in subqueries:
+        name = "" if subquery.section is None else subquery.section.name
         found = {key: chunk for key, chunk in chunks.items() if sections.get(key, "") == name}
-        questions = _split_query(view, part.query) if found else {}
-        similar = similarities(view, found, headings, vectors.get(part.query), model)
+        questions = _split_query(view, subquery.query) if found else {}
+        similar = similarities(view, found, headings, vectors.get(subquery.query), model)
         best = max(similar.values(), default=0)
         held: dict[str, frozenset[str]] = {}
         for key in sorted(found):
             chunk, similarity = found[key], similar.get(key)
-            words = words_of(part.query, chunk, chunk.text)
-            held[key] = words | words_of(part.query, chunk, f"{chunk.path} {chunk.title}")
+            words = words_of(subquery.query, chunk, chunk.text)
+            held[key] = words | words_of(subquery.query, chunk, f"{chunk.path} {chunk.title}")
             matches[key] = Match(
                 kind=chunk.kind.partition(".")[0],
                 words=max(ranking.coverage(each, words) for each in questions.values()),

@@ -37,7 +37,7 @@ from quire.pipeline.matches import compute_matches
 from quire.pipeline.query_vectors import MakeVector, QueryVectors, plan_vectors
 from quire.pipeline.record_names import resolve_names
 from quire.pipeline.request import ResolvedRequest
-from quire.pipeline.sections import Part
+from quire.pipeline.sections import Subquery
 from quire.retrieval import (
     COLLECTORS,
     MAX_LEADS,
@@ -114,12 +114,15 @@ def retrieve(
     as_of = moment(view, request, recipe)
     asked = _question_vector(request, recipe, coverage, recorded, vectors)
     parsed = parse_request(view, request, recipe, as_of, vector=asked, model=coverage.model)
-    parts = sections.without_failed(
+    subqueries = sections.without_failed(
         sections.split(request, recipe, parsed.text),
         {failure.source for failure in recorded.failed},
     )
     makers, vector_notes = plan_vectors(
-        (part.query for part in parts if SEMANTIC in part.depths), coverage, recorded, vectors
+        (subquery.query for subquery in subqueries if SEMANTIC in subquery.depths),
+        coverage,
+        recorded,
+        vectors,
     )
     active_rules = (
         evaluator.evaluate(view, request, resolved.recorded, as_of)
@@ -127,35 +130,36 @@ def retrieve(
         else ActiveRules()
     )
     queries = [
-        make_query(request, recipe, part, as_of, active_rules, tasks=parsed.tasks) for part in parts
+        make_query(request, recipe, subquery, as_of, active_rules, tasks=parsed.tasks)
+        for subquery in subqueries
     ]
-    collected = _collect(view, recipe, parts, queries, makers)
+    collected = _collect(view, recipe, subqueries, queries, makers)
     chunks = _chunks(view, collected)
     collected = _without_damaged(view, collected, chunks)
     collected = [
-        _drop_dissimilar(sections.check_hits(part, answer, chunks), recipe, coverage.model)
-        for part, answer in zip(parts, collected, strict=True)
+        _drop_dissimilar(sections.check_hits(subquery, answer, chunks), recipe, coverage.model)
+        for subquery, answer in zip(subqueries, collected, strict=True)
     ]
     collected = [sections.drop_answered(answer) for answer in collected]
     collected = [
-        answer if part.where.kinds else _follow_axes(view, answer, chunks)
-        for part, answer in zip(parts, collected, strict=True)
+        answer if subquery.where.kinds else _follow_axes(view, answer, chunks)
+        for subquery, answer in zip(subqueries, collected, strict=True)
     ]
     headings: dict[str, str] = {}
     if recipe.rank.weights or rendering.get_format(recipe.render).entities:
-        collected, headings = _follow_headings(view, parts, collected, chunks)
+        collected, headings = _follow_headings(view, subqueries, collected, chunks)
     if recipe.rank.weights:
         collected = _drop_headings(view, request, collected, chunks)
     chunks |= _chunks(view, collected, known=chunks)
     collected = _without_damaged(view, collected, chunks)
-    hits, section_names = sections.merge(parts, collected)
+    hits, section_names = sections.merge(subqueries, collected)
     hit_ids = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
     chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
     record_ids = sorted({chunk.record_id for chunk in chunks.values()})
     records = look_up_records(view, request, recipe, chunks.values())
     compared = ({} if asked is None else {request.query: asked}) | {
-        part.query: answer.vector
-        for part, answer in zip(parts, collected, strict=True)
+        subquery.query: answer.vector
+        for subquery, answer in zip(subqueries, collected, strict=True)
         if answer.vector is not None
     }
     features = compute_features(
@@ -167,7 +171,7 @@ def retrieve(
         matches=(
             compute_matches(
                 view,
-                parts,
+                subqueries,
                 chunks,
                 vectors=compared,
                 sections=section_names,
@@ -183,7 +187,7 @@ def retrieve(
     )
     outlines = view.outlines(record_ids) if needs_outlines(recipe) else {}
     hidden = view.unshared(record_ids) if request.shared_only else frozenset()
-    failed = {*recorded.failed, *active_rules.failed, *sections.failures(parts, collected)}
+    failed = {*recorded.failed, *active_rules.failed, *sections.failures(subqueries, collected)}
     return Retrieved(
         coverage=coverage,
         vectors=compared,
@@ -294,14 +298,14 @@ def moment(view: View, request: Request, recipe: Recipe) -> int | None:
 def _collect(
     view: View,
     recipe: Recipe,
-    parts: Sequence[Part],
+    subqueries: Sequence[Subquery],
     queries: Sequence[Query],
     makers: Mapping[str, MakeVector],
 ) -> list[Collected]:
-    """Run the collectors of all parts: sections concurrently, each within its timeout."""
+    """Run the collectors of all subqueries: sections concurrently, each within its timeout."""
     jobs = [
-        (part.section, partial(collect_part, view, query, recipe, part, makers))
-        for part, query in zip(parts, queries, strict=True)
+        (subquery.section, partial(collect_subquery, view, query, recipe, subquery, makers))
+        for subquery, query in zip(subqueries, queries, strict=True)
     ]
     if not recipe.sections:
         return [job() for _, job in jobs]
@@ -310,14 +314,16 @@ def _collect(
     )
 
 
-def collect_part(
-    view: View, query: Query, recipe: Recipe, part: Part, makers: Mapping[str, MakeVector]
+def collect_subquery(
+    view: View, query: Query, recipe: Recipe, subquery: Subquery, makers: Mapping[str, MakeVector]
 ) -> Collected:
-    """Run the collectors of a part, then those that start from the best of what these found."""
-    second = {name: part.depths[name] for name in part.depths if get_collector(name).needs_leads}
-    first = {name: part.depths[name] for name in part.depths if name not in second}
-    collected = retrieval.collect(view, query, makers.get(part.query), first, get_collector)
-    collected = replace(collected, stats=_fusion_stats(view, part, recipe, collected.hits))
+    """Run the collectors of a subquery, then those that start from the best of what these found."""
+    second = {
+        name: subquery.depths[name] for name in subquery.depths if get_collector(name).needs_leads
+    }
+    first = {name: subquery.depths[name] for name in subquery.depths if name not in second}
+    collected = retrieval.collect(view, query, makers.get(subquery.query), first, get_collector)
+    collected = replace(collected, stats=_fusion_stats(view, subquery, recipe, collected.hits))
     if not second:
         return collected
     best = ranking.fuse(collected.hits, recipe.sources, recipe.rank, collected.stats, MAX_LEADS)
@@ -335,16 +341,16 @@ def collect_part(
 def make_query(
     request: Request,
     recipe: Recipe,
-    part: Part,
+    subquery: Subquery,
     as_of: int | None,
     active_rules: ActiveRules | None = None,
     *,
     tasks: TaskQuery | None,
 ) -> Query:
-    """Return the query that the collectors of a part run."""
+    """Return the query that the collectors of a subquery run."""
     return Query(
-        part.query,
-        where=part.where,
+        subquery.query,
+        where=subquery.where,
         exact=request.exact,
         reach=recipe.rank.reach,
         focus=request.focus,
@@ -405,7 +411,7 @@ def _without_damaged(
 
 def _follow_headings(
     view: View,
-    parts: Sequence[Part],
+    subqueries: Sequence[Subquery],
     collected: Sequence[Collected],
     chunks: Mapping[str, Chunk],
 ) -> tuple[list[Collected], dict[str, str]]:
@@ -416,9 +422,9 @@ def _follow_headings(
     """
     led: dict[str, str] = {}
     followed = []
-    for part, answer in zip(parts, collected, strict=True):
+    for subquery, answer in zip(subqueries, collected, strict=True):
         hits = dict(answer.hits)
-        for name in TEXT_COLLECTORS & hits.keys() if not part.where.kinds else ():
+        for name in TEXT_COLLECTORS & hits.keys() if not subquery.where.kinds else ():
             found, more = retrieval.follow_headings(view, hits[name], chunks)
             hits[name] = found
             led |= more
@@ -484,9 +490,11 @@ def _covered(coverage: Coverage) -> int:
     return ALL_COVERED * coverage.vectors // coverage.chunks if coverage.chunks else ALL_COVERED
 
 
-def _fusion_stats(view: View, part: Part, recipe: Recipe, hits: Mapping[str, Hits]) -> FusionStats:
+def _fusion_stats(
+    view: View, subquery: Subquery, recipe: Recipe, hits: Mapping[str, Hits]
+) -> FusionStats:
     """Look up what the weights of sources depend on; a source that answers alone needs none."""
-    cut = frozenset(name for name in hits if len(hits[name].hits) >= part.depths[name])
+    cut = frozenset(name for name in hits if len(hits[name].hits) >= subquery.depths[name])
     answering = [name for name in hits if hits[name].hits]
     single: frozenset[str] = frozenset()
     if len(answering) > 1 and any(
@@ -495,4 +503,4 @@ def _fusion_stats(view: View, part: Part, recipe: Recipe, hits: Mapping[str, Hit
         single = view.single_chunks(
             sorted({hit.id for name in answering for hit in hits[name].hits})
         )
-    return FusionStats(cut, single, len(analyzer.count_query_words(part.query)))
+    return FusionStats(cut, single, len(analyzer.count_query_words(subquery.query)))

@@ -1,6 +1,6 @@
-"""The parts of a request: one for each section of a recipe, or one for all of it.
+"""The subqueries of a request: one for each section of a recipe, or one for all of it.
 
-A part has its own query, filter and sources. What failed in an earlier run is not run again: a
+A subquery has its own text, filter and sources. What failed in an earlier run is not run again: a
 receipt names a section that failed, a source that failed everywhere, or `section.source`.
 """
 
@@ -21,7 +21,7 @@ NO_KIND = ("",)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Subquery:
     """What is searched for at once: everything, or what belongs to one section."""
 
     query: str
@@ -37,13 +37,13 @@ def filter_of(request: Request) -> Filter:
     return Filter(**by_option, alive_at=request.alive_at)
 
 
-def split(request: Request, recipe: Recipe, text: str) -> list[Part]:
-    """Split a request into its parts; `text` is searched for where a section has no own query."""
+def split(request: Request, recipe: Recipe, text: str) -> list[Subquery]:
+    """Split a request into subqueries; `text` is searched for where a section has no query."""
     where = filter_of(request)
     if not recipe.sections:
-        return [Part(text, {name: recipe.depth(name) for name in recipe.sources}, where)]
+        return [Subquery(text, {name: recipe.depth(name) for name in recipe.sources}, where)]
     return [
-        Part(
+        Subquery(
             section.query or text,
             {
                 name: max(section.k, recipe.depth(name))
@@ -57,33 +57,33 @@ def split(request: Request, recipe: Recipe, text: str) -> list[Part]:
     ]
 
 
-def without_failed(parts: Sequence[Part], failed: Collection[str]) -> list[Part]:
+def without_failed(subqueries: Sequence[Subquery], failed: Collection[str]) -> list[Subquery]:
     """Leave out what failed in a recorded run: a section, a source, or a source of a section."""
-    names = {part.section.name for part in parts if part.section is not None}
+    names = {subquery.section.name for subquery in subqueries if subquery.section is not None}
     everywhere = {name for name in failed if name not in names}  # a section may be named like one
     return [
         replace(
-            part,
+            subquery,
             depths={
                 source: depth
-                for source, depth in part.depths.items()
-                if source not in everywhere and _qualified(part, source) not in failed
+                for source, depth in subquery.depths.items()
+                if source not in everywhere and _qualified(subquery, source) not in failed
             },
         )
-        for part in parts
-        if part.section is None or part.section.name not in failed
+        for subquery in subqueries
+        if subquery.section is None or subquery.section.name not in failed
     ]
 
 
-def check_hits(part: Part, collected: Collected, chunks: Mapping[str, Chunk]) -> Collected:
+def check_hits(subquery: Subquery, collected: Collected, chunks: Mapping[str, Chunk]) -> Collected:
     """Return the hits of a section, or a failure if they do not exist or are of another kind."""
-    if part.section is None:
+    if subquery.section is None:
         return collected
     hit_chunks = [chunks.get(hit.id) for hits in collected.hits.values() for hit in hits.hits]
-    kinds = part.where.kinds
+    kinds = subquery.where.kinds
     if all(chunk is not None and (not kinds or chunk.kind in kinds) for chunk in hit_chunks):
         return collected
-    return retrieval.failed(part.section.name, "it answered with what it was not asked for")
+    return retrieval.failed(subquery.section.name, "it answered with what it was not asked for")
 
 
 def drop_answered(collected: Collected) -> Collected:
@@ -95,42 +95,44 @@ def drop_answered(collected: Collected) -> Collected:
     return replace(collected, hits=hits)
 
 
-def failures(parts: Sequence[Part], collected: Sequence[Collected]) -> set[Failure]:
+def failures(subqueries: Sequence[Subquery], collected: Sequence[Collected]) -> set[Failure]:
     """Return what failed: a section, a source everywhere, or a source in some sections."""
-    names = {part.section.name for part in parts if part.section is not None}
+    names = {subquery.section.name for subquery in subqueries if subquery.section is not None}
     counts = Counter(failure for answer in collected for failure in answer.failures)
     failed: set[Failure] = set()
-    for part, answer in zip(parts, collected, strict=True):
+    for subquery, answer in zip(subqueries, collected, strict=True):
         for failure in answer.failures:
             name = failure.source
-            is_section = part.section is not None and name == part.section.name and not answer.hits
-            is_everywhere = name not in names and counts[failure] == len(parts)
+            is_section = (
+                subquery.section is not None and name == subquery.section.name and not answer.hits
+            )
+            is_everywhere = name not in names and counts[failure] == len(subqueries)
             failed.add(
                 failure
                 if is_section or is_everywhere
-                else replace(failure, source=_qualified(part, name))
+                else replace(failure, source=_qualified(subquery, name))
             )
     return failed
 
 
 def merge(
-    parts: Sequence[Part], collected: Sequence[Collected]
+    subqueries: Sequence[Subquery], collected: Sequence[Collected]
 ) -> tuple[dict[str, Hits], dict[str, str]]:
-    """Merge the hits of all parts; a chunk belongs to the first section that found it."""
-    if len(parts) == 1 and parts[0].section is None:
+    """Merge the hits of all subqueries; a chunk belongs to the first section that found it."""
+    if len(subqueries) == 1 and subqueries[0].section is None:
         return dict(collected[0].hits), {}
     best: dict[str, dict[str, Hit]] = {}
     exact: dict[str, bool] = {}
     sections: dict[str, str] = {}
-    for part, answer in zip(parts, collected, strict=True):
+    for subquery, answer in zip(subqueries, collected, strict=True):
         for name, hits in answer.hits.items():
             by_chunk = best.setdefault(name, {})
             exact[name] = exact.get(name, True) and hits.exact
             for hit in hits.hits:
                 if hit.id not in by_chunk or hit.score > by_chunk[hit.id].score:
                     by_chunk[hit.id] = hit
-                if part.section is not None:
-                    sections.setdefault(hit.id, part.section.name)
+                if subquery.section is not None:
+                    sections.setdefault(hit.id, subquery.section.name)
     merged = {
         name: Hits(tuple(sorted(by_chunk.values(), key=lambda hit: hit.order)), exact[name])
         for name, by_chunk in best.items()
@@ -138,8 +140,8 @@ def merge(
     return merged, sections
 
 
-def _qualified(part: Part, source: str) -> str:
-    return source if part.section is None else f"{part.section.name}.{source}"
+def _qualified(subquery: Subquery, source: str) -> str:
+    return source if subquery.section is None else f"{subquery.section.name}.{source}"
 
 
 def _section_filter(where: Filter, section: Section) -> Filter:

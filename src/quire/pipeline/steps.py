@@ -26,8 +26,8 @@ from quire.core.types import (
 from quire.pipeline.candidates import add_entity, make_candidate
 from quire.pipeline.decisions import decide_included, drop
 from quire.pipeline.draft import Draft
+from quire.pipeline.function_parts import lift_between
 from quire.pipeline.overflow import nothing_fits, overflow_of, reasons_left_out
-from quire.pipeline.parts import lift_between
 from quire.pipeline.pieces import (
     count_frame,
     count_tokens,

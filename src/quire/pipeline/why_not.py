@@ -19,7 +19,7 @@ from quire.pipeline.draft import Draft
 from quire.pipeline.record_names import resolve_names
 from quire.pipeline.relevance import ONLY_NAMES, ONLY_TITLE, SEEN
 from quire.pipeline.request import ResolvedRequest
-from quire.pipeline.retrieve import Retrieved, collect_part, make_query
+from quire.pipeline.retrieve import Retrieved, collect_subquery, make_query
 from quire.pipeline.steps import STEPS, assemble, dedup
 from quire.pipeline.validate import MAX_BUDGET
 from quire.ranking import RELEVANCE
@@ -130,13 +130,13 @@ def source_ranks(
     (request, _), recipe = resolve_names(view, resolved.request), resolved.recipe
     depths = dict.fromkeys(recipe.sources, max(1, view.coverage().chunks))
     best: dict[str, int] = {}
-    for part in sections.split(request, recipe, first.parsed.text):
-        vector = first.vectors.get(part.query)
-        makers = {} if vector is None else {part.query: partial(bytes, vector)}
+    for subquery in sections.split(request, recipe, first.parsed.text):
+        vector = first.vectors.get(subquery.query)
+        makers = {} if vector is None else {subquery.query: partial(bytes, vector)}
         deep = replace(
-            part,
-            depths={name: depths[name] for name in part.depths},
-            where=part.where if filtered else NO_FILTER,
+            subquery,
+            depths={name: depths[name] for name in subquery.depths},
+            where=subquery.where if filtered else NO_FILTER,
         )
         query = make_query(
             request,
@@ -146,7 +146,7 @@ def source_ranks(
             first.active_rules,
             tasks=first.parsed.tasks,
         )
-        collected = collect_part(view, replace(query, exact=True), recipe, deep, makers)
+        collected = collect_subquery(view, replace(query, exact=True), recipe, deep, makers)
         for name, hits in collected.hits.items():
             for rank, hit in enumerate(hits.hits, start=1):
                 if hit.id == chunk_id:

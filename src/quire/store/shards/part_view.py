@@ -10,9 +10,9 @@ import numpy as np
 
 from quire.core import merkle
 from quire.core.types import Event, Filter, Hit, Link, Mention, Outline, Record, Wording
-from quire.store.index import parts
+from quire.store.index import shard_search
 from quire.store.index.columns import ACCESS, DEAD, SLOT
-from quire.store.index.parts import Words
+from quire.store.index.shard_search import WordQuery
 from quire.store.index.snapshot import RowNumbers
 from quire.store.index.terms import count_languages, count_terms
 from quire.store.index.totals import Totals
@@ -67,14 +67,14 @@ class PartView(SqlView):
         with self._use as snapshot:
             return count_terms(snapshot, query, wording, totals)
 
-    def best_by_words(self, asked: Words, totals: Totals) -> tuple[Hit, ...]:
+    def best_by_words(self, asked: WordQuery, totals: Totals) -> tuple[Hit, ...]:
         """Find the k chunks whose words match best."""
         with self._use as snapshot:
-            return parts.best_by_words(snapshot, asked, totals)
+            return shard_search.best_by_words(snapshot, asked, totals)
 
     def best_nearby(
         self,
-        asked: Words,
+        asked: WordQuery,
         totals: Totals,
         seeds: Sequence[str],
         reach: int,
@@ -82,24 +82,24 @@ class PartView(SqlView):
         """Find the k chunks that match best among some chunks and their neighbors."""
         with self._use as snapshot:
             found = _rows_of(snapshot, seeds)
-            return parts.best_nearby(snapshot, asked, totals, seeds=found, reach=reach)
+            return shard_search.best_nearby(snapshot, asked, totals, seeds=found, reach=reach)
 
     def count_with_all(self, names: Sequence[str], totals: Totals) -> list[int]:
         """Return how many readable chunks hold all words of each name."""
         with self._use as snapshot:
-            return parts.count_with_all(snapshot, names, totals)
+            return shard_search.count_with_all(snapshot, names, totals)
 
     def all_with(
         self, names: Sequence[str], held: Sequence[int], where: Filter, totals: Totals
     ) -> list[tuple[Hit, ...]]:
         """Find the chunks that hold all words of each name, which `held` chunks of all do."""
         with self._use as snapshot:
-            return parts.all_with(snapshot, names, held, where, totals)
+            return shard_search.all_with(snapshot, names, held, where, totals)
 
     def count_distances(self, vector: bytes, where: Filter) -> tuple[int, list[int]]:
         """Return how many chunks have a vector, and how many at each distance of its code."""
         with self._use as snapshot:
-            return parts.count_distances(snapshot, vector, where)
+            return shard_search.count_distances(snapshot, vector, where)
 
     def nearest(
         self, vector: bytes, k: int, where: Filter, within: int | None
@@ -107,7 +107,7 @@ class PartView(SqlView):
         """Find the k chunks whose vectors are nearest; return also whether a cache knew them."""
         with self._use as snapshot:
             before = snapshot.searches.count.hits
-            hits = parts.nearest(snapshot, vector, k, where, within)
+            hits = shard_search.nearest(snapshot, vector, k, where, within)
             return hits, snapshot.searches.count.hits > before
 
     # --- reading -----------------------------------------------------------------------------

@@ -40,7 +40,7 @@ from quire.core.types import (
 )
 from quire.errors import InputError
 from quire.store import access
-from quire.store.index import bm25, filters, parts, search, vectors
+from quire.store.index import bm25, filters, search, shard_search, vectors
 from quire.store.index.totals import Totals
 from quire.store.shards.catalog import CatalogView
 from quire.store.shards.contract import shard_of
@@ -200,7 +200,7 @@ class ShardedView:
         search.check_lexical(k, where, reach, wording)
         self._know_members(where)
         totals = self._count_terms(query, wording)
-        asked = parts.Words(query, k, where, wording)
+        asked = shard_search.WordQuery(query, k, where, wording)
         hits = self._join_hits(self._ask_all("best_by_words", asked, totals), k)
         if reach and hits:
             seeds: dict[int, list[str]] = {shard: [] for shard in range(self._count)}

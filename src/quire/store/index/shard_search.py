@@ -1,8 +1,9 @@
-"""Searches of a part: what one of several stores of a space answers.
+"""Searches of one shard, which all count and score as one store would.
 
-Each search has two rounds. In the first every part counts, in the second it scores by the totals of
-all; its best k are sure to hold those of the whole best k that lie in it. A search with a reach has
-a third: the neighbors of the best k of the whole. `quire.store.index.search` defines the results.
+Each search has two rounds. In the first every shard counts, in the second it scores by the totals
+of all; its best k are sure to hold those of the whole best k that lie in it. A search with a reach
+has a third: the neighbors of the best k of the whole. `quire.store.index.search` defines the
+results.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from quire.store.index.totals import Totals, norms
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordQuery:
     """What a search by words is asked."""
 
     query: str
@@ -33,8 +34,8 @@ class Words:
     wording: Wording
 
 
-def best_by_words(snapshot: IndexSnapshot, asked: Words, totals: Totals) -> tuple[Hit, ...]:
-    """Find the k chunks of a part whose words match best."""
+def best_by_words(snapshot: IndexSnapshot, asked: WordQuery, totals: Totals) -> tuple[Hit, ...]:
+    """Find the k chunks of a shard whose words match best."""
     terms = find_terms(snapshot, asked.query, asked.wording, totals)
     allowed = allowed_rows(snapshot, asked.where)
     scored = score_rows(terms, norms(snapshot, totals), allowed, asked.k)
@@ -43,13 +44,13 @@ def best_by_words(snapshot: IndexSnapshot, asked: Words, totals: Totals) -> tupl
 
 def best_nearby(
     snapshot: IndexSnapshot,
-    asked: Words,
+    asked: WordQuery,
     totals: Totals,
     *,
     seeds: RowNumbers,
     reach: int,
 ) -> tuple[Hit, ...]:
-    """Find the k chunks that match best among some rows of a part and their neighbors."""
+    """Find the k chunks that match best among some rows of a shard and their neighbors."""
     if not seeds.size:
         return ()
     terms = find_terms(snapshot, asked.query, asked.wording, totals)
@@ -61,7 +62,7 @@ def best_nearby(
 
 
 def count_with_all(snapshot: IndexSnapshot, names: Sequence[str], totals: Totals) -> list[int]:
-    """Return how many readable chunks of a part hold all words of each name."""
+    """Return how many readable chunks of a shard hold all words of each name."""
     return [find_rows_with_all(snapshot, name, totals).size for name in names]
 
 
@@ -72,7 +73,7 @@ def all_with(
     where: Filter,
     totals: Totals,
 ) -> list[tuple[Hit, ...]]:
-    """Find the chunks of a part that hold all words of each name; `held` do in the whole."""
+    """Find the chunks of a shard that hold all words of each name; `held` do in the whole."""
     allowed = allowed_rows(snapshot, where)
     results: list[tuple[Hit, ...]] = []
     for name, count in zip(names, held, strict=True):
@@ -85,7 +86,7 @@ def all_with(
 
 
 def count_distances(snapshot: IndexSnapshot, vector: bytes, where: Filter) -> tuple[int, list[int]]:
-    """Return how many rows of a part pass and have a vector, and how many at each distance."""
+    """Return how many rows of a shard pass and have a vector, and how many at each distance."""
     if not snapshot.access.vectors:
         return 0, []
     _, slots = embedded_rows(snapshot, where)
@@ -98,7 +99,7 @@ def count_distances(snapshot: IndexSnapshot, vector: bytes, where: Filter) -> tu
 def nearest(
     snapshot: IndexSnapshot, vector: bytes, k: int, where: Filter, within: int | None
 ) -> tuple[Hit, ...]:
-    """Find the k chunks of a part whose vectors are nearest.
+    """Find the k chunks of a shard whose vectors are nearest.
 
     With `within`, only those whose codes have at most this distance from that of the query.
     """

@@ -11,7 +11,7 @@ import pytest
 import quire
 from quire.core.types import DECLARED, OWNER, Candidate, Chunk, Entity, Outline, Unit
 from quire.engine import Quire
-from quire.pipeline.parts import BETWEEN, lift_between
+from quire.pipeline.function_parts import BETWEEN, lift_between
 from quire.pipeline.preamble import without_preamble
 
 HINTS = "".join(

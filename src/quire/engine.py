@@ -58,8 +58,8 @@ from quire.ingest.paths import resolve_paths
 from quire.memory.authoring import Authoring
 from quire.memory.experience_service import Experiences
 from quire.memory.feedback_service import FeedbackLog
+from quire.memory.memory_service import Memories
 from quire.memory.principle_service import Principles
-from quire.memory.service import Memories
 from quire.pipeline import replay, steps
 from quire.pipeline.codemap import CodeMap, map_definitions
 from quire.pipeline.draft import Draft, start_draft

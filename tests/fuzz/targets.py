@@ -313,8 +313,8 @@ def _hooks(_: World) -> Case:
 
 def _lines(_: World) -> Case:
     from quire.evaluation.questions import read_questions
-    from quire.memory import jsonl as memories
-    from quire.workspace import jsonl as blocks
+    from quire.memory import memory_lines as memories
+    from quire.workspace import block_lines as blocks
 
     readers: tuple[tuple[list[dict[str, Any]], Callable[[str], object]], ...] = (
         (samples.BLOCKS, blocks.parse),

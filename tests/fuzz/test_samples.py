@@ -11,10 +11,10 @@ from quire.core.types import ContextFile
 from quire.evaluation.questions import read_questions
 from quire.ingest.read import build_document
 from quire.integrations.hooks import payloads
-from quire.memory import jsonl as memories
+from quire.memory import memory_lines as memories
 from quire.rules import parse_context_file
 from quire.rules.expressions import parse_expression
-from quire.workspace import jsonl as blocks
+from quire.workspace import block_lines as blocks
 
 from . import samples
 from .targets import SMALL

@@ -19,8 +19,7 @@ from quire.indexing import access as access_service
 from quire.indexing import documents
 from quire.indexing.documents import Documents
 from quire.mcp.session import Session
-from quire.memory import authoring, experience_service, feedback_service
-from quire.memory import service as memory_service
+from quire.memory import authoring, experience_service, feedback_service, memory_service
 from quire.store import access
 from quire.store.index import search_cache
 from quire.store.index.access_mask import compute_mask
@@ -208,7 +207,11 @@ FILTERS = (
         WORLDS,
         _replaced((documents, "visible_record"), (access_service, "visible_record"), by=_second),
     ),
-    Filter("memory.service._visible", WORLDS, _replaced((memory_service, "_visible"), by=_second)),
+    Filter(
+        "memory.memory_service._visible",
+        WORLDS,
+        _replaced((memory_service, "_visible"), by=_second),
+    ),
     Filter(
         "memory.experience_service._visible",
         WORLDS,

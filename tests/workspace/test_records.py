@@ -12,7 +12,7 @@ from quire.core.serialize import json_line
 from quire.core.types import Link
 from quire.core.types.blocks import TYPES, Block
 from quire.errors import InputError
-from quire.workspace import jsonl, records, validate
+from quire.workspace import block_lines, records, validate
 from quire.workspace import text as workspace_text
 from quire.workspace.inheritance import NOTHING_INHERITED, InheritedAccess
 
@@ -72,7 +72,7 @@ def test_what_is_kept_is_read_back(block: Block, standing: InheritedAccess) -> N
 def test_what_is_exported_is_read_back(block: Block) -> None:
     made = validate.normalize(block)
     line = json_line(made)
-    assert jsonl.parse(f"\n{line}\n\n") == [made]
+    assert block_lines.parse(f"\n{line}\n\n") == [made]
 
 
 def said(block: Block) -> str:
@@ -194,7 +194,7 @@ def test_where_rules_decide_the_title_follows_the_page() -> None:
 )
 def test_what_is_wrong_is_told_with_its_line(line: str, told: str) -> None:
     with pytest.raises(InputError) as error:
-        jsonl.parse('{"type": "page", "id": "first"}\n' + line)
+        block_lines.parse('{"type": "page", "id": "first"}\n' + line)
     assert told in str(error.value)
     assert "line 2" in str(error.value)
 

@@ -11,7 +11,7 @@ from quire.core.types.blocks import TYPES
 from quire.server import schemas
 from quire.server.endpoint import WRITE, Call, Endpoint
 from quire.server.schemas import ALLOW_SECRET, body, long_text, page_of, result, written
-from quire.workspace import jsonl
+from quire.workspace import block_lines
 
 
 def list_blocks(call: Call) -> Any:
@@ -26,7 +26,7 @@ def put_blocks(call: Call) -> Any:
     """Add blocks, or replace those with the same ids."""
     lines = "\n".join(json.dumps(block) for block in call.arguments["blocks"])
     stored = call.quire.blocks.put(
-        jsonl.parse(lines), **call.take("allow_secret"), viewer=call.viewer, at=call.at
+        block_lines.parse(lines), **call.take("allow_secret"), viewer=call.viewer, at=call.at
     )
     return {"blocks": stored.value, "notes": stored.notes}
 

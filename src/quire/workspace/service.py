@@ -17,7 +17,7 @@ from quire.core.types.blocks import Block, PageImportResult, Property, RemovedBl
 from quire.errors import InputError
 from quire.memory.authoring import Authoring, moment, refuse_others, refuse_secrets
 from quire.store.access import access_list
-from quire.workspace import import_service, jsonl, permissions, records, tree
+from quire.workspace import block_lines, import_service, permissions, records, tree
 from quire.workspace.block_writer import EDIT, BlockWriter
 
 VIEW = "view"
@@ -237,7 +237,7 @@ class Blocks:
         For the owner, authors and access stay as they are; anyone else becomes the author.
         """
         at = moment(at)
-        blocks = jsonl.parse(text)
+        blocks = block_lines.parse(text)
         with self._project.view(viewer) as view:
             before = {
                 block.id: permissions.find_block(view, block.id) for block in blocks if block.id

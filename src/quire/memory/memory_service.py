@@ -9,7 +9,7 @@ from quire.core import chunking, hashing
 from quire.core.protocols import View, Writer
 from quire.core.types import Document, Filter, ImportResult, Memory, Viewer, Written
 from quire.errors import InputError
-from quire.memory import jsonl, memories, vocabulary
+from quire.memory import memories, memory_lines, vocabulary
 from quire.memory.authoring import (
     Authoring,
     find_record,
@@ -42,8 +42,8 @@ class Memories:
         self,
         content: str,
         *,
-        category: str = jsonl.DEFAULT_CATEGORY,
-        importance: float = jsonl.DEFAULT_IMPORTANCE,
+        category: str = memory_lines.DEFAULT_CATEGORY,
+        importance: float = memory_lines.DEFAULT_IMPORTANCE,
         supersedes: str | None = None,
         share: Sequence[str] = (),
         viewer: Viewer | str | None = None,
@@ -202,7 +202,7 @@ class Memories:
         For the owner, ids, authors and access stay as they are; anyone else becomes the author.
         """
         at = moment(at)
-        lines = jsonl.parse(text, at=at)
+        lines = memory_lines.parse(text, at=at)
         refuse_secrets(
             ((f"memory in line {line.number}", line.memory.content) for line in lines),
             allow=allow_secret,
@@ -336,7 +336,7 @@ def _read_chain(view: View, memory: Memory) -> dict[str, Memory]:
     return chain
 
 
-def _refuse_other_kinds(view: View, lines: Sequence[jsonl.Line]) -> None:
+def _refuse_other_kinds(view: View, lines: Sequence[memory_lines.Line]) -> None:
     """Refuse an id of something else than a memory: it would be overwritten."""
     for line in lines:
         for record in view.records([line.memory.id]):
@@ -350,7 +350,10 @@ def _refuse_other_kinds(view: View, lines: Sequence[jsonl.Line]) -> None:
 
 
 def _adopt(
-    viewer: Viewer, lines: Sequence[jsonl.Line], known: dict[str, Memory], share: Sequence[str]
+    viewer: Viewer,
+    lines: Sequence[memory_lines.Line],
+    known: dict[str, Memory],
+    share: Sequence[str],
 ) -> dict[str, Memory]:
     """Return imported memories with their ids, author and access, by id."""
     author, acl = sign(viewer, share, private=True)

@@ -41,7 +41,7 @@ LOADED = (
     "importlib.readers",
     # What others import late: here it is loaded once, and not by every copy.
     "importlib.metadata",
-    "quire.ingest.chat",
+    "quire.ingest.json",
     "quire.ingest.code",
     "quire.ingest.grammar.reader",
     "quire.ingest.secrets",

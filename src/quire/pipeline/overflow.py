@@ -7,8 +7,9 @@ from dataclasses import replace
 from quire import packing
 from quire.core.types import CUT, SUMMARIZED, Recipe
 from quire.errors import BudgetTooSmallError
+from quire.pipeline.costs import count_tokens
+from quire.pipeline.cuts import make_cutter
 from quire.pipeline.draft import Draft
-from quire.pipeline.pieces import count_tokens, make_cutter
 
 
 def overflow_of(recipe: Recipe) -> str:

@@ -19,15 +19,13 @@ from quire.errors import InputError
 from quire.packing import variants
 from quire.pipeline.authors import find_authors
 from quire.pipeline.candidates import add_entity, make_candidate
+from quire.pipeline.costs import render_pieces
+from quire.pipeline.cuts import make_cutter
 from quire.pipeline.decisions import decide_included
 from quire.pipeline.draft import Draft, start_draft
 from quire.pipeline.features import compute_features
 from quire.pipeline.own_words import find_altered_words, name_own_words
-from quire.pipeline.pieces import (
-    make_cutter,
-    make_piece,
-    render_pieces,
-)
+from quire.pipeline.pieces import make_piece
 from quire.pipeline.record_names import resolve_names
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.result import make_source

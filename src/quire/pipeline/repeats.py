@@ -14,8 +14,8 @@ from dataclasses import replace
 from quire import packing
 from quire.core.types import Candidate, Chunk, Piece, Recipe
 from quire.packing import Covered, never_covered
+from quire.pipeline.cuts import item_body
 from quire.pipeline.draft import Draft, Repeat
-from quire.pipeline.pieces import item_body
 
 MAX_ROUNDS = 4
 """After so many rounds of packing all repeats are restored at once."""

@@ -24,21 +24,13 @@ from quire.core.types import (
     Piece,
 )
 from quire.pipeline.candidates import add_entity, make_candidate
+from quire.pipeline.costs import count_frame, count_tokens, heading_counter, render_pieces
+from quire.pipeline.cuts import item_limit, make_context_cutter, make_cutter
 from quire.pipeline.decisions import decide_included, drop
 from quire.pipeline.draft import Draft
 from quire.pipeline.function_parts import lift_between
 from quire.pipeline.overflow import nothing_fits, overflow_of, reasons_left_out
-from quire.pipeline.pieces import (
-    count_frame,
-    count_tokens,
-    heading_counter,
-    is_shown_once,
-    item_limit,
-    make_context_cutter,
-    make_cutter,
-    make_piece,
-    render_pieces,
-)
+from quire.pipeline.pieces import is_shown_once, make_piece
 from quire.pipeline.relevance import SEEN, add_relevance, drop_irrelevant
 from quire.pipeline.relevance import STEP as RELEVANCE_STEP
 from quire.pipeline.repeats import (

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from quire.core.protocols import TextWriter
 from quire.core.types import SUMMARY, Failure, WriteResult, WriteTask
+from quire.pipeline.cuts import SUMMARY_MARK, summary_key, texts_to_summarize
 from quire.pipeline.draft import Draft
-from quire.pipeline.pieces import SUMMARY_MARK, summary_key, texts_to_summarize
 from quire.pipeline.retrieve import Retrieved
 
 WRITER = "writer"

@@ -18,8 +18,9 @@ import pytest
 from quire import config
 from quire.core.types import SkippedRow, SourceSettings
 from quire.errors import ConfigError, InputError
-from quire.indexing import put_documents, sources
-from quire.indexing.sources import Postgresql, SourceError
+from quire.indexing import put_documents
+from quire.indexing.sources import SourceError, databases
+from quire.indexing.sources.databases import Postgresql, Sqlite
 from quire.indexing.sync import CURSOR
 from quire.system import platform
 from tests.conftest import Tree
@@ -404,11 +405,11 @@ ENDLESS = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SEL
 def test_a_query_that_nobody_trusted_ends(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, query: str, reason: str
 ) -> None:
-    monkeypatch.setattr(sources, "MAX_STEPS", 3 * sources._STEPS)
+    monkeypatch.setattr(databases, "MAX_STEPS", 3 * databases._STEPS)
     execute(tree, "CREATE TABLE t (id)")
     settings = SourceSettings(location="crm.db", query=query, path="s/{id}")
     with pytest.raises(SourceError, match=reason):
-        for _ in sources.Sqlite("s", settings, tree.root).changes(None):
+        for _ in Sqlite("s", settings, tree.root).changes(None):
             pass
 
 

@@ -14,7 +14,8 @@ import fsspec
 import pytest
 from fsspec.implementations.local import LocalFileSystem
 
-from quire.indexing import document_content, sources
+from quire.indexing import document_content
+from quire.indexing.sources import bucket, folder
 from quire.indexing.sync import MARKS
 from quire.ingest.read import read_bytes as real_read_bytes
 from tests.conftest import Tree
@@ -82,7 +83,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return read(entry, most)
 
     monkeypatch.setattr(LocalFileSystem, "cat_file", cat_file)
-    monkeypatch.setattr(sources, "read_bytes", read_bytes)
+    monkeypatch.setattr(folder, "read_bytes", read_bytes)
     return names
 
 
@@ -205,7 +206,7 @@ def test_lines_that_are_the_same_are_not_put_again(
 
 
 def test_a_tag_counts_and_no_time_is_no_mark() -> None:
-    mark = sources._bucket_mark
+    mark = bucket._mark
     assert mark({"size": 3, "ETag": '"a"', "LastModified": 5}) != mark({"size": 3, "ETag": '"b"'})
     assert mark({"size": 3, "mtime": 5}) == "3 mtime 5"
     for facts in ({"size": 3}, {"size": 3, "mtime": 9e12}, {"size": 3, "mtime": "soon"}):

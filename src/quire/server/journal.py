@@ -24,6 +24,7 @@ from quire.core.types import ALL, RECEIPT_PARTS, Context
 from quire.errors import ConfigError, StoreBusyError, StoreDamagedError
 from quire.indexing.project import SERVICE
 from quire.system import platform
+from quire.system.rollback_journals import refuse_foreign_journal
 
 Parsed = TypeVar("Parsed", dict[str, Any], list[Any])
 FOLDER = "services"
@@ -117,6 +118,7 @@ class Journal:
         self.path = path
         self._max_bytes = max_bytes
         self._refuse_link()
+        refuse_foreign_journal(str(path))
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             platform.create_private(path)

@@ -20,6 +20,7 @@ from quire.errors import (
 )
 from quire.store.damage import REPAIR, damaged
 from quire.store.sql.connection import invalid_text
+from quire.system.rollback_journals import refuse_foreign_journal
 
 CHECKPOINT_PAGES = 1000
 """A log of so many pages is written into the file."""
@@ -60,8 +61,9 @@ class Connection(apsw.Connection):
     scope = ""
     is_distant = False
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, place: str, **options: Any) -> None:
+        refuse_foreign_journal(place)  # at a URI, which is only read, none is played back
+        super().__init__(place, **options)
         self.lock = threading.RLock()
         """Held by whoever reads: several threads may read one snapshot."""
         self.abandoned = False

@@ -1,4 +1,4 @@
-"""A token in a name: in the path of a file or a document, a key of metadata, a commit."""
+"""A secret in a name: in the path of a file or a document, a key of metadata, a commit, a block."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from quire.core.types import IngestSettings, Skipped
+from quire.core.types.blocks import Block
 from quire.errors import InputError
 from quire.ingest.redact import redact_path
 from quire.ingest.walk import walk
@@ -22,6 +23,13 @@ NAMES = (
     f"a/{TOKEN}/b/{TOKEN}.md",
     f"{TOKEN}.png",
 )
+PASSWORD = "Kd03nVq92LmXz7"
+ADDRESSES = (
+    f"https:/user:{PASSWORD}@db.corp/page.md",
+    f"mirror/https:/u:{PASSWORD}@h/x.md",
+    f"postgresql:/:{PASSWORD}@db.corp/q.md",
+)
+"""Of addresses that became paths, with one slash left of two."""
 HARMLESS = (
     "objects/3f/2a9c1b7d0e4f5a6b7c8d9e0f1a2b3c4d5e6f70.md",
     "docs/2026-01-31-a-rather-long-title-of-a-page-0123456789.md",
@@ -30,6 +38,12 @@ HARMLESS = (
     "password=hunter2hunter2Q.md",
 )
 """Other long values are everywhere in names: digests, identifiers, hashes of a build."""
+HARMLESS_ADDRESSES = (
+    f"https:/user:{PASSWORD}@example.com/page.md",
+    "https:/docs.corp:8443/a@b/page.md",
+    "notes/12:30:Kd03nVq92LmXz7@home.md",
+    "C:/Users/me:Kd03nVq92LmXz7/x.md",
+)
 NO_MODEL = '[embed]\nprovider = "none"\n'
 
 
@@ -50,7 +64,17 @@ def test_a_path_is_shown_without_its_token(name: str) -> None:
     assert TOKEN not in reason
 
 
-@pytest.mark.parametrize("name", HARMLESS)
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_a_path_is_shown_without_its_password(name: str) -> None:
+    shown, reason = redact_path(name, IngestSettings())
+    assert PASSWORD not in shown + reason
+    assert (shown.count("/"), shown[-5:]) == (name.count("/"), name[-5:])
+    fingerprint = reason.partition("(")[2].partition(")")[0]
+    for allowed in (f"fingerprint:{fingerprint}", "*.md"):
+        assert redact_path(name, IngestSettings(allow_secrets=(allowed,))) == (name, "")
+
+
+@pytest.mark.parametrize("name", [*HARMLESS, *HARMLESS_ADDRESSES])
 def test_names_without_a_token_stay(name: str) -> None:
     assert redact_path(name, IngestSettings()) == (name, "")
 
@@ -110,6 +134,14 @@ def test_documents_and_keys_of_metadata(tree: Tree) -> None:
             [{"content": "Mast.", "path": f"crm/{TOKEN}"}], skip_errors=True
         )
         assert TOKEN not in repr(put)
+        address = f"https://user:{PASSWORD}@db.corp/x"
+        for path in (address, ADDRESSES[0]):
+            with pytest.raises(InputError) as refused:
+                opened.documents.put("Mast.", path=path)
+            assert PASSWORD not in str(refused.value)
+            put = opened.documents.put_many([{"content": "Mast.", "path": path}], skip_errors=True)
+            assert put.skipped
+            assert PASSWORD not in repr(put)
     tree.write("front.md", f"---\n{TOKEN}: x\nteam: north\n---\n# Mast\n")
     tree.index()
     with tree.open() as opened:
@@ -130,6 +162,46 @@ def test_sources_that_sync(tree: Tree, tmp_path: Path) -> None:
     assert not [path for path in tree.paths() if TOKEN in path]
 
 
+def test_rows_that_are_skipped(tree: Tree) -> None:
+    """They are named by their paths, which nobody has checked yet."""
+    rows = [
+        {"id": f"https://user:{PASSWORD}@db.corp/x", "text": "Mast."},
+        {"id": TOKEN, "text": "Keel."},
+        {"id": f"{TOKEN}/b", "text": "Keel.", "who": 3},
+    ]
+    tree.write("rows.jsonl", "".join(f"{json.dumps({'who': 'public', **row})}\n" for row in rows))
+    tree.write(
+        "quire.toml",
+        f'{NO_MODEL}[sources.rows]\ntype = "jsonl"\nlocation = "rows.jsonl"\n'
+        'path = "{id}"\ntemplate = "{text}"\nreaders = "who"\n',
+    )
+    for option in ("--json", "--quiet"):
+        done = tree.call("sync", option)
+        assert TOKEN not in done.stdout + done.stderr
+        assert PASSWORD not in done.stdout + done.stderr
+    assert not tree.paths()
+
+
+def test_names_in_blocks(tree: Tree) -> None:
+    tree.write("quire.toml", NO_MODEL)
+    harmless = Block("api_key", "page", properties={"password": "x1"}, links=("a" * 64,))
+    with tree.open() as opened:
+        for named in (
+            Block(TOKEN, "page"),
+            Block("b", "page", parent=TOKEN),
+            Block("b", "page", properties={TOKEN: "x"}),
+            Block("b", "page", relations={TOKEN: ("a",)}),
+            Block("b", "page", relations={"to": (TOKEN,)}),
+            Block("b", "page", links=(TOKEN,)),
+            Block("b", "page", mentions=(TOKEN,)),
+        ):
+            with pytest.raises(InputError, match="a GitHub token") as refused:
+                opened.blocks.put([named])
+            assert TOKEN not in str(refused.value)
+            opened.blocks.put([named], allow_secret=True)
+        opened.blocks.put([harmless])
+
+
 def test_commits(tree: Tree) -> None:
     tree.write("quire.toml", NO_MODEL)
     tree.write(f"notes/{TOKEN}.md", "# Mast\n")
@@ -137,7 +209,7 @@ def test_commits(tree: Tree) -> None:
     git = f"git -c user.name={TOKEN} -c user.email=a@b"
     subprocess.run(
         f"git init -q && git add -A && {git} commit -qm 'Use {TOKEN}' "
-        f"&& git mv notes/{TOKEN}.md notes/{TOKEN}.2.md && {git} commit -qm 'Move the mast'",
+        f"&& git checkout -qb feature/{TOKEN} && git mv notes/{TOKEN}.md notes/{TOKEN}.2.md && {git} commit -qm 'Move the mast'",
         shell=True,
         cwd=tree.root,
         check=True,
@@ -148,6 +220,7 @@ def test_commits(tree: Tree) -> None:
         for recipe in ("documents", "workspace", "agent")
     )
     with tree.open() as opened:
-        told += repr(opened.documents.list())
+        told += repr(opened.documents.list()) + repr(opened.status())
+    assert "branch='feature/[redacted: a GitHub token]'" in told
     assert TOKEN not in told + "".join(tree.texts().values())
     assert "Move the mast" in told

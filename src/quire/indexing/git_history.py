@@ -31,6 +31,7 @@ from quire.core.types import (
     Stamp,
 )
 from quire.ingest import VERSION, commits, git
+from quire.ingest.redact import redact_path
 from quire.ingest.types import UnreadableFile
 from quire.system import retry
 
@@ -67,7 +68,7 @@ def update_history(
     result = HistoryResult()
     try:
         repository = _open_repository(root, settings, result)
-        _note_branch(store, space, repository)
+        _note_branch(store, space, repository, settings)
         result.times = _update_times(store, space, repository, settings)
         _update_commits(store, space, repository, settings=settings, report=report, result=result)
     except git.NoHistoryError as error:
@@ -96,8 +97,10 @@ def get_branch(store: Store, space: str) -> str | None:
     return store.note(BRANCH_NOTE, space) or None
 
 
-def _note_branch(store: Store, space: str, repository: git.Repository | None) -> None:
-    branch = "" if repository is None else repository.branch
+def _note_branch(
+    store: Store, space: str, repository: git.Repository | None, settings: IngestSettings
+) -> None:
+    branch = "" if repository is None else redact_path(repository.branch, settings)[0]
     if branch != (store.note(BRANCH_NOTE, space) or ""):
         retry.write(store, space, lambda writer: writer.set_note(BRANCH_NOTE, branch))
 

@@ -37,6 +37,7 @@ from quire.indexing.project import Project
 from quire.indexing.put_documents import MAX_REPORTED, DocumentWriter
 from quire.indexing.sources import Change, Source, SourceError, open_source
 from quire.ingest import settings_prefix
+from quire.ingest.redact import redact_path
 
 ORIGIN = "sync:"
 CURSOR = "cursor:"
@@ -133,10 +134,14 @@ class Sync:
             summary,
             unchanged=summary.unchanged + state.unchanged,
             removed=removed,
-            skipped=(*state.skipped, *unwritten)[:MAX_REPORTED],
+            skipped=tuple(map(self._show, (*state.skipped, *unwritten)))[:MAX_REPORTED],
             notes=(*summary.notes, *([NOTHING_REMOVED] if complete and not is_sure else ())),
             failed=state.failed,
         )
+
+    def _show(self, skipped: Skipped) -> Skipped:
+        path, _ = redact_path(skipped.path, self._project.config.ingest)
+        return replace(skipped, path=path)
 
     def _finish(
         self, name: str, state: _State, paths: Sequence[str], before: dict[str, str]

@@ -52,48 +52,56 @@ def redact(path: str, text: str, settings: IngestSettings) -> Redacted:
         return Redacted(text)
     from quire.ingest.secrets import find_secrets  # late: it has many patterns
 
-    allowed = set(settings.allow_secrets)
-    secrets = [
-        secret
-        for secret in find_secrets(text)
-        if FINGERPRINT + _fingerprint(text, secret) not in allowed
-    ]
+    secrets = _not_allowed(text, find_secrets(text), settings)
     if len(secrets) > MAX_REDACTIONS:
         raise UnreadableFile(
             f"holds {len(secrets)} secrets, the first is {secrets[0].kind}; "
             "`[ingest] allow_secrets` can allow it by its path"
         )
-    parts = []
-    end = 0
-    for secret in secrets:
-        parts += [text[end : secret.start], _mark(text, secret)]
-        end = secret.end
-    return Redacted("".join([*parts, text[end:]]), tuple(secrets), _describe(path, text, secrets))
+    return Redacted(_replace(text, secrets), tuple(secrets), _describe(path, text, secrets))
 
 
 def redact_path(path: str, settings: IngestSettings) -> tuple[str, str]:
     """Return a path without tokens, and the reason not to read what it names; empty: none.
 
-    Only formats that say who issued a token count: names of files are full of other long values.
-    Each part is taken by itself, so that no folder vanishes.
+    Only formats that say who issued a token count, and passwords in addresses: names of files are
+    full of other long values. Each part is taken by itself, so that no folder vanishes.
     """
-    parts = path.split("/")
-    if all(len(part) < MIN_TOKEN for part in parts):
+    is_long = any(len(part) >= MIN_TOKEN for part in path.split("/"))
+    if not is_long and not _may_be_address(path):
         return path, ""
     if settings.secrets or is_allowed(path, settings.allow_secrets):
         return path, ""
-    from quire.ingest.secrets import find_tokens  # late, as above
+    from quire.ingest.secrets import find_addresses, find_tokens  # late, as above
 
-    allowed, reason = set(settings.allow_secrets), ""
-    for at, part in enumerate(parts):
-        for secret in reversed(find_tokens(part) if len(part) >= MIN_TOKEN else ()):
-            fingerprint = _fingerprint(part, secret)
-            if FINGERPRINT + fingerprint not in allowed:
-                parts[at] = (
-                    parts[at][: secret.start] + _mark(part, secret) + parts[at][secret.end :]
-                )
-                reason = f"its path holds {secret.kind} ({fingerprint}); rename it"
-    return "/".join(parts), reason
+    parts, reasons = [path], []
+    for find in (find_addresses, find_tokens):
+        for at, part in enumerate(parts):
+            found = find(part) if len(part) >= MIN_TOKEN else ()
+            secrets = _not_allowed(part, found, settings)
+            parts[at] = _replace(part, secrets)
+            reasons += [f"{secret.kind} ({_fingerprint(part, secret)})" for secret in secrets]
+        parts = "/".join(parts).split("/")
+    return "/".join(parts), f"its path holds {reasons[0]}; rename it" if reasons else ""
+
+
+def _may_be_address(path: str) -> bool:
+    return ":/" in path and "@" in path
+
+
+def _not_allowed(text: str, found: Iterable[Secret], settings: IngestSettings) -> list[Secret]:
+    """Return the secrets of a text whose fingerprints the user did not allow."""
+    allowed = set(settings.allow_secrets)
+    return [each for each in found if FINGERPRINT + _fingerprint(text, each) not in allowed]
+
+
+def _replace(text: str, secrets: Iterable[Secret]) -> str:
+    """Return a text with marks in the place of its secrets."""
+    parts, end = [], 0
+    for secret in secrets:
+        parts += [text[end : secret.start], _mark(text, secret)]
+        end = secret.end
+    return "".join([*parts, text[end:]])
 
 
 def move_positions(parsed: ParsedFile, redacted: Redacted) -> ParsedFile:

@@ -106,6 +106,11 @@ IN_ADDRESS = re.compile(
     r"""(?<![A-Za-z0-9+.-])[a-z][a-z0-9+]{1,20}://(?P<user>[^\s:/@"'<>{}$]{0,60}):"""
     r"""(?P<secret>[^\s/@"'<>{}$(\[]{8,200})@(?P<host>[^\s/:"'<>]{1,100})"""
 )
+IN_PATH = re.compile(
+    r"""(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+]{1,20}:/{1,3}(?P<user>[^\s:/@]{0,60}):"""
+    r"""(?P<secret>[^\s/@]{8,200})@(?P<host>[^\s/:]{1,100})"""
+)
+"""An address as (part of) a path: slashes in a row may have become one."""
 IN_LOGINS = re.compile(
     r"(?m)^\s{0,8}machine\s{1,4}(?P<host>\S{1,100})\s{1,8}login\s{1,4}\S{1,100}\s{1,8}"
     r"password\s{1,4}(?P<secret>\S{8,200})"
@@ -185,6 +190,11 @@ def find_tokens(text: str) -> list[Secret]:
     return _without_overlaps(_find_tokens(text))
 
 
+def find_addresses(path: str) -> list[Secret]:
+    """Return the passwords of addresses in a path."""
+    return _without_overlaps(_find_in("a password in an address", IN_PATH, path))
+
+
 def _without_overlaps(found: Iterable[Secret]) -> list[Secret]:
     secrets: list[Secret] = []
     end = 0
@@ -251,13 +261,17 @@ def _find_credentials(text: str) -> Iterator[Secret]:
     )
     for substring, pattern, kind in places:
         if substring in text:
-            for match in pattern.finditer(text):
-                groups = match.groupdict()
-                if EXAMPLE_HOST.fullmatch(groups.get("host") or ""):
-                    continue
-                name = "secret" if groups.get("secret") else "encoded"
-                if _is_password(_decode(match[name])):
-                    yield Secret(match.start(name), match.end(name), kind)
+            yield from _find_in(kind, pattern, text)
+
+
+def _find_in(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[Secret]:
+    for match in pattern.finditer(text):
+        groups = match.groupdict()
+        if EXAMPLE_HOST.fullmatch(groups.get("host") or ""):
+            continue
+        name = "secret" if groups.get("secret") else "encoded"
+        if _is_password(_decode(match[name])):
+            yield Secret(match.start(name), match.end(name), kind)
 
 
 def _decode(value: str) -> str:

@@ -199,8 +199,9 @@ def refuse_secrets(texts: Iterable[tuple[str, str]], *, allow: bool) -> None:
     for what, text in texts:
         secret = None if allow else secrets.find_secret(text)
         if secret is not None:
+            name = what.partition(" ")[0] if secrets.find_secret(what) else what
             raise InputError(
-                f"the {what} is refused: {secret}",
+                f"the {name} is refused: {secret}",
                 hint="take it out, or store it anyway with {allow_secret}",
             )
 

@@ -277,10 +277,13 @@ class Blocks:
 
 
 def _all_text(block: Block) -> str:
-    """Return all text of a block, properties included, to be searched for secrets."""
+    """Return all text of a block, properties and names included, to be searched for secrets."""
     properties = block.properties.values()
     values = (value if isinstance(value, tuple) else (value,) for value in properties)
-    return "\n".join((block.text, *(str(item) for items in values for item in items)))
+    targets = (name for names in block.relations.values() for name in names)
+    names = (block.id, block.parent or "", *block.properties, *block.relations, *targets)
+    texts = (block.text, *(str(item) for items in values for item in items))
+    return "\n".join((*texts, *names, *block.links, *block.mentions))
 
 
 def _restorable(

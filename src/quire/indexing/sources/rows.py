@@ -41,7 +41,7 @@ class RowReader:
         settings = self._settings
         cursor = None
         if settings.cursor:
-            cursor = _write_cursor(self._member(row, "cursor"), path, self._place)
+            cursor = _write_cursor(self._member(row, "cursor"), self._place)
         if self._member(row, "deleted"):
             return Change(path, cursor=cursor, row=number)
         metadata = {key: value for key in settings.metadata if (value := row.get(key)) is not None}
@@ -87,12 +87,12 @@ def _names(value: Any, place: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in names if name.strip()) or (OWNER_NAME,)
 
 
-def _write_cursor(value: Any, path: str, place: str) -> str:
+def _write_cursor(value: Any, place: str) -> str:
     """Return a cursor as it is kept; refuse one that nothing comes after."""
     is_endless = isinstance(value, float) and not isfinite(value)
     if is_endless or not isinstance(value, (str, int, float)):
         raise InputError(
-            f"the cursor of {path} is {value!r:.40}",
+            f"the cursor is {value!r:.40}",
             field="cursor",
             place=place,
             hint="leave such rows out of the query, or give them a value (COALESCE)",

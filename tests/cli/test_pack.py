@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -10,10 +11,13 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from quire.errors import InputError
+from quire.indexing import one_shot
 from tests.conftest import COMMAND
 
 FILES = {
@@ -288,3 +292,101 @@ def test_a_bundle_runs_no_command_of_the_users_own(
     assert done.returncode == 0, done.stderr
     assert "Low tide is at five." in done.stdout
     assert not ran.exists()
+
+
+# --- tar files that take memory ------------------------------------------------------------------
+
+
+def header(kind: bytes, size: int, name: str = "a.md") -> bytes:
+    member = tarfile.TarInfo(name)
+    member.type, member.size = kind, size
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+def padded(data: bytes) -> bytes:
+    return data + b"\0" * (-len(data) % tarfile.BLOCKSIZE)
+
+
+def property_of(key: str, value: str) -> bytes:
+    """Return a line of an extended header."""
+    rest = f" {key}={value}\n".encode()
+    size = len(rest) + len(str(len(rest)))
+    return str(size if len(str(size)) == len(str(len(rest))) else size + 1).encode() + rest
+
+
+FILE = header(tarfile.REGTYPE, 6) + padded(b"# mast")
+SPARSE = b"".join(
+    property_of(f"GNU.sparse.{key}", value)
+    for key, value in (("major", "1"), ("minor", "0"), ("name", "a.md"), ("realsize", "6"))
+)
+
+
+def with_holes() -> bytes:
+    """Return the header of a file with holes, as GNU tar writes it, which says that more follow."""
+    block = bytearray(header(tarfile.GNUTYPE_SPARSE, 6))
+    block[482] = 1
+    block[483:495] = b"00000000006\0"
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+LARGE_HEADERS = {
+    "path": (header(tarfile.GNUTYPE_LONGNAME, 1 << 30), b"n" * (1 << 20)),
+    "link": (header(tarfile.GNUTYPE_LONGLINK, 1 << 30), b"n" * (1 << 20)),
+    "properties": (header(tarfile.XHDTYPE, 1 << 30), b"1" * (1 << 20)),
+    "of all": (header(tarfile.XGLTYPE, 1 << 30), b"1" * (1 << 20)),
+    "holes": (with_holes(), (b"\0" * 11 + b"0" * 481 + b"\1").ljust(512, b"0") * 2048),
+    "holes in properties": (
+        header(tarfile.XHDTYPE, len(SPARSE)) + padded(SPARSE) + header(tarfile.REGTYPE, 1 << 30),
+        b"9999999\n" + b"1\n" * (1 << 19),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE_HEADERS)
+def test_a_header_takes_little_memory(kind: str, tmp_path: Path) -> None:
+    """It says that a gigabyte follows, which Python would read: here there is less of it."""
+    start, part = LARGE_HEADERS[kind]
+    with gzip.open(tmp_path / "a.tgz", "wb") as archive:
+        archive.write(start + part)
+    with (
+        pytest.raises(InputError, match="is not read"),
+        one_shot.gather([str(tmp_path / "a.tgz")]),
+    ):
+        pass
+
+
+def test_headers_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_shot, "MAX_HEADERS", 100_000)
+    link = header(tarfile.GNUTYPE_LONGLINK, 50_000) + padded(b"n" * 50_000)
+    for count, is_read in ((2, True), (3, False)):
+        tmp_path.joinpath("a.tar").write_bytes((link + FILE) * count + b"\0" * 1024)
+        refused = pytest.raises(InputError, match="headers of more than")
+        with nullcontext() if is_read else refused, one_shot.gather([str(tmp_path / "a.tar")]):
+            pass
+
+
+def test_headers_for_all_members_are_not_kept_for_each(tmp_path: Path) -> None:
+    """`git archive` writes one: the commit."""
+    of_all = b"".join(property_of(f"k{number}", "v") for number in range(3000))
+    data = header(tarfile.XGLTYPE, len(of_all)) + padded(of_all) + FILE * 3
+    tmp_path.joinpath("a.tar").write_bytes(data + b"\0" * 1024)
+    with one_shot._open_tar(tmp_path / "a.tar") as archive:
+        assert [member.pax_headers for member in archive] == [{}] * 3
+        assert archive.pax_headers == {}
+    with one_shot.gather([str(tmp_path / "a.tar")]) as (folder, _):
+        assert folder.joinpath("a.md").read_text() == "# mast"
+
+
+@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT])
+def test_long_names_of_every_form_are_read(form: int, tmp_path: Path) -> None:
+    name = "d/" + "n" * 90 + "/" + ("f" * 90 if form == tarfile.USTAR_FORMAT else "ä" * 120) + ".md"
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=form) as archive:
+        for each in (name, "d/b.md"):
+            member = tarfile.TarInfo(each)
+            member.size = 6
+            archive.addfile(member, io.BytesIO(b"# mast"))
+    with one_shot.gather([str(tmp_path / "a.tar.gz")]) as (folder, _):
+        read = {str(file.relative_to(folder)) for file in folder.rglob("*.md")}
+    assert read == {name.removeprefix("d/"), "b.md"}

@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
+from typing import Any, NoReturn
 
 from quire import config
 from quire.config.user_cache import folder_of
@@ -35,6 +36,9 @@ STORE = "store.db"
 """The store that may be made beside the folder."""
 MAX_UNPACKED = 4 << 30
 MAX_MEMBERS = 500_000
+MAX_HEADER = 64 << 10
+"""Bytes of what a header of a tar file says of the next member: its path, or properties."""
+MAX_HEADERS = 256 << 20
 BUNDLE_STARTS = (b"# v2 git bundle", b"# v3 git bundle")
 CLONE_SECONDS = 300
 BROKEN = (zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError)
@@ -122,7 +126,7 @@ def _open_source(source: Path, target: Path) -> Path:
     try:
         if zipfile.is_zipfile(source):
             _unzip(source, target)
-        elif tarfile.is_tarfile(source):
+        elif _is_tar(source):
             _untar(source, target)
         else:
             raise InputError(
@@ -149,8 +153,67 @@ def _unzip(source: Path, target: Path) -> None:
                 archive.extract(item, target)
 
 
+class _Archive(tarfile.TarFile):
+    """A tar file whose headers take little memory: see `_Member`."""
+
+    headers = 0
+    """The bytes of those that came before the headers of members themselves."""
+
+
+class _Member(tarfile.TarInfo):
+    """A member of a tar file.
+
+    Python reads what a header says of the next member whole, keeps it for each that follows, and
+    reads where a file has holes without an end: some megabytes can take all memory there is.
+    """
+
+    def _proc_member(self, archive: _Archive) -> Any:
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise _refuse("a file with holes")
+        if self.type in EXTENDED:
+            archive.headers += self.size
+            if self.size > MAX_HEADER or archive.headers > MAX_HEADERS:
+                raise _refuse(f"headers of more than {MAX_HEADER >> 10} KiB, or too many")
+        member = super()._proc_member(archive)  # type: ignore[misc]  # made to be overridden
+        member.pax_headers = {}  # what they say is a member of its own by now
+        if self.type == tarfile.XGLTYPE:
+            archive.pax_headers.clear()
+        return member
+
+    def _proc_gnusparse_10(self, *_: object) -> NoReturn:
+        raise _refuse("a file with holes")
+
+
+EXTENDED = frozenset(
+    {
+        *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+        *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    }
+)
+"""Types of headers that tell more of the next member, or of all of them."""
+
+
+def _refuse(what: str) -> InputError:
+    return InputError(
+        f"the archive holds {what}, which is not read",
+        hint="unpack what you want to ask about, and name that folder",
+    )
+
+
+def _open_tar(source: Path) -> tarfile.TarFile:
+    return _Archive.open(source, tarinfo=_Member)
+
+
+def _is_tar(source: Path) -> bool:
+    try:
+        _open_tar(source).close()
+    except tarfile.TarError:
+        return False
+    return True
+
+
 def _untar(source: Path, target: Path) -> None:
-    with tarfile.open(source) as archive:
+    with _open_tar(source) as archive:
         size = 0
         plain: set[str] = set()
         for count, member in enumerate(archive, 1):

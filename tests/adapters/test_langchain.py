@@ -90,6 +90,14 @@ def test_options_are_checked_when_the_retriever_is_made(store: Quire) -> None:
         QuireRetriever(engine="harbour")
 
 
+def test_an_argument_that_does_not_exist_is_refused(store: Quire) -> None:
+    with pytest.raises(InputError, match=r"unknown argument 'where'.*options=\{'where': …\}"):
+        QuireRetriever(engine=store, where='team = "north"')
+    with pytest.raises(InputError, match="unknown argument 'budgt'; did you mean 'budget'"):
+        QuireCompressor(budgt=500)
+    assert QuireRetriever(engine=store, tags=["harbour"]).tags == ["harbour"]
+
+
 def test_a_compressor_fits_what_another_retriever_found(store: Quire) -> None:
     class Twice(BaseRetriever):
         def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:  # noqa: ARG002

@@ -155,3 +155,12 @@ def test_arguments_are_checked_when_the_block_is_made(store: Quire) -> None:
         QuireMemoryBlock(engine="harbour", session_id="s")
     with pytest.raises(InputError, match="session_id"):
         QuireMemoryBlock(engine=store, session_id=" ")
+    with pytest.raises(InputError, match=r"unknown argument 'kinds'.*options=\{'kinds': …\}"):
+        QuireMemoryBlock(engine=store, session_id="s", kinds=["memory"])
+
+
+def test_a_postprocessor_refuses_an_argument_that_does_not_exist() -> None:
+    with pytest.raises(InputError, match="unknown argument 'budgt'; did you mean 'budget'"):
+        QuirePostprocessor(budgt=500)
+    stored = QuirePostprocessor(budget=500).to_dict()
+    assert QuirePostprocessor.from_dict(stored).budget == 500

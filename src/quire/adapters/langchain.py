@@ -12,7 +12,14 @@ from typing import Any
 from quire.adapters.brought import Found, fit
 from quire.adapters.conversations import Conversation
 from quire.adapters.extras import missing
-from quire.adapters.retrieval import Engine, OnContext, Passage, Retrieval, receipt_id
+from quire.adapters.retrieval import (
+    Engine,
+    OnContext,
+    Passage,
+    Retrieval,
+    receipt_id,
+    refuse_unknown,
+)
 from quire.core.types import Viewer
 
 try:
@@ -21,7 +28,7 @@ try:
     from langchain_core.documents import BaseDocumentCompressor, Document
     from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import ConfigDict, Field, SkipValidation
+    from pydantic import ConfigDict, Field, SkipValidation, model_validator
 except ImportError as error:
     raise missing("langchain", error) from error
 
@@ -43,6 +50,11 @@ class QuireRetriever(BaseRetriever):
     """Filters (`kinds`, `paths`, `since`, `until`, `where`) and other options of `assemble`."""
     on_context: SkipValidation[OnContext | None] = Field(default=None, exclude=True)
     """Called with each context that was assembled."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, values: Any) -> Any:
+        return refuse_unknown(cls, values)
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the arguments now, not at the first question."""
@@ -76,6 +88,11 @@ class QuireCompressor(BaseDocumentCompressor):
     """Options of `quire.ContextAssembler`: `overflow`, `dedup`, `model`, `pack`, ..."""
     on_context: SkipValidation[OnContext | None] = Field(default=None, exclude=True)
     """Called with each context that was assembled."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, values: Any) -> Any:
+        return refuse_unknown(cls, values)
 
     def compress_documents(
         self,

@@ -13,7 +13,14 @@ from typing import Any
 from quire.adapters.brought import Found, fit
 from quire.adapters.conversations import Conversation
 from quire.adapters.extras import missing
-from quire.adapters.retrieval import Engine, OnContext, Passage, Retrieval, receipt_id
+from quire.adapters.retrieval import (
+    Engine,
+    OnContext,
+    Passage,
+    Retrieval,
+    receipt_id,
+    refuse_unknown,
+)
 from quire.core.types import Viewer
 from quire.errors import InputError
 
@@ -24,7 +31,7 @@ try:
     from llama_index.core.memory import BaseMemoryBlock
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
-    from pydantic import Field, SkipValidation
+    from pydantic import Field, SkipValidation, model_validator
 except ImportError as error:
     raise missing("llamaindex", error) from error
 
@@ -77,6 +84,11 @@ class QuirePostprocessor(BaseNodePostprocessor):
     on_context: SkipValidation[OnContext | None] = Field(default=None, exclude=True)
     """Called with each context that was assembled."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, values: Any) -> Any:
+        return refuse_unknown(cls, values)
+
     @classmethod
     def class_name(cls) -> str:
         """Return the name that LlamaIndex serializes it under."""
@@ -125,6 +137,11 @@ class QuireMemoryBlock(BaseMemoryBlock[str]):
     """Keep messages that look as if they contain a key or a token; else they are refused."""
     on_context: SkipValidation[OnContext | None] = Field(default=None, exclude=True)
     """Called with each context that was assembled."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, values: Any) -> Any:
+        return refuse_unknown(cls, values)
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the arguments now, not at the first message."""

@@ -136,6 +136,25 @@ class Retrieval:
         return self.context(query) if query else None
 
 
+def refuse_unknown(model: type[Any], values: object) -> object:
+    """Raise `InputError` for a name that a pydantic model would ignore, as if it had an effect.
+
+    `class_name` is what LlamaIndex serializes beside the fields.
+    """
+    if isinstance(values, Mapping):
+        fields = [*model.model_fields]
+        for name in values:
+            if name not in fields and name != "class_name":
+                raise InputError(
+                    f"unknown argument {name!r}",
+                    field=model.__name__,
+                    value=name,
+                    allowed=fields,
+                    hint=f"a filter or another option goes into options={{{name!r}: …}}",
+                )
+    return values
+
+
 def check_engine(engine: object) -> None:
     """Raise `InputError` for what is not an open store, or a client that answers at once."""
     methods = [getattr(engine, name, None) for name in ("assemble", "search")]

@@ -202,6 +202,10 @@ def _proof_hashes(proofs: Data) -> Iterator[str]:
         yield from (value for _, value in own["nodes"])
 
 
+_SHOWN = 76
+"""Characters of a line that a message quotes."""
+
+
 def first_difference(given: str, rebuilt: str) -> str:
     """Describe the first line in which two texts differ."""
     one, other = given.split("\n"), rebuilt.split("\n")
@@ -213,4 +217,7 @@ def first_difference(given: str, rebuilt: str) -> str:
 
 
 def _line(lines: Sequence[str], place: int) -> str:
-    return repr(lines[place])[:80] if place < len(lines) else "not there"
+    if place >= len(lines):
+        return "not there"
+    line = lines[place]
+    return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…")

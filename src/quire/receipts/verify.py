@@ -200,9 +200,7 @@ def _check_store(
         if chunk is None:
             _report_missing(findings, source["path"], store, gone, moved=moved)
         elif merkle.chunk_leaf(chunk)[1] != checks.leaf_of(source):
-            findings.problems.append(
-                f"{source['path']}: chunk {chunk.id} in {store.name} is not the one in the receipt"
-            )
+            gone.append(_name_changed(source, chunk, store))
         else:
             chunks[chunk.id] = chunk
     if len(findings.problems) > before or len(chunks) < len(data["sources"]):
@@ -267,10 +265,22 @@ def _report_missing(
         gone.append(f"{path}: {store.name} claims to be unchanged, but this piece is gone")
 
 
+def _name_changed(source: Mapping[str, Any], chunk: Chunk, store: StoreEvidence) -> str:
+    """Say how a piece differs from the receipt; its id vouches for its text."""
+    (first, last), (now, _) = source["lines"], chunk.lines
+    if first != now:
+        return (
+            f"{source['path']}:{first}-{last}: {store.name} has this text at line {now}; "
+            "the file has changed since, or the receipt was altered"
+        )
+    return f"{source['path']}: chunk {chunk.id} in {store.name} is not the one in the receipt"
+
+
 def _check_dropped(
     findings: _Findings, data: Mapping[str, Any], store: StoreEvidence, *, moved: bool
 ) -> None:
     """Compare the candidates that were left out with the store."""
+    elsewhere = 0
     for decision in all_decisions(data):
         chunk = store.chunks.get(decision["chunk_id"])
         if chunk is None:
@@ -278,10 +288,17 @@ def _check_dropped(
                 findings.problems.append(
                     f"{decision['path']}: there is a decision on a piece that is not in the store"
                 )
+        elif moved and chunk.path == decision["path"] and [*chunk.lines] != decision["lines"]:
+            elsewhere += 1
         elif (chunk.path, [*chunk.lines]) != (decision["path"], decision["lines"]):
             findings.problems.append(
                 f"{decision['path']}: the decision is on a piece of {chunk.path}:{chunk.lines[0]}"
             )
+    if elsewhere:
+        findings.not_checked.append(
+            f"the lines of {elsewhere} of the candidates that were left out: their files have "
+            "changed since"
+        )
 
 
 def _compare(

@@ -17,7 +17,7 @@ from bench.fresh import MOST, SHAPE, WARM, Fresh
 from bench.question_model import QuestionModel
 from bench.report import Table, Times, clocked, timed, times
 from bench.stages import Stages, Stopwatch, charged
-from quire import config, engine, receipts
+from quire import config, engine, receipts, runner
 from quire.core.types import Context, Recipe
 from quire.engine import Quire
 from quire.pipeline import recipe
@@ -229,8 +229,8 @@ def steps() -> Iterator[Stopwatch]:
         for name, _ in kept
     )
     watched: Stages = (
-        ("decide what is asked", engine, "resolve"),
-        ("gather", engine, "retrieve"),
+        ("decide what is asked", runner, "resolve"),
+        ("gather", runner, "retrieve"),
         ("gather: words", SqlView, "lexical"),
         ("gather: meaning", SqlView, "semantic"),
         ("gather: chunks", SqlView, "chunks"),

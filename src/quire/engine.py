@@ -1,8 +1,8 @@
 """The engine: a directory becomes a store, a query becomes a context.
 
-The whole flow on one screen. Indexing: follow git, walk, read, split, write, embed (`indexing`).
-Assembling: retrieve, rank, fit, render, prove (`pipeline`, `receipts`). Auditing: verify, replay,
-why not. `Quire` puts them together; what belongs to one domain is behind an attribute of it, as in
+`Quire` is all that an open store can do. Indexing: follow git, walk, read, split, write, embed
+(`indexing`). Assembling: retrieve, rank, fit, render, prove (`runner`, `pipeline`, `receipts`).
+Auditing: verify, replay, why not. What belongs to one domain is behind an attribute, as in
 `quire.memories` or `quire.access`.
 """
 
@@ -17,19 +17,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from quire import config, receipts, rendering, rules, tokens
+from quire import config, receipts
 from quire.config import Config
 from quire.core import servers
 from quire.core.aio import make_async
 from quire.core.lru import LRUCache
-from quire.core.protocols import Counter, Embedder, Judge, Reranker, Store, TextWriter, View
+from quire.core.protocols import Counter, Embedder, Judge, Reranker, Store, TextWriter
 from quire.core.types import (
-    NO_METADATA,
     OWNER,
     CacheUse,
     Context,
     Failure,
-    Filter,
     Filters,
     IndexResult,
     Options,
@@ -43,14 +41,13 @@ from quire.core.types import (
     Viewer,
     WriteTask,
 )
-from quire.errors import BudgetTooSmallError, InputError, PluginError
+from quire.errors import InputError
 from quire.indexing import audit, keyring
 from quire.indexing.access import AccessControl
 from quire.indexing.audit import AuditLog
 from quire.indexing.documents import Documents
-from quire.indexing.freshness import Freshness, Stale
 from quire.indexing.indexer import Indexer, Report, ignore_progress
-from quire.indexing.plugins import NO_PARTS, OwnParts, check_parts, name_plugins
+from quire.indexing.plugins import NO_PARTS, OwnParts, check_parts
 from quire.indexing.project import Project
 from quire.indexing.put_documents import DocumentWriter
 from quire.indexing.workers import INLINE
@@ -60,20 +57,13 @@ from quire.memory.experience_service import Experiences
 from quire.memory.feedback_service import FeedbackLog
 from quire.memory.memory_service import Memories
 from quire.memory.principle_service import Principles
-from quire.pipeline import replay, steps
+from quire.pipeline import replay
 from quire.pipeline.codemap import CodeMap, map_definitions
 from quire.pipeline.draft import Draft, start_draft
-from quire.pipeline.likely import NOTHING_LIKELY, find_unlikely, is_nothing_likely
-from quire.pipeline.notes import context_notes, filter_notes, stale_notes
 from quire.pipeline.own_words import find_altered_words
-from quire.pipeline.plugged_format import with_own_format
 from quire.pipeline.query_vectors import QueryVectors
-from quire.pipeline.request import ResolvedRequest, open_counter, resolve, resolve_search
-from quire.pipeline.rerank import add_reranks
-from quire.pipeline.result import with_metadata
-from quire.pipeline.retrieve import Retrieved, retrieve
-from quire.pipeline.sections import filter_of
-from quire.pipeline.summarize import add_summaries
+from quire.pipeline.request import open_counter, resolve_search
+from quire.pipeline.retrieve import retrieve
 from quire.pipeline.validate import check_tokens, refuse_brought
 from quire.pipeline.why_not import SourceRanks, WhyNot, chunks_at, source_ranks, why_not_all
 from quire.recipes.agent import AgentContexts
@@ -83,7 +73,7 @@ from quire.recipes.situation import ContextRules
 from quire.recipes.workspace import WorkspaceContexts
 from quire.rules.evaluator import RuleEvaluator
 from quire.rules.verdict_file import VerdictFile
-from quire.system import clock, events, retry, tracing
+from quire.runner import RequestRunner, without_expired
 from quire.workspace.service import Blocks
 
 OwnEmbed = (
@@ -133,8 +123,7 @@ class Quire:
     """Other budgets, and the time of each step."""
 
     def __init__(self, settings: Config, *, create: bool = True, own: OwnParts = NO_PARTS) -> None:
-        self._attach(Project(settings, create=create, own=own))
-        project = self._project
+        project = self._project = Project(settings, create=create, own=own)
         self._vectors = QueryVectors(
             project.embedder,
             wanted=lambda: project.config.embed.provider != "none",
@@ -143,11 +132,15 @@ class Quire:
         self._rule_evaluator = self._open_evaluator(project.verdict_file)
         self._contexts: LRUCache[tuple[object, ...], Context] = LRUCache(CACHED_CONTEXTS)
         self._owns_store = True
+        self._attach(project)
 
     def _attach(self, project: Project) -> None:
         """Make the services of an open project."""
         authoring = Authoring(project)
         self._project = project
+        self._runner = RequestRunner(
+            project, self._vectors, self._rule_evaluator, self._contexts, self._cache_use
+        )
         self.access = AccessControl(project)
         self._indexer = Indexer(project, self.access)
         self.documents = Documents(project, DocumentWriter(authoring, self._indexer.embed_missing))
@@ -160,8 +153,7 @@ class Quire:
         self.rules = ContextRules(project, self.assemble)
         self.agent = AgentContexts(project, self.assemble)
         self.workspace = WorkspaceContexts(project, self.assemble)
-        self.inspection = Inspection(project, self._resolve, self._retrieve)
-        self._freshness = Freshness(project)
+        self.inspection = Inspection(project, self._runner.resolve, self._runner.retrieve)
 
     def for_viewer(self, viewer: Viewer | str) -> Quire:
         """Return the same open store, read and written as another viewer unless a call says so.
@@ -364,52 +356,7 @@ class Quire:
         """
         options = {**filters, "viewer": viewer, "exact": exact, "refresh": refresh}
         request = resolve_search(query, k, options, self._project.own.counter)
-        with events.timed("search") as facts:
-            result = self._freshness.answer(
-                lambda stale: retry.again(partial(self._search_now, request, stale)),
-                lambda result: [candidate.path for candidate in result.results],
-                may_write=self._may_write(request),
-            )
-            facts["hits"] = len(result.results)
-            facts["failed"] = [each.source for each in result.failed]
-        self._project.cache_use.note(self._cache_use())
-        reader = self._project.resolve_viewer(viewer)
-        self.audit.disclose(reader, "search", pieces=[each.chunk.id for each in result.results])
-        return result
-
-    def _search_now(self, request: ResolvedRequest, stale: Stale) -> SearchResult:
-        with self._project.view(request.viewer) as view:
-            request = _without_expired(view, request)
-            retrieved = self._retrieve(view, request)
-            # A record has an access list, which is nothing for whoever searches.
-            with tracing.span("rank"):
-                ranked = steps.rank(start_draft(request, retrieved)).candidates
-            chunks = {candidate.chunk.id: candidate.chunk for candidate in ranked}
-            unlikely = find_unlikely(view, request, retrieved, chunks)
-            records = view.records(sorted({chunk.record_id for chunk in chunks.values()}))
-            known = {record.id: record.metadata for record in records}
-            candidates = tuple(
-                replace(
-                    each,
-                    record=None,
-                    document=rendering.imported_from(each.record),
-                    metadata=known.get(each.chunk.record_id, NO_METADATA),
-                    likely=each.chunk.id not in unlikely,
-                )
-                for each in ranked
-            )
-            names = {each.path: each.document for each in candidates}
-            kinds_found = {candidate.chunk.kind for candidate in candidates}
-            notes = filter_notes(view, filter_of(request.request), kinds_found)
-            notes += [NOTHING_LIKELY] if chunks and unlikely == chunks.keys() else []
-            roots = view.roots()
-        return SearchResult(
-            results=candidates,
-            state_root=roots.state,
-            failed=retrieved.failed,
-            notes=(*self.config.notes, *retrieved.notes, *notes, *stale_notes(stale, names)),
-            exact=all(hits.exact for hits in retrieved.hits.values()),
-        )
+        return self._runner.search(request)
 
     search_async = make_async(search)
 
@@ -419,7 +366,7 @@ class Quire:
         Quoted files that changed on disk are read again first, if the viewer is the owner and
         `refresh` is not False; else the context says which they are.
         """
-        return self._assemble(self._resolve(query, options), check=True)
+        return self._runner.assemble(self._runner.resolve(query, options), check=True)
 
     assemble_async = make_async(assemble)
 
@@ -437,194 +384,21 @@ class Quire:
             **options: The options of all turns, as for `assemble`. `budget` is the most tokens of
                 the whole text (8000), of which nothing is reserved.
         """
-        check_format(self._resolve("session", options).recipe.render.format)
+        check_format(self._runner.resolve("session", options).recipe.render.format)
         return Session(
             self._project,
-            self._freshness,
-            self._assemble_turn,
+            self._runner.freshness,
+            self._runner.assemble_turn,
             options,
-            filter_now=partial(self._filter_now, options),
+            filter_now=partial(self._runner.filter_now, options),
             fresh=fresh,
         )
 
-    def _filter_now(self, options: Options, view: View) -> Filter:
-        request = self._resolve("session", options)
-        return filter_of(_without_expired(view, request).request)
-
-    def _assemble_turn(self, query: str, options: Options, stale: Stale) -> Context:
-        return self._assemble_marked(self._assemble, self._resolve(query, options), stale)
-
     def explain(self, query: str, **options: Unpack[Options]) -> Context:
         """Assemble, even where nothing fits; `decisions` says what became of each candidate."""
-        return self._assemble(self._resolve(query, {**options, "allow_empty": True}), check=True)
-
-    def _resolve(self, query: str, options: Options) -> ResolvedRequest:
-        """Resolve a request as of today; places are paths from the root."""
-        base, situation = options.get("base"), options.get("situation")
-        if isinstance(base, str) and base:
-            options = {**options, "base": rules.resolve_place(self.root(), base)}
-        if isinstance(situation, Mapping):
-            relative = rules.with_relative_path(self.root(), situation)
-            options = {**options, "situation": relative}
-        return resolve(query, options, clock.end_of_day(), self._project.own.counter)
-
-    def _assemble(
-        self,
-        request: ResolvedRequest,
-        *,
-        fresh: bool = False,
-        check: bool = False,
-        evaluator: RuleEvaluator | None = None,
-    ) -> Context:
-        """Assemble a context and hand it out.
-
-        Args:
-            request: What is asked for.
-            fresh: Whether to leave out the cache.
-            check: Whether the files of its sources are compared with the disk.
-            evaluator: Evaluates rules; None for the usual one.
-        """
-        with events.timed("assemble") as facts:
-            assemble_now = partial(
-                self._assemble_now, facts=facts, fresh=fresh, evaluator=evaluator
-            )
-
-            def assemble(wanted: ResolvedRequest) -> Context:
-                return retry.again(partial(assemble_now, wanted))
-
-            if check:
-                context = self._freshness.answer(
-                    lambda stale: self._assemble_marked(assemble, request, stale),
-                    lambda context: [source.path for source in context.sources],
-                    may_write=self._may_write(request),
-                )
-            else:
-                context = assemble(request)
-            facts.update(events.context_facts(context))
-            viewer = self._project.resolve_viewer(request.viewer)
-            return self._hand_out(context, viewer, request)
-
-    def _may_write(self, request: ResolvedRequest) -> bool:
-        return request.refresh and self._project.resolve_viewer(request.viewer).owner
-
-    @staticmethod
-    def _assemble_marked(
-        assemble: Callable[[ResolvedRequest], Context], request: ResolvedRequest, stale: Stale
-    ) -> Context:
-        """Assemble a context that says which of its sources are stale.
-
-        Where the budget has no room for that, its notes alone say it.
-        """
-        if not stale:
-            return assemble(request)
-        marked = replace(request, request=replace(request.request, stale=stale))
-        try:
-            context = assemble(marked)
-        except BudgetTooSmallError:
-            context = None
-        if context is not None and context.sources:
-            return context
-        context = assemble(request)
-        names = {chunk.document_path: chunk.document_name for chunk in context.chunks}
-        return replace(context, notes=(*context.notes, *stale_notes(stale, names)))
-
-    def _assemble_now(
-        self,
-        request: ResolvedRequest,
-        *,
-        facts: dict[str, events.Fact],
-        fresh: bool,
-        evaluator: RuleEvaluator | None,
-    ) -> Context:
-        with self._project.view(request.viewer) as view:
-            request = _without_expired(view, request)
-            roots = view.roots()
-            applied = self.config
-            parts = applied.embed, applied.judge, applied.writer, applied.rerank, applied.plugins
-            settings = (*parts, applied.notes)
-            client = rules.client_identity(self.config.judge)
-            key = (roots.state, receipts.viewer_hash(view.viewer), *settings, client, *request.key)
-            cached = None if fresh else self._contexts.get(key)
-            facts["cached"] = cached is not None
-            if cached is not None:
-                return cached
-            plugins = name_plugins(request.recipe, applied.plugins.disable)
-            retrieved = self._retrieve(view, request, evaluator)
-            notes = (
-                *applied.notes,
-                *retrieved.notes,
-                *context_notes(view, request, retrieved),
-            )
-            try:
-                context = self._run_steps(request, retrieved, notes)
-            except PluginError as error:  # a format that fails must not take the page down
-                request, retrieved = with_own_format(request, retrieved, error)
-                plugins = name_plugins(request.recipe, applied.plugins.disable)
-                context = self._run_steps(request, retrieved, notes)
-            records = view.records(sorted({source.record_id for source in context.sources}))
-            context = with_metadata(context, records)
-            active = retrieved.active_rules
-            state = receipts.view_fields(
-                roots,
-                view.viewer,
-                request.counter.name,
-                retrieved.coverage.model,
-                retrieved.vectors,
-            )
-            state |= receipts.verdict_fields(active.judge, active.evaluation.verdicts)
-            state |= receipts.summary_fields(retrieved.writer, retrieved.summaries)
-            state |= receipts.rerank_fields(retrieved.reranker, retrieved.reranks)
-            state |= {"plugins": plugins} if plugins else {}
-            ids = [source.chunk_id for source in context.sources]
-            shown = {name: retrieved.chunks[name] for name in ids}
-            if is_nothing_likely(view, request, retrieved, shown):
-                context = replace(context, notes=(*context.notes, NOTHING_LIKELY))
-            proofs = [view.prove(chunk_id) for chunk_id in ids]
-            complete = not retrieved.failed and not view.damaged()
-        chunks = [retrieved.chunks[chunk_id] for chunk_id in ids]
-        receipt = receipts.make(request.request, request.recipe, context, chunks, proofs, **state)
-        context = replace(
-            context,
-            created=clock.today(),
-            receipt=receipt,
-            items=tuple(replace(item, about=receipts.freeze(item.about)) for item in context.items),
+        return self._runner.assemble(
+            self._runner.resolve(query, {**options, "allow_empty": True}), check=True
         )
-        if complete:  # a failure may be over next time, and damage repaired: never cached
-            self._contexts.put(key, context)
-        return context
-
-    @staticmethod
-    def _run_steps(request: ResolvedRequest, retrieved: Retrieved, notes: Sequence[str]) -> Context:
-        draft = start_draft(request, retrieved)
-        return steps.assemble(draft, retrieved.failed, notes, tracing.span)
-
-    def _retrieve(
-        self, view: View, request: ResolvedRequest, evaluator: RuleEvaluator | None = None
-    ) -> Retrieved:
-        """Retrieve what a context is made of: reranked, with summaries of what must be cut."""
-        with tracing.span("retrieve"):
-            retrieved = retrieve(view, request, self._vectors, evaluator or self._rule_evaluator)
-        if request.recorded is not None:
-            return retrieved
-        retrieved = add_reranks(
-            retrieved,
-            request.request,
-            request.recipe,
-            lambda found: steps.rank_all(start_draft(request, found)),
-            self._project.reranker,
-        )
-        if request.recipe.fit.cut != tokens.SUMMARIZE:
-            return retrieved
-        # Packed once only to see what is cut; if nothing fits, packing again says so.
-        draft = start_draft(replace(request, allow_empty=True), retrieved)
-        draft = steps.run(draft, tracing.span)
-        return add_summaries(retrieved, draft, self._project.text_writer)
-
-    def _hand_out(self, context: Context, viewer: Viewer, request: ResolvedRequest) -> Context:
-        self._project.cache_use.note(self._cache_use())
-        self.audit.record(context, viewer, request.recipe.name)
-        today = clock.today()
-        return context if context.created == today else replace(context, created=today)
 
     def map(
         self,
@@ -721,7 +495,7 @@ class Quire:
         asked = replace(request, recorded=None) if ask_models else request
         evaluator = self._open_evaluator() if ask_models else self._rule_evaluator
         try:
-            context = self._assemble(asked, fresh=True, evaluator=evaluator)
+            context = self._runner.assemble(asked, fresh=True, evaluator=evaluator)
         finally:
             if ask_models:  # it knew no verdict
                 evaluator.close()
@@ -743,8 +517,10 @@ class Quire:
 
     def verify_determinism(self, query: str, **options: Unpack[Options]) -> bool:
         """Assemble twice, without the cache, and compare every byte, receipts included."""
-        request = self._resolve(query, options)
-        return self._assemble(request, fresh=True) == self._assemble(request, fresh=True)
+        request = self._runner.resolve(query, options)
+        return self._runner.assemble(request, fresh=True) == self._runner.assemble(
+            request, fresh=True
+        )
 
     def why_not(
         self, query: str, path: str, line: int | None = None, **options: Unpack[Options]
@@ -754,14 +530,14 @@ class Quire:
         For the best few of them, settings are tried until one lets it in; with a line there are
         few anyway.
         """
-        request = self._resolve(query, options)
+        request = self._runner.resolve(query, options)
         with self._project.view(request.viewer) as view:
-            request = _without_expired(view, request)
+            request = without_expired(view, request)
             shared_only = request.request.shared_only
             wanted = chunks_at(view, path, line, shared_only=shared_only)
             if not wanted:
                 raise self._nothing_at(path, line, view.viewer)
-            first = self._retrieve(view, request)
+            first = self._runner.retrieve(view, request)
             recorded = replay.record(first)
 
             def run(recipe: Recipe) -> Draft:
@@ -780,19 +556,6 @@ class Quire:
         message = f"there is nothing at {place} that this viewer may read"
         reason = self.documents.why_not_indexed(path, viewer=viewer)
         return InputError(f"{message}: {reason}" if reason else message, value=place)
-
-
-def _without_expired(view: View, request: ResolvedRequest) -> ResolvedRequest:
-    """Leave out what has expired by now, or at the moment that is asked about.
-
-    What is recorded is the last expiry until then, not the time of the request: so the same request
-    stays the same until something else expires. A replay has what was recorded.
-    """
-    asked = request.request
-    if asked.alive_at is not None or request.recorded is not None:
-        return request
-    expiry = view.last_expiry(clock.now() if asked.as_of is None else asked.as_of)
-    return request if expiry is None else replace(request, request=replace(asked, alive_at=expiry))
 
 
 def open_quire(

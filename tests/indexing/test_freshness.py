@@ -254,7 +254,7 @@ def test_a_root_that_is_gone_says_nothing(plant: Forest) -> None:
 def test_paths_that_a_foreign_store_made_up_are_not_looked_at(tree: Tree) -> None:
     (tree.root.parent / "outside.md").write_text("# Outside\n")
     with tree.open() as opened:
-        found = opened._freshness._find_stale(
+        found = opened._runner.freshness._find_stale(
             tree.root,
             ["../outside.md", "/etc/passwd", "docs/../../outside.md", ".git/commit/x"],
             freshness._Spent(0.0),

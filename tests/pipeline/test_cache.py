@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quire import AccessRule, Quire, engine
+from quire import AccessRule, Quire, runner
 from quire.core.types import Event, Filter, Options, Viewer
 from quire.errors import BudgetTooSmallError
 from tests.conftest import Tree
@@ -205,7 +205,7 @@ def test_a_repeat_retrieves_nothing(library: Quire, monkeypatch: pytest.MonkeyPa
     def refuse(*_: object) -> None:
         raise AssertionError("retrieved again")
 
-    monkeypatch.setattr(engine, "retrieve", refuse)
+    monkeypatch.setattr(runner, "retrieve", refuse)
     assert library.assemble(QUERY) is first
     with pytest.raises(AssertionError, match="retrieved again"):
         library.assemble(QUERY, budget=3000)

@@ -109,9 +109,8 @@ def _says_enough(candidate: Candidate, shorter: str, spec: RenderSpec) -> bool:
 
 
 def _holds_beginning(candidate: Candidate) -> bool:
-    """Tell whether a candidate's text contains the beginning of its entity."""
-    chunk, entity = candidate.chunk, candidate.entity
-    return entity is None or chunk.start <= entity.start < chunk.end
+    entity = candidate.entity
+    return entity is None or rendering.holds_beginning(candidate, entity)
 
 
 def _with_signature(draft: Draft, piece: Piece) -> Piece:

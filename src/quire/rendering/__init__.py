@@ -4,7 +4,7 @@ from quire.rendering.code_item import is_part
 from quire.rendering.codemap import render_codemap
 from quire.rendering.context_item import prose as context_prose
 from quire.rendering.context_item import shortened_context
-from quire.rendering.entities import entity_of, first_line
+from quire.rendering.entity_text import entity_of, first_line, holds_beginning
 from quire.rendering.formats import FORMATS, get_format, heading_text, item_text, render, whole_text
 from quire.rendering.items import EXPERIENCE_FIELDS, item_metadata
 from quire.rendering.left_out import left_out, lines_of, margin_of
@@ -21,6 +21,7 @@ __all__ = [
     "first_line",
     "get_format",
     "heading_text",
+    "holds_beginning",
     "imported_from",
     "is_part",
     "is_virtual",

@@ -9,7 +9,7 @@ from textwrap import indent
 from quire.core.signatures import shorten_signature
 from quire.core.types import DECLARED, Candidate, Chunk, Entity, RenderSpec
 from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
-from quire.rendering.entities import capped, entity_of, first_line, truncate
+from quire.rendering.entity_text import capped, entity_of, first_line, truncate
 from quire.rendering.escape import code_span, escape_line, escape_place
 from quire.rendering.left_out import comment, continued, left_out, lines_of, margin_of
 

@@ -12,7 +12,7 @@ from quire.core.types import FULL, SIGNATURE, Candidate, Frame, Passage, Piece, 
 from quire.core.types.records import LINE
 from quire.rendering.code_item import code_lines, code_text
 from quire.rendering.enclosing import name_enclosing
-from quire.rendering.entities import entity_of, truncate
+from quire.rendering.entity_text import entity_of, truncate
 from quire.rendering.escape import GAP, escape_line, escape_markers, gap_mark, restore_marks
 from quire.rendering.names import imported_from, shown_name
 from quire.rendering.stale import describe_state

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from quire.core.types import FULL, Candidate, Frame, Passage, Piece, RenderSpec, Run
 from quire.errors import unknown
-from quire.rendering import documents, entities, page, situation, workspace_template
+from quire.rendering import documents, entities, entity_text, page, situation, workspace_template
 from quire.rendering.names import imported_from
 from quire.rendering.plugged import find_render
 from quire.rendering.stale import describe_missing
@@ -64,20 +64,20 @@ FORMATS: dict[str, Format] = {
     "markers": Format(documents.render_markers, heading=_marker, reads=DOCUMENT_SETTINGS),
     "markdown": Format(
         entities.render_markdown,
-        entities.markdown_text,
+        entity_text.markdown_text,
         entities=True,
         heading=entities.markdown_heading,
         reads=ENTITY_SETTINGS,
     ),
     "xml": Format(
         entities.render_xml,
-        entities.single_text,
+        entity_text.single_text,
         entities=True,
         empty="<context>\n</context>",
         reads=ENTITY_SETTINGS,
     ),
     "plain": Format(
-        entities.render_plain, entities.single_text, entities=True, reads=ENTITY_SETTINGS
+        entities.render_plain, entity_text.single_text, entities=True, reads=ENTITY_SETTINGS
     ),
     "json": Format(documents.render_json, empty='{"documents":[]}', reads=DOCUMENT_SETTINGS),
     "page": Format(
@@ -149,7 +149,7 @@ def whole_text(candidate: Candidate, spec: RenderSpec) -> str:
     """Return the text that a part of a candidate is chosen from when it is too long."""
     form = get_format(spec)
     if form.entities and not form.sections and spec.content and candidate.context is None:
-        return entities.full_text(candidate)
+        return entity_text.full_text(candidate)
     return form.item_text(candidate, replace(spec, cap=0), FULL)
 
 

@@ -19,7 +19,7 @@ from quire.rendering.code_item import (
     code_text,
     joined_parts,
 )
-from quire.rendering.entities import capped, entity_of
+from quire.rendering.entity_text import capped, entity_of
 from quire.rendering.escape import (
     code_span,
     escape_author,

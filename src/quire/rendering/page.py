@@ -22,7 +22,7 @@ from quire.core.types import (
 from quire.rendering.code_item import join_cut_parts
 from quire.rendering.context_item import context_text
 from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
-from quire.rendering.entities import truncate
+from quire.rendering.entity_text import truncate
 from quire.rendering.escape import (
     escape_cut,
     escape_line,

@@ -46,8 +46,9 @@ from quire.indexing import audit, keyring
 from quire.indexing.access import AccessControl
 from quire.indexing.audit import AuditLog
 from quire.indexing.documents import Documents
-from quire.indexing.indexer import Indexer, Report, ignore_progress
+from quire.indexing.indexer import Indexer
 from quire.indexing.plugins import NO_PARTS, OwnParts, check_parts
+from quire.indexing.progress import Report, ignore_progress
 from quire.indexing.project import Project
 from quire.indexing.put_documents import DocumentWriter
 from quire.indexing.workers import INLINE

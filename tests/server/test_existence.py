@@ -16,7 +16,7 @@ import pytest
 
 from quire import Viewer
 from quire.config.access_tokens import WRITE
-from quire.server.answer import Answer, Asked, answer
+from quire.server.answer import Answer, RawRequest, answer
 from quire.server.endpoint import Caller, Endpoint
 from quire.server.service import Service, Settings
 from quire.server.table import ENDPOINTS
@@ -71,7 +71,7 @@ class World:
     ) -> Answer:
         endpoint = BY_NAME[name]
         sent = json.dumps(body).encode() if body is not None else b""
-        asked = Asked(
+        asked = RawRequest(
             path={"id": item} if item else {},
             query=tuple(query.items()),
             target=endpoint.path.replace("{id}", item),

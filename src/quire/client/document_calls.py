@@ -7,7 +7,7 @@ of several.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import date
 from typing import Any
@@ -45,7 +45,8 @@ from quire.core.types import (
 )
 from quire.errors import InputError, QuireError
 from quire.indexing.document_content import of_mapping
-from quire.indexing.documents import KEEP, MAX_FACETS, Where, ignore_progress
+from quire.indexing.documents import KEEP, MAX_FACETS, Where
+from quire.indexing.progress import Report, ignore_progress
 
 BATCH_DOCUMENTS = 500
 BATCH_BYTES = 1_000_000
@@ -90,7 +91,7 @@ def put_many(
     *,
     embed: bool = True,
     skip_errors: bool = False,
-    report: Callable[[Progress], None] = ignore_progress,
+    report: Report = ignore_progress,
     viewer: ViewerLike = None,
 ) -> Steps[PutSummary]:
     """Put documents from any iterable, which is read as they are sent, in several requests."""

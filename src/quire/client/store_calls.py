@@ -5,7 +5,7 @@ Each function has the signature of the method of an open store, and returns a `C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from quire.client.call import (
@@ -23,7 +23,7 @@ from quire.core.deserialize import from_plain
 from quire.core.types import OWNER, IndexResult, Progress, Roots, Status, Viewer
 from quire.engine import MAP_BUDGET
 from quire.errors import ServiceError
-from quire.indexing.indexer import ignore_progress
+from quire.indexing.progress import Report, ignore_progress
 from quire.pipeline.codemap import CodeMap
 
 POLL = 0.25
@@ -94,7 +94,7 @@ def index(
     embed: bool = True,
     reembed: bool = False,
     history: int | None = None,
-    report: Callable[[Progress], None] = ignore_progress,
+    report: Report = ignore_progress,
 ) -> Steps[IndexResult]:
     """Let the service index paths of its project, from the root, and wait for the result."""
     state = yield submit_job(paths, embed=embed, reembed=reembed, history=history)

@@ -20,7 +20,8 @@ from quire.core import servers
 from quire.core.protocols import Store
 from quire.core.types import Progress, Roots
 from quire.errors import InputError, NoStoreError, StoreBusyError, StoreDamagedError
-from quire.indexing.copy_store import CopiedSpace, Report, copy_store
+from quire.indexing.copy_store import CopiedSpace, copy_store
+from quire.indexing.progress import Report
 from quire.store import SqliteStore, end_log, open_store
 from quire.system import platform
 

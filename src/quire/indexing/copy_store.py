@@ -9,7 +9,7 @@ the first difference.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -19,6 +19,7 @@ from quire.core import stored_json
 from quire.core.protocols import Export, Store, Writer
 from quire.core.types import Entry, Event, Place, Progress, Roots, SpaceState
 from quire.errors import InputError, StoreError, unknown
+from quire.indexing.progress import Report
 from quire.system import retry
 
 NOTE = "copy"
@@ -29,7 +30,6 @@ BATCH_EVENTS = 5000
 """A transaction ends when one of these is reached."""
 STAGE = "copy"
 
-Report = Callable[[Progress], None]
 Item = TypeVar("Item")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -20,7 +20,6 @@ from quire.core.types import (
     Filter,
     IndexResult,
     NewDocument,
-    Progress,
     Proof,
     PutResult,
     PutSummary,
@@ -35,6 +34,7 @@ from quire.indexing import files, git_history
 from quire.indexing.document_content import check_text
 from quire.indexing.freshness import Freshness
 from quire.indexing.imported_pages import ImportedPages
+from quire.indexing.progress import Report, ignore_progress
 from quire.indexing.project import INDEXED_AT, Project
 from quire.indexing.put_documents import DocumentWriter, find, remove_expired
 from quire.indexing.sync import Sync
@@ -43,13 +43,8 @@ from quire.pipeline.validate import check_filter
 from quire.store.access import visible_record
 from quire.system.clock import now
 
-Report = Callable[[Progress], None]
 MAX_FACETS = 10
 """So many values of a key are counted, the most frequent ones."""
-
-
-def ignore_progress(_: Progress) -> None:
-    """Ignore progress reports."""
 
 
 KEEP = object()

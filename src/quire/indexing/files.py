@@ -31,6 +31,7 @@ from quire.core.types import (
     Stamp,
 )
 from quire.errors import InputError, StoreError
+from quire.indexing.progress import Report
 from quire.indexing.workers import Content, Task, Workers
 from quire.ingest import (
     close_readers,
@@ -59,7 +60,6 @@ CONTROL_FILES = frozenset({".gitignore", ".quireignore", "quire.toml"})
 """Files that affect others: when one changes, everything is indexed again."""
 WATCH_TIMEOUT = 1000
 """Milliseconds after which a watch has surely started."""
-Report = Callable[[Progress], None]
 NO_TIMES: Mapping[str, int] = MappingProxyType({})
 
 

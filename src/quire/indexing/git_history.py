@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,6 +30,7 @@ from quire.core.types import (
     Skipped,
     Stamp,
 )
+from quire.indexing.progress import Report
 from quire.ingest import VERSION, commits, git
 from quire.ingest.redact import redact_path
 from quire.ingest.types import UnreadableFile
@@ -44,8 +45,6 @@ BRANCH_NOTE = "branch"
 _SHA = re.compile("[0-9a-f]{40,64}")
 TIMES_NOTE = "file_times"
 """The note with the time of the last change to each file, and the commit up to which it holds."""
-
-Report = Callable[[Progress], None]
 
 
 @dataclass(slots=True)

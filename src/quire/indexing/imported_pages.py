@@ -15,7 +15,8 @@ from pathlib import Path
 from quire.core.paths import is_under
 from quire.core.types import OWNER, FileEntry, Progress, Skipped, Stamp
 from quire.core.types.blocks import IMPORT_FOLDER
-from quire.indexing.files import FRESH_NANOSECONDS, Report, Tally
+from quire.indexing.files import FRESH_NANOSECONDS, Tally
+from quire.indexing.progress import Report
 from quire.indexing.project import Project
 from quire.ingest import compute_digest, settings_prefix
 from quire.memory.authoring import Authoring

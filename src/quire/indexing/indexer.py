@@ -7,7 +7,7 @@ embeds whatever has no vector yet. A watch repeats it whenever files change.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,6 @@ from quire.core.types import (
     Failure,
     IndexResult,
     Problem,
-    Progress,
     Skipped,
     Stamp,
 )
@@ -46,6 +45,7 @@ from quire.indexing import files
 from quire.indexing.access import AccessControl
 from quire.indexing.git_history import update_history
 from quire.indexing.imported_pages import ImportedPages
+from quire.indexing.progress import Report, ignore_progress
 from quire.indexing.project import CONFIG, EMBEDDED_BY, INDEXED_AT, REEMBED_FOR, Project
 from quire.indexing.put_documents import remove_expired
 from quire.indexing.workers import INLINE, Workers, WorkerSettings, open_workers
@@ -53,8 +53,6 @@ from quire.ingest.paths import resolve_paths
 from quire.ingest.plugged import reader_problems
 from quire.system import events, retry
 from quire.system.clock import now
-
-Report = Callable[[Progress], None]
 
 TRANSIENT: tuple[type[QuireError], ...] = (
     EmbedError,
@@ -67,10 +65,6 @@ TRANSIENT: tuple[type[QuireError], ...] = (
 TRANSIENT_LATER = (*TRANSIENT, ConfigError, StoreError)
 """What a watch waits out after its first run: settings that were valid are being edited."""
 PERMANENT = (StoreDamagedError, StoreVersionError)
-
-
-def ignore_progress(_: Progress) -> None:
-    """Ignore progress reports."""
 
 
 class Indexer:

@@ -37,6 +37,7 @@ from quire.indexing.document_content import (
     document_id,
     stored_path,
 )
+from quire.indexing.progress import Report
 from quire.ingest import close_readers
 from quire.ingest.redact import redact, redact_metadata, redact_path
 from quire.ingest.types import clean_title
@@ -52,7 +53,6 @@ MAX_REPORTED = 1000
 """Of so many documents that were skipped or redacted, each is told."""
 
 ViewerLike = Viewer | str | None
-Report = Callable[[Progress], None]
 Commit = Callable[[Writer, View, Sequence[Record]], None]
 """Writes something with a batch, of which it is given the records that were written."""
 

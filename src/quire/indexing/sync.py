@@ -11,7 +11,7 @@ are told in the result. What may still be there is not removed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -21,7 +21,6 @@ from quire.core.protocols import Store, View, Writer
 from quire.core.types import (
     OWNER,
     NewDocument,
-    Progress,
     PutSummary,
     Record,
     Skipped,
@@ -33,6 +32,7 @@ from quire.core.types import (
 from quire.errors import CallerError, InputError, PluginError, unknown
 from quire.indexing.document_content import document_id
 from quire.indexing.files import find_missing
+from quire.indexing.progress import Report
 from quire.indexing.project import Project
 from quire.indexing.put_documents import MAX_REPORTED, DocumentWriter
 from quire.indexing.sources import Change, Source, SourceError, open_source
@@ -47,8 +47,6 @@ MARKS = ".quire/sync"
 FAILURES = (SourceError, CallerError, PluginError)
 """What ends one source alone; a store that cannot be written ends them all."""
 NOTHING_REMOVED = "not all of it could be read, so that nothing was removed"
-
-Report = Callable[[Progress], None]
 
 
 class Sync:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from quire.core.json_schema import number, record, text, texts
+from quire.core.json_schema import Schema, number, record, text, texts
 from quire.core.serialize import pick, to_plain
 from quire.core.types.options import BY_SETTING, name_options
 from quire.mcp import schemas
@@ -198,8 +198,8 @@ _LINES = schemas.undescribed(LINES)
 _NOTES = {name: schemas.undescribed(schema) for name, schema in NOTES.items()}
 _DOCUMENT = {"type": "string", "description": "Its name: of a note, the file and line."}
 _URI = {"type": "string", "description": "URI of the resource with its text."}
-_METADATA: schemas.Schema = {"type": "object"}
-_SIGNALS: schemas.Schema = {"type": "object", "additionalProperties": {"type": "integer"}}
+_METADATA: Schema = {"type": "object"}
+_SIGNALS: Schema = {"type": "object", "additionalProperties": {"type": "integer"}}
 _CONTEXT = answer(
     {
         "text": text("The context."),

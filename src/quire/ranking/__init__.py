@@ -1,6 +1,7 @@
 """Ranking: fusing the hits of several collectors, then weighing and boosting the candidates."""
 
-from quire.ranking.boosts import BOOSTS, FeatureTable, boost
+from quire.ranking.boosts import BOOSTS, boost
+from quire.ranking.feature_table import FeatureTable
 from quire.ranking.fusion import FUSIONS, Fused, fuse
 from quire.ranking.pagerank import is_definition, rank_definitions
 from quire.ranking.relevance import CERTAIN, RELEVANCE, SIMILARITY, Match, coverage, estimate

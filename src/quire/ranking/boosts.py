@@ -7,46 +7,14 @@ of thousandths and raises a score by some percent of it, in whole numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from quire.core.types import Candidate
+from quire.ranking.feature_table import MAX_SIGNAL, FeatureTable, Signal
 
 MONTH = 30 * 24 * 60 * 60
-MAX_SIGNAL = 1000
 TRUST: Mapping[str, int] = {"gold": 1000, "silver": 700, "bronze": 400, "abandoned": 0}
 """How far an experience can be trusted, by the tier of its resolution."""
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureTable:
-    """What signals know of records and chunks, beside the candidates themselves."""
-
-    as_of: int | None = None
-    """The moment at which recency is judged."""
-    feedback: Mapping[str, int] = field(default_factory=dict)
-    """How useful records were, in thousandths from -1000 to 1000."""
-    has_focus: bool = False
-    """Whether the user is viewing a record."""
-    distances: Mapping[str, int] = field(default_factory=dict)
-    """Number of steps from the focus to each record."""
-    similarity: Mapping[str, int] = field(default_factory=dict)
-    """How similar chunks are to the query, in thousandths."""
-    relevance: Mapping[str, int] = field(default_factory=dict)
-    """How likely it is that chunks help to answer the query, in thousandths."""
-    words: Mapping[str, int] = field(default_factory=dict)
-    """The share of the query's words that chunks hold, weighted by rarity, in thousandths."""
-    types: Mapping[str, int] = field(default_factory=dict)
-    """How well types of blocks answer the intent of the query, in thousandths."""
-    included: frozenset[str] = frozenset()
-    """The records that must be in."""
-    roles: Mapping[str, int] = field(default_factory=dict)
-    """What records lose by their role in the project, in thousandths of their score, negative."""
-    affinity: Mapping[str, int] = field(default_factory=dict)
-    """How lately the user worked on records, in thousandths."""
-
-
-Signal = Callable[[Candidate, FeatureTable], int]
-"""Measures one property of a candidate, in thousandths."""
 
 
 def recency(candidate: Candidate, features: FeatureTable) -> int:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from quire.core.tasks import read_task
 from quire.core.types import BLOCK_PREFIX, Candidate
 from quire.ranking import boosts
-from quire.ranking.boosts import MAX_SIGNAL, FeatureTable, Signal
+from quire.ranking.feature_table import MAX_SIGNAL, FeatureTable, Signal
 
 UNKNOWN = 500
 STEP_COST = 100

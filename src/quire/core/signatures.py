@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 LINE = 200
 """A declaration in a list of several has at most so many characters."""
 _OPEN, _CLOSE = "([{", ")]}"
@@ -46,14 +48,9 @@ def _fold(name: str) -> str:
 
 def closing_place(text: str, start: int) -> int:
     """Return the place behind the bracket that closes what is open at a place; 0 if none does."""
-    depth, quote = 1, ""
-    for place in range(start, len(text)):
-        char = text[place]
-        if quote:
-            quote = "" if char == quote and text[place - 1] != "\\" else quote
-        elif char in "\"'`":
-            quote = char
-        elif char in _OPEN:
+    depth = 1
+    for place, char in _outside_strings(text, start, len(text)):
+        if char in _OPEN:
             depth += 1
         elif char in _CLOSE:
             depth -= 1
@@ -67,14 +64,9 @@ def _parameters(signature: str, start: int) -> tuple[list[str], int]:
     end = closing_place(signature, start) - 1
     if end < start:
         return [], 0
-    parameters, depth, quote, begin = [], 0, "", start
-    for place in range(start, end):
-        char = signature[place]
-        if quote:
-            quote = "" if char == quote and signature[place - 1] != "\\" else quote
-        elif char in "\"'`":
-            quote = char
-        elif char in _OPEN:
+    parameters, depth, begin = [], 0, start
+    for place, char in _outside_strings(signature, start, end):
+        if char in _OPEN:
             depth += 1
         elif char in _CLOSE:
             depth -= 1
@@ -83,3 +75,16 @@ def _parameters(signature: str, start: int) -> tuple[list[str], int]:
             begin = place + 1
     parameters.append(signature[begin:end].strip())
     return [parameter for parameter in parameters if parameter], end
+
+
+def _outside_strings(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Yield the characters of code that are in no string literal, with their places."""
+    quote = ""
+    for place in range(start, end):
+        char = text[place]
+        if quote:
+            quote = "" if char == quote and text[place - 1] != "\\" else quote
+        elif char in "\"'`":
+            quote = char
+        else:
+            yield place, char

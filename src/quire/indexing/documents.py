@@ -10,6 +10,7 @@ from typing import Any
 
 from quire.core import conditions, stored_json
 from quire.core.aio import make_async
+from quire.core.protocols import View
 from quire.core.types import (
     NO_FILTER,
     NO_METADATA,
@@ -144,14 +145,7 @@ class Documents:
     def get(self, path: str, *, viewer: Viewer | str | None = None) -> StoredDocument:
         """Return a document or a file of the store by its path, with its whole text."""
         with self._project.view(viewer) as view:
-            record = find(view, path)
-            if record is None:
-                raise MissingDocumentError(
-                    f"nothing has the path {path!r}",
-                    field="path",
-                    value=path,
-                    hint="see `quire document list`",
-                )
+            record = _require(view, path)
             if record.expires is not None and record.expires <= now():
                 raise MissingDocumentError(
                     f"{path} expired at {format_time(record.expires)}",
@@ -350,14 +344,7 @@ class Documents:
         root of `status`.
         """
         with self._project.view(viewer) as view:
-            record = find(view, path)
-            if record is None:
-                raise MissingDocumentError(
-                    f"nothing has the path {path!r}",
-                    field="path",
-                    value=path,
-                    hint="see `quire document list`",
-                )
+            record = _require(view, path)
             if not view.viewer.owner:
                 raise InputError(
                     "only the owner can prove what is known of a record: its hash covers who may "
@@ -467,3 +454,16 @@ class Documents:
             view.viewer, "records", records=[record.id for record in records]
         )
         return records
+
+
+def _require(view: View, path: str) -> Record:
+    """Return the readable record at a path, which must exist."""
+    record = find(view, path)
+    if record is None:
+        raise MissingDocumentError(
+            f"nothing has the path {path!r}",
+            field="path",
+            value=path,
+            hint="see `quire document list`",
+        )
+    return record

@@ -12,7 +12,7 @@ from quire.pipeline.draft import Draft
 from quire.ranking import CERTAIN, RELEVANCE, SIMILARITY
 from quire.receipts import FrozenDict
 
-NO_METADATA: FrozenDict[MetadataValue] = FrozenDict()
+_EMPTY: FrozenDict[MetadataValue] = FrozenDict()
 
 
 def make_context(draft: Draft, failed: Sequence[Failure], notes: Sequence[str]) -> Context:
@@ -100,7 +100,7 @@ def with_metadata(context: Context, records: Iterable[Record]) -> Context:
     if not known:
         return context
     pairs = zip(context.sources, context.chunks, strict=True)
-    shown = [(known.get(source.record_id, NO_METADATA), source, chunk) for source, chunk in pairs]
+    shown = [(known.get(source.record_id, _EMPTY), source, chunk) for source, chunk in pairs]
     return replace(
         context,
         sources=tuple(replace(source, metadata=values) for values, source, _ in shown),
@@ -127,7 +127,7 @@ def _context_chunk(piece: Piece, source: Source) -> ContextChunk:
         score=piece.candidate.score,
         sequence=chunk.sequence,
         summary="" if entity is None else entity.summary,
-        metadata=NO_METADATA,
+        metadata=_EMPTY,
         relevance=source.relevance,
         similarity=source.similarity,
         document_name=rendering.source_name(piece.candidate),

@@ -187,7 +187,7 @@ def test_nothing_outside_is_read_without_trust(tree: Tree, tmp_path: Path) -> No
         ('type = "folder"', "location: is missing"),
         ('type = "jsonl"\nlocation = "x"', "path: is missing"),
         ('type = "jsonl"\nlocation = "x"\npath = "a"', "cannot be read"),
-        ('type = "sqlite"\nlocation = "x"\npath = "a"\nquery = "SELECT 1"', "is no file"),
+        ('type = "sqlite"\nlocation = "x"\npath = "a"\nquery = "SELECT 1"', "is not a file"),
     ],
 )
 def test_what_is_wrong_with_a_source_is_told(tree: Tree, settings: str, reason: str) -> None:

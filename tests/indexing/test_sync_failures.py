@@ -129,14 +129,14 @@ def test_a_source_that_fails_ends_no_other(lines: Tree) -> None:
     ]
     told = called.stderr.splitlines()
     assert [line for line in told if "failed" in line] == [
-        f"a failed: {lines.root}/gone is no folder",
+        f"a failed: {lines.root}/gone is not a folder",
         f"b failed: {lines.root}/all.jsonl: file is not a database",
         f"c failed: [sources.c]: type: unknown type 'carrier pigeon'; choose from {', '.join(SOURCES)}",
     ]
     assert lines.call("sync", "lines").returncode == 0
     as_json = lines.call("sync", "--json")
     assert as_json.returncode == 1
-    assert json.loads(as_json.stdout)["sources"]["a"]["failed"].endswith("is no folder")
+    assert json.loads(as_json.stdout)["sources"]["a"]["failed"].endswith("is not a folder")
 
 
 def test_a_folder_that_is_gone_removes_nothing(tree: Tree) -> None:
@@ -146,7 +146,7 @@ def test_a_folder_that_is_gone_removes_nothing(tree: Tree) -> None:
     tree.remove("in/a.md")
     (tree.root / "in").rmdir()
     done = sync(tree)["s"]
-    assert (done.failed, done.removed) == (f"{tree.root}/in is no folder", 0)
+    assert (done.failed, done.removed) == (f"{tree.root}/in is not a folder", 0)
     assert paths(tree) == ["s/a.md"]
 
 

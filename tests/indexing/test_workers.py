@@ -269,7 +269,7 @@ def test_the_command_says_what_is_wrong(tree: Tree) -> None:
     tree.write("a.md", "A note\n")
     done = tree.call("index", "--on", "moon")
     assert done.returncode == 2
-    assert "'moon' is no place for workers" in done.stderr
+    assert "'moon' is not a place for workers" in done.stderr
 
 
 def test_a_cluster_that_does_not_answer(tree: Tree) -> None:

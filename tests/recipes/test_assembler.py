@@ -335,7 +335,7 @@ def test_a_store_refuses_the_source_brought(tree: Tree, tmp_path: Path) -> None:
     tree.index()
     done = tree.call("assemble", "text", "--recipe", "own.toml")
     assert done.returncode == 2
-    assert "'brought' is no source of a store" in done.stderr
+    assert "'brought' is not a source of a store" in done.stderr
 
 
 # --- the words of the specifications ------------------------------------------------------------

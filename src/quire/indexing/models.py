@@ -70,7 +70,7 @@ def find_settings(name: str) -> dict[str, str | None]:
         return values | {"provider": NONE}
     if not Path(name).is_dir():
         raise InputError(
-            f"{name!r} is no model",
+            f"{name!r} is not a model",
             field="name",
             value=name,
             hint=f"name {SHIPPED_NAME}, {NONE}, or a folder with a model.onnx",

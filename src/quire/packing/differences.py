@@ -1,4 +1,4 @@
-"""Whether one text may stand for another: does it say all of it, and nothing against it?
+"""Whether one text may stand for another: it says all of it, and nothing against it.
 
 Texts that share nearly all of their words may still contradict each other: in a number, a "not", a
 name, a date, a word for its opposite. So the words that two texts do *not* share decide:

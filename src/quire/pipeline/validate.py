@@ -88,7 +88,7 @@ def refuse_brought(recipe: Recipe) -> None:
     """Refuse a recipe whose texts nobody can search for."""
     if recipe.is_brought:
         raise InputError(
-            f"{BROUGHT!r} is no source of a store: the caller brings the texts",
+            f"{BROUGHT!r} is not a source of a store: the caller brings the texts",
             field="sources",
             value=BROUGHT,
             hint="use `quire.ContextAssembler`",

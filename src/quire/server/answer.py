@@ -201,7 +201,7 @@ def _after_cursor(items: Sequence[Any], arguments: Mapping[str, Any]) -> Sequenc
     after = _read_cursor(arguments["cursor"])
     if after not in names:
         raise InputError(
-            "the item that this page begins after is gone, or is no item of this list",
+            "the item that this page begins after is gone, or is not an item of this list",
             field="cursor",
             value=arguments["cursor"],
             hint="begin with the first page again",

@@ -47,7 +47,7 @@ class Sqlite:
     def changes(self, since: str | None) -> Iterator[Change | Skipped]:
         """Yield the document of each row, of those at or after the cursor."""
         if not self._file.is_file():  # which SQLite would create
-            raise SourceError(f"{self._file} is no file")
+            raise SourceError(f"{self._file} is not a file")
         sql, values = _query(self._settings, since, "?")
         steps = _Steps()
         most = self._file.stat().st_size
@@ -66,8 +66,8 @@ class Sqlite:
                     steps.since_row = 0
                     if number > most:
                         raise SourceError(
-                            f"{self._file}: the query returns more rows than the file has bytes; "
-                            "does it ever end?"
+                            f"{self._file}: the query returns more rows than the file has bytes, "
+                            "and was ended; give it a LIMIT"
                         )
                     plain = map(_plain, row)
                     yield self._rows.read(dict(zip(names, plain, strict=True)), number)

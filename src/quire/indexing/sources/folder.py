@@ -34,7 +34,7 @@ class Folder:
         """Yield every file that Quire can read, as `[ingest]` says."""
         del since
         if not self._folder.is_dir():
-            raise SourceError(f"{self._folder} is no folder")
+            raise SourceError(f"{self._folder} is not a folder")
         for entry in walk(self._folder, ("",), self._ingest):
             path = f"{self._prefix}/{entry.path}"
             if isinstance(entry, Skipped):

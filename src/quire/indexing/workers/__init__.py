@@ -66,7 +66,7 @@ def _count(place: str, number: str) -> int:
 
 def _unknown(place: str) -> InputError:
     return InputError(
-        f"{place!r} is no place for workers",
+        f"{place!r} is not a place for workers",
         field="on",
         value=place,
         allowed=FORMS,

@@ -53,7 +53,7 @@ def connect(url: str, key_env: str) -> QdrantClient:
         host, port = None, 0
     if not host:
         raise InputError(
-            f"{servers.public_name(url)} is no address of Qdrant",
+            f"{servers.public_name(url)} is not an address of Qdrant",
             field="engine",
             hint="write qdrant://HOST:PORT, or qdrants://HOST:PORT for TLS",
         )

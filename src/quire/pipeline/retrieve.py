@@ -134,24 +134,9 @@ def retrieve(
         for subquery in subqueries
     ]
     collected = _collect(view, recipe, subqueries, queries, makers)
-    chunks = _chunks(view, collected)
-    collected = _without_damaged(view, collected, chunks)
-    collected = [
-        _drop_dissimilar(sections.check_hits(subquery, answer, chunks), recipe, coverage.model)
-        for subquery, answer in zip(subqueries, collected, strict=True)
-    ]
-    collected = [sections.drop_answered(answer) for answer in collected]
-    collected = [
-        answer if subquery.where.kinds else _follow_axes(view, answer, chunks)
-        for subquery, answer in zip(subqueries, collected, strict=True)
-    ]
-    headings: dict[str, str] = {}
-    if recipe.rank.weights or rendering.get_format(recipe.render).entities:
-        collected, headings = _follow_headings(view, subqueries, collected, chunks)
-    if recipe.rank.weights:
-        collected = _drop_headings(view, request, collected, chunks)
-    chunks |= _chunks(view, collected, known=chunks)
-    collected = _without_damaged(view, collected, chunks)
+    collected, chunks, headings = _replace_hits(
+        view, request, recipe, collected, subqueries=subqueries, model=coverage.model
+    )
     hits, section_names = sections.merge(subqueries, collected)
     hit_ids = {hit.id for source_hits in hits.values() for hit in source_hits.hits}
     chunks = {name: chunk for name, chunk in chunks.items() if name in hit_ids}
@@ -381,6 +366,39 @@ def look_up_records(
 def needs_outlines(recipe: Recipe) -> bool:
     """Tell whether a recipe shows the entities that pieces are a part of."""
     return rendering.get_format(recipe.render).entities or recipe.fit.levels != (FULL,)
+
+
+def _replace_hits(
+    view: View,
+    request: Request,
+    recipe: Recipe,
+    collected: Sequence[Collected],
+    *,
+    subqueries: Sequence[Subquery],
+    model: str | None,
+) -> tuple[list[Collected], dict[str, Chunk], dict[str, str]]:
+    """Drop hits that cannot answer, and replace those that only lead to what can.
+
+    Returns what is left, its chunks, and the headings that led to some of them.
+    """
+    chunks = _chunks(view, collected)
+    collected = _without_damaged(view, collected, chunks)
+    collected = [
+        _drop_dissimilar(sections.check_hits(subquery, answer, chunks), recipe, model)
+        for subquery, answer in zip(subqueries, collected, strict=True)
+    ]
+    collected = [sections.drop_answered(answer) for answer in collected]
+    collected = [
+        answer if subquery.where.kinds else _follow_axes(view, answer, chunks)
+        for subquery, answer in zip(subqueries, collected, strict=True)
+    ]
+    headings: dict[str, str] = {}
+    if recipe.rank.weights or rendering.get_format(recipe.render).entities:
+        collected, headings = _follow_headings(view, subqueries, collected, chunks)
+    if recipe.rank.weights:
+        collected = _drop_headings(view, request, collected, chunks)
+    chunks |= _chunks(view, collected, known=chunks)
+    return _without_damaged(view, collected, chunks), chunks, headings
 
 
 def _chunks(

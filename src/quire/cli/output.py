@@ -116,7 +116,7 @@ def print_text(text: str) -> None:
 
 
 def _notes_follow() -> bool:
-    """Whether standard error leads to where standard output leads, as with `2>&1`."""
+    """Tell whether standard error leads to where standard output leads, as with `2>&1`."""
     try:
         return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
     except (OSError, ValueError):  # a stream without a file, as in tests

@@ -42,5 +42,5 @@ def read(source: SourceFile, settings: IngestSettings) -> ParsedFile:
 
 
 def _is_emptied(before: str, line: str) -> bool:
-    """Whether a list or an object is closed of which every line was left out."""
+    """Tell whether a list or an object is closed that has lost all of its lines."""
     return bool(_CLOSES.match(line) and _OPENS.search(before))

@@ -136,7 +136,7 @@ def _upgrade_2(receipt: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_included(decision: Any) -> bool:
-    """Whether a decision is on a piece of the context; what is no decision is refused later."""
+    """Tell whether a decision is on a piece of the context, or is no decision and refused later."""
     return not isinstance(decision, dict) or decision.get("verdict") != "dropped"
 
 

@@ -229,7 +229,7 @@ def test_a_cursor_that_nothing_comes_after_is_refused(tickets: Tree, cursor: str
     (row,) = result.skipped
     assert isinstance(row, SkippedRow)
     assert (row.path, row.row) == ("tickets/9", 1 if cursor == "NULL" else 8)
-    assert "cursor: the cursor of tickets/9 is" in row.reason
+    assert "cursor: the cursor is" in row.reason
 
 
 def test_only_the_owner_syncs(tickets: Tree) -> None:

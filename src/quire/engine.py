@@ -537,7 +537,9 @@ class Quire:
             shared_only = request.request.shared_only
             wanted = chunks_at(view, path, line, shared_only=shared_only)
             if not wanted:
-                raise self._nothing_at(path, line, view.viewer)
+                whole = chunks_at(view, path, None, shared_only=shared_only)
+                last = max((chunk.lines[1] for chunk in whole), default=0)
+                raise self._nothing_at(path, line, view.viewer, last)
             first = self._runner.retrieve(view, request)
             recorded = replay.record(first)
 
@@ -552,8 +554,14 @@ class Quire:
 
             return why_not_all(start_draft(request, first), wanted, run, ranks)
 
-    def _nothing_at(self, path: str, line: int | None, viewer: Viewer) -> InputError:
+    def _nothing_at(
+        self, path: str, line: int | None, viewer: Viewer, last_line: int
+    ) -> InputError:
         place = (path or ".") if line is None else f"{path}:{line}"
+        if last_line:
+            return InputError(
+                f"there is nothing at {place}; its text ends at line {last_line}", value=place
+            )
         message = f"there is nothing at {place} that this viewer may read"
         reason = self.documents.why_not_indexed(path, viewer=viewer)
         return InputError(f"{message}: {reason}" if reason else message, value=place)

@@ -27,6 +27,13 @@ def project(tree: Tree) -> Tree:
     return tree
 
 
+@pytest.mark.parametrize("k", ["3", 2.5, None, True])
+def test_a_number_of_hits_that_is_none_is_refused(project: Tree, k: Any) -> None:
+    with project.open() as q, pytest.raises(InputError, match="expected a whole number") as raised:
+        q.search("token", k=k)
+    assert raised.value.field == "k"
+
+
 def test_a_search_result_is_a_sequence_of_hits(project: Tree) -> None:
     with project.open() as q:
         result = q.search("token", k=5)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quire.core.types import OWNER, IngestSettings
+from quire.errors import MissingDocumentError
 from quire.ingest import commits, compute_record_id, git
 
 if TYPE_CHECKING:
@@ -271,3 +272,37 @@ def test_names_are_followed_from_the_newest_commit_back() -> None:
     swap = (git.Change("p.md", 0, 0, "q.md"), git.Change("q.md", 0, 0, "p.md"))
     assert targets(*swap) == {"p.md", "q.md"}
     assert targets(git.Change("p.md", 1, 0)) == {"q.md"}
+
+
+def test_trailers_say_nothing_about_the_language(repository: Repository) -> None:
+    trailers = (
+        "Co-authored-by: Mateusz Dąbrowski <m@example.org>\n"
+        "Co-authored-by: version-bot[bot] <bot@example.org>\nSigned-off-by: Zofia Żak <z@example.org>"
+    )
+    bare = repository.commit(f"Version Packages (#7)\n\n{trailers}", {"a.md": "a\n"})
+    german = repository.commit(
+        f"Die Häfen werden nicht mehr gezählt\n\nDas war zu langsam und ist es nun nicht mehr.\n\n"
+        f"{trailers}",
+        {"a.md": "b\n"},
+    )
+    repository.index()
+    found = repository.commits()
+    assert "text_language" not in found[bare].attrs
+    assert found[german].attrs["text_language"] == "de"
+    assert "Mateusz" in repository.text(bare)
+
+
+def test_a_commit_is_shown_by_the_path_that_lists_name(repository: Repository) -> None:
+    sha = repository.commit("Mend the capstan\n\nIt creaked.", {"hr/a.md": "a\n"})
+    repository.index()
+    tree = repository.tree
+    with tree.open() as opened:
+        opened.access.allow("hr/**", ["ana"])
+        document = opened.documents.get(f".git/commit/{sha}", viewer="ana")
+        assert (document.kind, document.title) == ("commit", "Mend the capstan")
+        assert document.text.startswith("Mend the capstan\n\nIt creaked.\n")
+        for path, viewer in ((f".git/commit/{sha}", "bob"), (f".git/commit/{'0' * 40}", "ana")):
+            with pytest.raises(MissingDocumentError, match="nothing has the path"):
+                opened.documents.get(path, viewer=viewer)
+        with pytest.raises(MissingDocumentError):
+            opened.documents.delete(f".git/commit/{sha}")

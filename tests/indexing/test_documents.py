@@ -404,6 +404,14 @@ def test_a_filter_that_nothing_passes_is_told(opened: Quire) -> None:
     assert "no record has metadata under 'team'; there are: none" in hidden
     with pytest.raises(InputError, match="needs quotes"):
         opened.search("text", where="team = north")
+    assert opened.search("text", paths=["b/**"]).notes == (
+        "no record has a path that passes `paths` (b/**)",
+    )
+    assert opened.assemble("text", paths=["b/**", "!c"], allow_empty=True).notes == (
+        "no record has a path that passes `paths` (b/**, !c)",
+    )
+    assert opened.search("text", paths=["a"]).notes == ()
+    assert "passes `paths` (a)" in opened.search("text", paths=["a"], viewer="bob").notes[0]
     assert opened.documents.facets(viewer="bob") == ()
     (facet,) = opened.documents.facets()
     assert (facet.key, facet.records, facet.values) == ("team", 1, (("north", 1),))

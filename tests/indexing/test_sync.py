@@ -482,3 +482,50 @@ def test_no_password_of_a_bucket_is_shown(tree: Tree, address: str) -> None:
     assert done.returncode != 0
     assert password not in done.stdout + done.stderr
     assert "ana@host" in done.stderr
+
+
+# --- files that sources read ----------------------------------------------------------------------
+
+
+def test_a_file_that_a_source_reads_is_no_file_of_the_store(tree: Tree) -> None:
+    tree.write(
+        "quire.toml",
+        WORDS_ONLY
+        + '[sources.orders]\ntype = "jsonl"\nlocation = "./data/orders.jsonl"\npath = "o/{id}"\n'
+        + 'readers = "readers"\n[sources.feed]\ntype = "folder"\nlocation = "feed"\n',
+    )
+    tree.write("data/orders.jsonl", '{"id": 1, "content": "A capstan.", "readers": "ana"}\n')
+    tree.write("data/notes.md", "A ledger.\n")
+    tree.write("feed/a.md", "A winch.\n")
+    with tree.open() as q:
+        q.index(embed=False)
+        q.documents.sync()
+        assert tree.paths() == ["data/notes.md", "feed/a.md", "o/1"]
+        assert [hit.path for hit in q.search("capstan", viewer="ana")] == ["o/1"]
+        assert not q.search("capstan", viewer="bob").results
+
+
+def test_a_source_of_the_whole_project_hides_no_file(tree: Tree) -> None:
+    tree.write("quire.toml", '[sources.all]\ntype = "folder"\nlocation = "."\npath = "copy"\n')
+    tree.write("a.md", "A winch.\n")
+    tree.index()
+    assert tree.paths() == ["a.md"]
+
+
+def test_an_unknown_type_is_named_and_no_question_of_trust(tree: Tree) -> None:
+    tree.write(
+        "quire.toml",
+        '[sources.orders]\ntype = "josnl"\nlocation = "orders.jsonl"\npath = "orders/{id}"\n',
+    )
+    done = tree.call("sync")
+    assert done.returncode == 1
+    assert "unknown type 'josnl'; did you mean 'jsonl'?" in done.stderr
+    assert "trust" not in done.stderr
+
+
+def test_a_source_of_a_project_without_any_is_answered_with_what_to_do(tree: Tree) -> None:
+    tree.write("a.md", "A winch.\n")
+    tree.index()
+    done = tree.call("sync", "orders")
+    assert done.returncode == 2
+    assert "quire.toml names no sources; add [sources.NAME]" in done.stderr

@@ -354,3 +354,11 @@ def _returns(start: str, older: dict[str, str | None]) -> bool:
             return True
         name = older.get(name) if name else None
     return False
+
+
+@pytest.mark.parametrize("at", ["yesterday", 1.5, True])
+def test_a_time_that_is_none_is_refused(opened: Quire, at: Any) -> None:
+    with pytest.raises(InputError, match="expected seconds since 1970, not") as raised:
+        opened.memories.add("The ledger runs on port 5433.", at=at)
+    assert raised.value.field == "at"
+    assert opened.memories.list() == []

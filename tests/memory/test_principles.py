@@ -143,16 +143,15 @@ def test_open_experiences_and_those_without_vectors_are_left_out(taught: Tree) -
         )
 
 
-@pytest.mark.parametrize("count", [0, 2])
+@pytest.mark.parametrize("count", [0, 2, 5])
 def test_too_few_is_said_and_no_error(opened: Quire, count: int) -> None:
     for number in range(count):
         tell(opened, number)
     embed(opened)
     made = opened.principles.refresh()
     assert made.value == ()
-    assert made.notes == (
-        f"too few experiences for values: {count} resolved, at least 3 that are alike are needed",
-    )
+    needed = "at least 6 are needed: two groups of 3 that are alike"
+    assert made.notes == (f"too few experiences for values: {count} resolved, {needed}",)
 
 
 def test_no_vectors_is_said_and_no_error(opened: Quire) -> None:

@@ -270,6 +270,13 @@ def test_nothing_there_and_nothing_to_be_read_look_the_same(project: Quire, tree
     assert tree.call("why-not", "quorum", "secret/b.md").returncode == 0
 
 
+def test_a_line_beyond_the_end_is_named_with_the_end(project: Quire) -> None:
+    with pytest.raises(InputError, match=r"nothing at other\.md:999; its text ends at line \d+$"):
+        project.why_not("quorum", "other.md", line=999)
+    with pytest.raises(InputError, match=r"nothing at secret/b\.md:999 that this viewer may read$"):
+        project.why_not("quorum", "secret/b.md", line=999, viewer="alice")
+
+
 def test_what_others_have_changes_no_answer(project: Quire, tree: Tree) -> None:
     before = project.why_not("quorum", "copy.md", viewer="alice")
     tree.write("secret/c.md", "quorum " * 50)

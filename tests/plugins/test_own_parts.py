@@ -372,6 +372,7 @@ def test_a_writer_writes_and_is_named(tree: Tree) -> None:
         (("x", 5), "expected"),
         (("a", "b", "c"), "expected a pair"),
         (object(), "has no name"),
+        ("text-embedding-4", "expected a function or an object, not 'text-embedding-4'"),
     ],
 )
 def test_what_is_no_part_is_refused(tree: Tree, part: str, given: Any, words: str) -> None:
@@ -379,6 +380,18 @@ def test_what_is_no_part_is_refused(tree: Tree, part: str, given: Any, words: st
         quire.open(tree.root, **{part: given})
     assert raised.value.field == part
     assert not tree.store.exists(), "nothing was created"
+
+
+def test_an_asynchronous_embedder_is_refused_in_words(tree: Tree) -> None:
+    async def embed(texts: list[str]) -> list[list[float]]:
+        return [[1.0, 2.0] for _ in texts]
+
+    tree.write("a.md", "A capstan.\n")
+    with (
+        quire.open(tree.root, embedder=embed) as q,  # type: ignore[arg-type]  # on purpose
+        pytest.raises(EmbedError, match="the embedder 'embed' is asynchronous; pass a function"),
+    ):
+        q.index()
 
 
 def test_settings_count_before_all_others_and_stay(tree: Tree) -> None:

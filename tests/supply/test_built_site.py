@@ -86,6 +86,22 @@ QUESTIONS = {
     "embedding endpoint": "how-to/plug-in-an-embedder.html",
     "licenses of dependencies": "licenses.html",
     "how much memory does it need": "capacity.html",
+    "ChatGPT conversations": "guide/formats.html",
+    "PDF": "guide/formats.html",
+    "environment variables": "guide/configuration.html",
+    "ignore files": "guide/index-a-project.html",
+    "watch for file changes": "guide/index-a-project.html",
+    "zip archive": "guide/index-a-project.html",
+    "store is damaged": "guide/maintenance.html",
+    "multi tenant": "guide/configuration.html",
+    "Ollama": "how-to/plug-in-an-embedder.html",
+    "OpenAI API key": "how-to/plug-in-an-embedder.html",
+    "compare two recipes": "how-to/tune-with-eval.html",
+    "offline": "index.html",
+    "what is a viewer": "guide/access.html",
+    "count tokens for Claude": "guide/contexts.html",
+    "VS Code": "guide/assistants.html",
+    "markdown front matter": "guide/search.html",
 }
 
 
@@ -159,6 +175,23 @@ def test_search_works_from_a_folder(
 ) -> None:
     page = new_page()
     assert first_hit(page, addresses["folder"], question) == QUESTIONS[question]
+    page.close()
+
+
+def test_the_copy_button_copies_commands_alone(
+    new_page: Callable[[], Page], addresses: dict[str, str]
+) -> None:
+    page = new_page()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{addresses['server']}/how-to/audit-a-receipt.html")
+    block = page.locator(".highlight").first
+    assert "the receipt holds" in block.inner_text()
+    block.hover()
+    block.locator("[data-md-type=copy]").click()
+    page.wait_for_selector(".md-dialog--active")
+    copied = str(page.evaluate("navigator.clipboard.readText()")).split("\n")
+    assert copied[0] == "quire index --no-embed"
+    assert all(line.startswith(("quire ", "mkdir ", "sed ")) for line in copied if line)
     page.close()
 
 

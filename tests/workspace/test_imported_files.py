@@ -75,3 +75,14 @@ def test_the_paragraph_that_answers_comes_before_its_heading(vault: Tree) -> Non
             assert heading in texts
             answers = [at for at, text in enumerate(texts) if answer in text]
             assert answers[0] < texts.index(heading)
+
+
+def test_what_obsidian_keeps_for_itself_is_not_indexed(vault: Tree) -> None:
+    vault.write("notes/.obsidian/plugins/x/main.js", "const hydration = 78;\n")
+    vault.write("notes/.trash/Old.md", "# Old hydration\n")
+    vault.write("other/.obsidian/app.json", '{"hydration": 1}\n')
+    vault.index()
+    assert "notes/.obsidian/plugins/x/main.js" in files(vault)
+    assert vault.call("import", "vault", "notes").returncode == 0
+    vault.index()
+    assert files(vault) == ["notes/plan.txt", "other/.obsidian/app.json", "readme.md"]

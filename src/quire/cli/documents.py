@@ -238,7 +238,7 @@ def list_documents(options: Common, *, where: str, everything: bool, expired: bo
 @path_argument
 @with_viewer
 def show(options: Common, *, path: str) -> None:
-    """Show a document, or a file of the store, with its metadata."""
+    """Show a document, a file or a commit, with its metadata."""
     with options.open() as quire:
         found = quire.documents.get(path, viewer=options.viewer)
     output.print_record(found, "text", as_json=options.as_json)

@@ -122,7 +122,7 @@ def put_many(
 
 
 def get(path: str, *, viewer: ViewerLike = None) -> Call[StoredDocument]:
-    """Return a document or a file of the store by its path, with its whole text."""
+    """Return a document, a file or a commit of the store by its path, with its whole text."""
     parameters = {"path": path, **viewer_parameter(viewer)}
     return Call("GET", "/v1/document", read_as(StoredDocument), parameters=parameters)
 

@@ -20,6 +20,7 @@ from quire.config.trust import TrustRecord
 from quire.core import hashing, servers
 from quire.core.types import settings as declared
 from quire.system import platform
+from quire.system.entry_points import find_plugins
 
 VERSION = 1
 """Of the fingerprint."""
@@ -34,6 +35,7 @@ PGVECTOR = "pgvector"
 """The index of vectors that is in the store's own database."""
 LOCAL_SOURCES = frozenset({"folder", "jsonl", "sqlite"})
 """Sources of documents that are files; any other may use the network."""
+NETWORK_SOURCES = frozenset({"postgresql", "bucket"})
 PROVIDER = "provider"
 MODEL_FILES = (
     "model.onnx",
@@ -281,11 +283,19 @@ def _retention(_: Path, __: Any) -> tuple[str, str]:
     return "decides how much of the log is kept", ""
 
 
+def _is_known(source_type: str) -> bool:
+    if source_type in LOCAL_SOURCES or source_type in NETWORK_SOURCES:
+        return True
+    return any(plugin.name == source_type for plugin in find_plugins("sources"))
+
+
 def _sources(root: Path, value: Any) -> tuple[str, str]:
     """Say which sources reach outside a project; without trust, none of its sources counts."""
     effects, targets = [], []
     for name in sorted(value):
         source = value[name]
+        if not _is_known(source.type):
+            continue  # nothing can open it: `quire sync` says so
         if source.type not in LOCAL_SOURCES:
             key = f", with the environment variable {source.dsn_env}" if source.dsn_env else ""
             place = servers.without_passwords(source.location) or source.type

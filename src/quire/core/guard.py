@@ -6,6 +6,7 @@ A plug-in may raise anything, hang, or answer with what nobody can use. Whoever 
 
 from __future__ import annotations
 
+import inspect
 import re
 import threading
 from collections.abc import Callable
@@ -27,6 +28,13 @@ def name_plugin(what: str, plugin: object, attributes: tuple[str, ...] = ("name"
         name = getattr(plugin, attribute, None)
         if isinstance(name, str) and name != _LAMBDA:
             return check_name(what, name)
+    if isinstance(plugin, str | bytes | int | float):
+        raise InputError(
+            f"expected a function or an object, not {plugin!r:.80}",
+            field=what,
+            value=plugin,
+            hint="what is known by its name is chosen in quire.toml or with `settings`",
+        )
     raise InputError(
         f"{plugin!r:.80} has no name, which receipts record",
         field=what,
@@ -77,12 +85,16 @@ def call(described: str, function: Callable[[], Result], timeout: float = 0) -> 
 
 def _translate(described: str, function: Callable[[], Result]) -> Result:
     try:
-        return function()
+        answer = function()
     except (QuireError, KeyboardInterrupt):
         raise
     except BaseException as error:  # whatever a plug-in raises, also the wish to exit, is its own
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise PluginError(f"{described} raised {reason:.300}") from error
+    if inspect.iscoroutine(answer):
+        answer.close()
+        raise PluginError(f"{described} is asynchronous; pass a function that returns its answer")
+    return answer
 
 
 class _Worker(threading.Thread, Generic[Result]):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from quire.core import conditions, stored_json
+from quire.core import conditions, hashing, stored_json
 from quire.core.aio import make_async
 from quire.core.protocols import View
 from quire.core.types import (
@@ -39,6 +39,7 @@ from quire.indexing.progress import Report, ignore_progress
 from quire.indexing.project import INDEXED_AT, Project
 from quire.indexing.put_documents import DocumentWriter, find, remove_expired
 from quire.indexing.sync import Sync
+from quire.ingest import commits
 from quire.ingest.paths import resolve_paths
 from quire.pipeline.validate import check_filter
 from quire.store.access import visible_record
@@ -52,6 +53,13 @@ KEEP = object()
 """Stands for a value that stays as it is."""
 Where = Filter | str | Mapping[str, Any]
 """A filter, or a condition on metadata as a text or a mapping."""
+
+
+def _find_commit(view: View, path: str) -> Record | None:
+    """Return the readable commit at a path, as `list` names it."""
+    if not path.startswith(f"{commits.FOLDER}/"):
+        return None
+    return next(iter(view.records([hashing.record_id(commits.KIND, path)])), None)
 
 
 class Documents:
@@ -143,9 +151,9 @@ class Documents:
     put_many_async = make_async(put_many)
 
     def get(self, path: str, *, viewer: Viewer | str | None = None) -> StoredDocument:
-        """Return a document or a file of the store by its path, with its whole text."""
+        """Return a document, a file or a commit of the store by its path, with its whole text."""
         with self._project.view(viewer) as view:
-            record = _require(view, path)
+            record = _find_commit(view, path) or _require(view, path)
             if record.expires is not None and record.expires <= now():
                 raise MissingDocumentError(
                     f"{path} expired at {format_time(record.expires)}",

@@ -21,6 +21,7 @@ from quire import config, rules
 from quire._version import __version__
 from quire.config import Config, user_cache
 from quire.config.consents import Consents
+from quire.config.sensitive import LOCAL_SOURCES
 from quire.config.user_cache import CacheFile
 from quire.core import globs, hashing, stored_json
 from quire.core.guard import OWN
@@ -37,7 +38,7 @@ from quire.core.types import (
     Status,
     Viewer,
 )
-from quire.core.types.blocks import IMPORTED
+from quire.core.types.blocks import IMPORTED, VAULT_FOLDERS
 from quire.embed import open_by_name, open_embedder
 from quire.embed.model_files import SHIPPED_NAME, is_outdated
 from quire.errors import (
@@ -447,9 +448,16 @@ class Project:
         return root
 
     def ingest_settings(self, root: Path) -> IngestSettings:
-        """Return the ingest settings, with Quire's own files ignored, and pages that are blocks."""
+        """Return the ingest settings; files that are in the store in another form are ignored.
+
+        These are pages that were imported and what sources read, beside Quire's own files.
+        """
         settings, store = self.config.ingest, self.config.store
-        files: tuple[str, ...] = (globs.path_glob(config.FILE), *self._imported_pages())
+        files: tuple[str, ...] = (
+            globs.path_glob(config.FILE),
+            *self._imported_pages(),
+            *self._source_files(root),
+        )
         if store.is_relative_to(root):
             own = store.relative_to(root).as_posix()
             files += tuple(globs.path_glob(f"{own}{end}") for end in ("", *STORE_FILES))
@@ -467,6 +475,15 @@ class Project:
             if folder["page"] in there:  # else its blocks were deleted
                 start = globs.path_glob(prefix.rstrip("/")) if prefix else ""
                 yield from (f"{start}/**/*{_any_case(end)}" for end in folder["endings"])
+                yield from (f"{start}/**/{name}" for name in VAULT_FOLDERS)
+
+    def _source_files(self, root: Path) -> Iterator[str]:
+        """Yield globs of the files that sources read: as files, more readers might see them."""
+        for source in self.config.sources.values():
+            if source.type in LOCAL_SOURCES and source.location:
+                place = os.path.relpath(root / source.location, root)
+                if place != os.curdir and not place.startswith(os.pardir):
+                    yield globs.path_glob(Path(place).as_posix())
 
     def access_default(self) -> tuple[str, ...]:
         """Return who may read what no rule matches; empty: the owner alone."""

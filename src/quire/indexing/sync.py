@@ -70,15 +70,15 @@ class Sync:
         self._refuse_others(viewer)
         project.refresh()
         sources = project.config.sources
-        for name in names:
-            if name not in sources:
-                raise unknown("source", name, sources, field="sources")
         if not sources:
             raise InputError(
                 "quire.toml names no sources",
                 hint='add [sources.NAME] with `type = "folder"` and a location; if it has one, '
                 "`quire trust` may have to allow it",
             )
+        for name in names:
+            if name not in sources:
+                raise unknown("source", name, sources, field="sources")
         wanted = {name: sources[name] for name in names or sorted(sources)}
         # All are opened first: a mistake in the settings of one must not show after hours.
         opened = {name: self._open(name, settings) for name, settings in wanted.items()}

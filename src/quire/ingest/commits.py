@@ -8,6 +8,7 @@ changed, under their current names.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -61,6 +62,10 @@ def redact_message(
     return replace(commit, message=redacted.text, changes=changes, author=author), redacted.found
 
 
+_TRAILER = re.compile(r"^[A-Za-z][A-Za-z-]*-[a-z]+: .*$", re.MULTILINE)
+"""`Co-authored-by: …`: its words and names say nothing about the language of a message."""
+
+
 def build_record(commit: Commit) -> Record:
     """Build the record of a commit, with all paths, because they decide who may read it."""
     path = commit_path(commit.sha)
@@ -103,7 +108,7 @@ def build_document(record: Record, commit: Commit, settings: IngestSettings) -> 
         line_map=(),
     )
     return Document(
-        with_language_of(record, message),
+        with_language_of(record, _TRAILER.sub("", message)),
         build_chunks(record, parsed),
         (),
         build_outline(record, parsed),

@@ -167,7 +167,11 @@ def effective_rules(project: OpenProject) -> Rules:
 
 def moment(at: int | None) -> int:
     """Return a time that was passed, or now; services ask, so that the domains need no clock."""
-    return now() if at is None else at
+    if at is None:
+        return now()
+    if isinstance(at, bool) or not isinstance(at, int):
+        raise InputError(f"expected seconds since 1970, not {at!r:.80}", field="at", value=at)
+    return at
 
 
 def put_documents(writer: Writer, documents: Iterable[Document]) -> None:

@@ -111,13 +111,17 @@ class Principles:
                 f"{len(without_vectors)} of {len(resolved)} resolved experiences lack vectors and "
                 "were left out: run `quire index` first"
             )
-        if len(resolved) < principles.MIN_CLUSTER_SIZE:
+        size = principles.MIN_CLUSTER_SIZE
+        if len(resolved) < 2 * size:
             notes.append(
-                f"too few experiences for values: {len(resolved)} resolved, at least "
-                f"{principles.MIN_CLUSTER_SIZE} that are alike are needed"
+                f"too few experiences for values: {len(resolved)} resolved, at least {2 * size} "
+                f"are needed: two groups of {size} that are alike"
             )
         elif not clustered:
-            notes.append("no values: no experiences with the same readers lie close together")
+            notes.append(
+                f"no values: there are no two groups of {size} experiences that are alike and have "
+                "the same readers"
+            )
         return clustered, notes
 
     def _group_by_audience(self, records: Sequence[Record]) -> list[list[Record]]:

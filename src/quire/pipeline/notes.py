@@ -46,6 +46,8 @@ def filter_notes(view: View, where: Filter, kinds: Collection[str]) -> list[str]
         for kind in missing
         if kind.partition(".")[0] not in stored  # `experience.full` is a part of an experience
     ]
+    if where.paths and not kinds and not view.count(Filter(paths=where.paths)):
+        notes.append(f"no record has a path that passes `paths` ({', '.join(where.paths)})")
     if where.since is not None or where.until is not None:
         notes += _undated(view, where)
     if where.where:

@@ -111,6 +111,8 @@ def resolve_search(
     query: str, k: int, options: Mapping[str, Any], own_counter: Counter | None = None
 ) -> ResolvedRequest:
     """Resolve a search: the default recipe, up to a ranking of the k best."""
+    if isinstance(k, bool) or not isinstance(k, int):
+        raise InputError(f"expected a whole number, not {k!r:.80}", field="k", value=k)
     if k < 1:
         raise InputError(f"must be at least 1, not {k}", field="k", value=k)
     check_query(query, "say what to look for")

@@ -200,7 +200,7 @@ def _check_store(
         if chunk is None:
             _report_missing(findings, source["path"], store, gone, moved=moved)
         elif merkle.chunk_leaf(chunk)[1] != checks.leaf_of(source):
-            gone.append(_name_changed(source, chunk, store))
+            gone.append(_name_changed(source, chunk, store, trusted=trusted and moved))
         else:
             chunks[chunk.id] = chunk
     if len(findings.problems) > before or len(chunks) < len(data["sources"]):
@@ -265,13 +265,15 @@ def _report_missing(
         gone.append(f"{path}: {store.name} claims to be unchanged, but this piece is gone")
 
 
-def _name_changed(source: Mapping[str, Any], chunk: Chunk, store: StoreEvidence) -> str:
+def _name_changed(
+    source: Mapping[str, Any], chunk: Chunk, store: StoreEvidence, *, trusted: bool
+) -> str:
     """Say how a piece differs from the receipt; its id vouches for its text."""
     (first, last), (now, _) = source["lines"], chunk.lines
     if first != now:
         return (
-            f"{source['path']}:{first}-{last}: {store.name} has this text at line {now}; "
-            "the file has changed since, or the receipt was altered"
+            f"{source['path']}:{first}-{last}: {store.name} has this text at line {now}; the file "
+            "has changed since" + ("" if trusted else ", or the receipt was altered")
         )
     return f"{source['path']}: chunk {chunk.id} in {store.name} is not the one in the receipt"
 

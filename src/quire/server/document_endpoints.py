@@ -225,7 +225,7 @@ ENDPOINTS = (
         "GET",
         "/v1/document",
         "get_document",
-        "Fetch a document or a file of the store by its path, with its whole text and metadata.",
+        "Fetch a document, a file or a commit by its path, with its whole text and metadata.",
         get_document,
         schemas.of_type(
             StoredDocument,

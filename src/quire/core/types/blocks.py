@@ -44,6 +44,8 @@ NO_RELATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 IMPORTED = "imported"
 """The note of a space with the folders of the project whose pages it has as blocks."""
+VAULT_FOLDERS = (".obsidian/", ".trash/")
+"""What Obsidian keeps for itself in a vault: settings, plug-ins, deleted notes."""
 IMPORTS = "imports"
 """The note of a space with the imports of folders in the project, by their sources."""
 IMPORT_FOLDER = ".quire/import"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quire.core.types import FileEntry, IngestSettings, Redaction, Skipped
+from quire.core.types.blocks import VAULT_FOLDERS
 from quire.errors import InputError, unknown
 from quire.ingest import compute_digest, read_text, walk
 from quire.workspace.importers.build_tree import Folder, markdown_folder, vault_folder
@@ -14,7 +15,7 @@ from quire.workspace.importers.markdown import EXTENSIONS, parse_page
 from quire.workspace.importers.notion import TABLE_EXTENSION, build_notion_folder
 
 FORMATS = ("vault", "notion", "markdown")
-IGNORED = {"vault": (".obsidian/", ".trash/")}
+IGNORED = {"vault": VAULT_FOLDERS}
 """What a program keeps for itself in a folder of that format."""
 
 

@@ -596,6 +596,11 @@ def test_a_path_that_no_index_can_hold(store: Store) -> None:
         ("postgres://u:hun:ter2@h/d?password=hunter2", "postgresql://u@h/d"),
         ("postgresql:///d?user=u&password=hunter2&host=/tmp", "postgresql:///d?user=u&host=/tmp"),
         ("postgresql://u:hunter2@[::/d", "postgresql://..."),
+        ("postgresql://u:hunter2#3@h/d", "postgresql://u@h/d"),
+        ("postgresql://u:hunter2?3@h/d", "postgresql://u@h/d"),
+        ("postgresql://u:4@hunter2@h/d", "postgresql://u@h/d"),
+        ("postgresql://h?password=hunter2@i/d", "postgresql://...@i/d"),
+        ("postgresql://h1:1,h2:2/d", "postgresql://h1:1,h2:2/d"),
     ],
 )
 def test_a_name_without_the_password(url: str, shown: str) -> None:

@@ -21,7 +21,13 @@ SHARDED = ".shards"
 MAX_SHARDS = 256
 """One for each value of the leading byte of a hash."""
 QDRANT, QDRANT_TLS = "qdrant", "qdrants"
-_PASSWORD = re.compile(r"(://[^\s:@/]{0,100}+):[^\s@]{0,300}+@")
+_CONNINFO = re.compile(
+    r"\s*((?:host|hostaddr|port|user|dbname|password|service)\s*=)\s*\S*+\s+[a-z_]{1,20}\s*=",
+    re.IGNORECASE,
+)
+"""The other form of a connection string: `host=db password=...`."""
+_PASSWORD = re.compile(r"(://[^\s:@/]{0,100}+):[^\s@]{0,300}+@(?:[^\s@/]{0,300}+@)*+")
+_USER = re.compile(r"[^?#=&]*")
 _SECRETS = frozenset({"password", "sslpassword", "passfile", "options"})
 
 
@@ -63,7 +69,11 @@ def unknown_scheme(text: str) -> str:
 
     Taken for a path, it would be a file in a folder `SCHEME:`.
     """
-    match = None if is_server(text) else _SCHEME.match(text)
+    if is_server(text):
+        return ""
+    if match := _CONNINFO.match(text):
+        return match[1]
+    match = _SCHEME.match(text)
     return match[0] if match else ""
 
 
@@ -77,14 +87,18 @@ def public_name(url: str) -> str:
     if is_ray(url):
         return without_passwords(url)
     scheme = url.partition(":")[0].lower() if is_qdrant(url) else "postgresql"
+    # As the driver reads it: a password may hold `#` and `?`, but no slash.
+    head, slash, tail = url.partition("://")[2].partition("/")
+    user, at, host = head.rpartition("@")
+    user = user.partition(":")[0]
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(f"{scheme}://{host}{slash}{tail}")
     except ValueError:  # such as a bracket without its other half
         return f"{scheme}://..."
-    user, at, host = parts.netloc.rpartition("@")
     shown = [(name, value) for name, value in parse_qsl(parts.query) if name not in _SECRETS]
     query = f"?{urlencode(shown, safe='/')}" if shown else ""
-    return f"{scheme}://{user.partition(':')[0]}{at}{host}{parts.path}{query}"
+    user = user if _USER.fullmatch(user) else "..."
+    return f"{scheme}://{user}{at}{parts.netloc}{parts.path}{query}"
 
 
 def without_passwords(text: str) -> str:

@@ -260,3 +260,59 @@ def test_a_row_that_is_not_of_quire_is_damage(vault: Tree, column: str, value: s
     for command in (("status",), ("assemble", "mast"), ("search", "mast"), ("doctor",)):
         done = vault.call(*command)
         assert done.returncode in (0, 1), (command, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        *(("block.page", name) for name in ("created", "properties", "links", "relations")),
+        *(("block.paragraph", name) for name in ("line", "before", "mentions", "own_acl")),
+        *(("memory", name) for name in ("importance", "count")),
+        *(("experience", name) for name in ("started", "iterations")),
+        ("feedback", "useful"),
+    ],
+)
+def test_an_attribute_of_a_wrong_form_is_damage(vault: Tree, kind: str, name: str) -> None:
+    """A raw exception would come out of `call`."""
+    with vault.open() as opened:
+        opened.memories.add("The mast creaks.", at=1)
+        opened.experiences.start("Climb the mast", domain="debugging", at=1)
+        context = opened.assemble("mast", recipe="agent")
+        opened.feedback.add(context.receipt, useful=[context.sources[0].chunk_id], at=1)
+    for value in ("[", "[" * 99_999, None, [1], {"a": 1}, "3"):
+        with closing(apsw.Connection(str(vault.store), vfs=CHECKED)) as database:
+            database.execute(
+                "UPDATE record SET attrs = json_set(attrs, ?, json(?)) WHERE kind = ?",
+                (f"$.{name}", json.dumps(value), kind),
+            )
+        for command in (
+            *(("assemble", "mast", "--recipe", recipe) for recipe in ("agent", "workspace")),
+            *(
+                ("block", "tree"),
+                ("memory", "list"),
+                ("experience", "list"),
+                ("premortem", "debugging"),
+            ),
+        ):
+            done = vault.call(*command)
+            assert done.returncode in (0, 1), (command, done.stderr)
+
+
+@pytest.mark.parametrize("cursor", ["[", "[" * 99_999, "null", "[1]"], ids=lambda text: text[:5])
+def test_a_cursor_that_no_sync_wrote_is_told(tree: Tree, cursor: str) -> None:
+    query = "SELECT 1 AS id, 2 AS changed, 'Mast.' AS content"
+    tree.write(
+        "quire.toml",
+        f'{NO_MODEL}[sources.rows]\ntype = "sqlite"\nlocation = "x.db"\nquery = "{query}"\n'
+        'path = "rows/{id}"\ncursor = "changed"\n',
+    )
+    with closing(apsw.Connection(str(tree.root / "x.db"))) as database:
+        database.execute("CREATE TABLE t (x)")
+    assert tree.call("sync").returncode == 0
+    with closing(open_store(tree.store)) as store:
+        noted = json.loads(store.note("cursor:rows", "main") or "")
+    set_note(tree, "cursor:rows", json.dumps({**noted, "cursor": cursor}))
+    done = tree.call("sync")
+    assert (done.returncode, "quire sync --full" in done.stderr + done.stdout) == (1, True)
+    assert tree.call("sync", "--full").returncode == 0
+    assert tree.call("sync").returncode == 0

@@ -3,7 +3,41 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeGuard
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeGuard, TypeVar
+
+from quire.core.types.records import Record
+from quire.errors import StoreDamagedError
+
+Given = ParamSpec("Given")
+Read = TypeVar("Read")
+WRONG_FORM = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What a value of another form than the one that Quire writes leads to where it is read."""
+
+
+def of_record(
+    read: Callable[Concatenate[Record, Given], Read],
+) -> Callable[Concatenate[Record, Given], Read]:
+    """Return a function that reads a record, so that one of a wrong form is told as damage."""
+
+    @wraps(read)
+    def guarded(record: Record, /, *args: Given.args, **options: Given.kwargs) -> Read:
+        try:
+            return read(record, *args, **options)
+        except WRONG_FORM as error:
+            raise StoreDamagedError(
+                f"record {record.id} is damaged",
+                hint="run `quire doctor`, restore a backup, or delete the file and index again",
+            ) from error
+
+    return guarded
+
+
+@of_record
+def number(record: Record, name: str) -> int:
+    """Return an attribute that is a number; 0 if it is missing."""
+    return int(record.attrs.get(name, 0))
 
 
 def read_object(text: str | None) -> dict[str, Any]:

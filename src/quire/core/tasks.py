@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from quire.core import stored_json
 from quire.core.types.blocks import PAGES
 from quire.core.types.records import BLOCK_PREFIX, Record
 
@@ -36,6 +37,7 @@ class Task:
         return self.due is not None and not self.done and self.due.timestamp() <= at
 
 
+@stored_json.of_record
 def read_task(record: Record) -> Task | None:
     """Return the task that a record is; None: it is none."""
     properties: Mapping[str, Any] = json.loads(str(record.attrs.get("properties", "{}")))

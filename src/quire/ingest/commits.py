@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from quire.core import hashing
+from quire.core import hashing, stored_json
 from quire.core.languages import with_language_of
 from quire.core.types import Document, IngestSettings, Link, Record, Redaction
 from quire.ingest.entities import build_outline
@@ -115,6 +115,13 @@ def build_document(record: Record, commit: Commit, settings: IngestSettings) -> 
     )
 
 
+@stored_json.of_record
+def _renames(record: Record) -> tuple[dict[str, str], set[str]]:
+    """Return the renames of a commit, and the names that its files had later."""
+    renames = dict(json.loads(str(record.attrs.get(RENAMED, "[]"))))
+    return renames, set(json.loads(str(record.attrs.get(LATER_NAMES, "[]"))))
+
+
 class RenameTracker:
     """The current names of files, for commits in order, newest first."""
 
@@ -127,8 +134,7 @@ class RenameTracker:
         The returned record has these names too, because they decide who may read it: an older
         commit must not reveal the current place of a file to a viewer who may not read it there.
         """
-        renames = dict(json.loads(str(record.attrs.get(RENAMED, "[]"))))
-        later = set(json.loads(str(record.attrs.get(LATER_NAMES, "[]"))))
+        renames, later = _renames(record)
         changed = [path for path in record.paths if path not in later]
         current = {old: self._current.get(new, new) for old, new in renames.items()}
         targets = {

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from quire.core import chunking, hashing
+from quire.core import chunking, hashing, stored_json
 from quire.core.languages import ATTRIBUTE, with_language
 from quire.core.types import OPEN, Document, Experience, Record
 from quire.errors import InputError, unknown
@@ -142,6 +142,7 @@ def _attributes(experience: Experience) -> dict[str, str | int]:
     return {name: value for name, value in values.items() if value not in ("", None)}
 
 
+@stored_json.of_record
 def from_record(record: Record) -> Experience:
     """Return the experience that a record stores."""
     values: dict[str, Any] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from quire.core import hashing
+from quire.core import hashing, stored_json
 from quire.core.types import Document, Feedback, Record, Viewer
 
 KIND = "feedback"
@@ -57,6 +57,7 @@ def to_document(feedback: Feedback) -> Document:
     return Document(record, ())
 
 
+@stored_json.of_record
 def from_record(record: Record) -> Feedback:
     """Return the feedback that a record stores."""
     attrs = record.attrs

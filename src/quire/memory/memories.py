@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from quire.core import chunking, hashing
+from quire.core import chunking, hashing, stored_json
 from quire.core.languages import with_language
 from quire.core.types import Chunk, Document, Link, Memory, Record
 from quire.errors import InputError
@@ -118,6 +118,7 @@ def to_document(memory: Memory, split: chunking.Cut) -> Document:
     )
 
 
+@stored_json.of_record
 def from_record(record: Record, chunks: Iterable[Chunk]) -> Memory:
     """Return the memory that a record and its chunks store."""
     attrs = record.attrs

@@ -16,7 +16,7 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
-from quire.core import chunking, hashing
+from quire.core import chunking, hashing, stored_json
 from quire.core.languages import with_language
 from quire.core.types import (
     PRINCIPLE,
@@ -140,6 +140,7 @@ def _main_domain(members: Sequence[Record]) -> str:
     return min(counts, key=lambda name: (-counts[name], name))
 
 
+@stored_json.of_record
 def from_record(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> Principle:
     """Return the principle that a record, its chunks and its links store."""
     return Principle(

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from quire import retrieval
+from quire.core import stored_json
 from quire.core.protocols import View
 from quire.core.types import BLOCK_PREFIX, Link, Record, Request
 from quire.core.types.blocks import PAGES
@@ -92,6 +93,7 @@ def _name_of(link: Link) -> str:
     return "" if name in HIDDEN_RELATIONS else name
 
 
+@stored_json.of_record
 def _property_names(record: Record) -> frozenset[str]:
     if record.kind.removeprefix(BLOCK_PREFIX) not in PAGES:
         return frozenset()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from quire.core import stored_json
 from quire.core.types import Candidate
 from quire.ranking.feature_table import MAX_SIGNAL, FeatureTable, Signal
 
@@ -28,7 +29,7 @@ def recency(candidate: Candidate, features: FeatureTable) -> int:
 
 def importance(candidate: Candidate, _: FeatureTable) -> int:
     """Return the importance that a memory was given."""
-    return 0 if candidate.record is None else int(candidate.record.attrs.get("importance", 0))
+    return 0 if candidate.record is None else stored_json.number(candidate.record, "importance")
 
 
 def confidence(candidate: Candidate, _: FeatureTable) -> int:

@@ -6,6 +6,7 @@ import json
 import re
 from textwrap import indent
 
+from quire.core import stored_json
 from quire.core.types import Record
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#.-]{1,30}")
@@ -33,9 +34,14 @@ def without_fence(text: str, language: str) -> tuple[str, str]:
 
 def code_language(record: Record | None) -> str:
     """Return the language of a block of code, if it names one."""
-    stored = None if record is None else record.attrs.get("properties")
-    language = json.loads(str(stored)).get("language") if stored else None
+    language = None if record is None else _stated_language(record)
     return language if isinstance(language, str) and _LANGUAGE.fullmatch(language) else ""
+
+
+@stored_json.of_record
+def _stated_language(record: Record) -> object:
+    stored = record.attrs.get("properties")
+    return json.loads(str(stored)).get("language") if stored else None
 
 
 def _split(text: str) -> list[tuple[str, str | None]]:

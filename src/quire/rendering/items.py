@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from quire.core import stored_json
 from quire.core.types import BLOCK_PREFIX, Candidate, Entity, Record, RenderSpec, format_time
 from quire.core.types.blocks import PAGES
 from quire.rendering.code_item import (
@@ -372,7 +373,7 @@ def _block_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
 
 
 def _share(record: Record, name: str) -> float:
-    return int(record.attrs.get(name, 0)) / 1000
+    return stored_json.number(record, name) / 1000
 
 
 OTHER = Kind(_other, _other_metadata)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from quire.core import stored_json
 from quire.core.types import (
     DATA_NOTICE,
     SIGNATURE,
@@ -254,7 +255,7 @@ def _count_experiences(passages: Sequence[Passage]) -> int:
     paths = {record.path for record in records if record.kind == "experience"}
     values = [record for record in records if record.kind == "value"]
     paths.update(path for record in values for path in record.paths)
-    return max([len(paths), *(int(record.attrs.get("size", 0)) for record in values)])
+    return max([len(paths), *(stored_json.number(record, "size") for record in values)])
 
 
 def _count(number: int, noun: str) -> str:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from quire.core import chunking, hashing
+from quire.core import chunking, hashing, stored_json
 from quire.core.languages import with_language
 from quire.core.types import BLOCK_PREFIX, Chunk, Document, Link, Record
 from quire.core.types.blocks import NO_PROPERTIES, NO_RELATIONS, PAGES, TYPES, Block, Property
@@ -102,6 +102,7 @@ def make_links(block: Block) -> tuple[Link, ...]:
     return tuple(Link(block.id, target, kind) for target, kind in sorted(targets))
 
 
+@stored_json.of_record
 def from_record(record: Record, chunks: Iterable[Chunk]) -> Block:
     """Return the block that a record and its chunks store."""
     attrs = record.attrs
@@ -127,12 +128,14 @@ def from_record(record: Record, chunks: Iterable[Chunk]) -> Block:
     )
 
 
+@stored_json.of_record
 def own_access(record: Record) -> tuple[str, ...] | None:
     """Return the access list that a block has of its own; None: it has none."""
     stored = record.attrs.get(OWN_ACCESS)
     return None if stored is None else tuple(json.loads(str(stored)))
 
 
+@stored_json.of_record
 def read_properties(record: Record) -> Mapping[str, Property]:
     """Return the properties of a block, from its record alone."""
     stored = record.attrs.get("properties")

@@ -179,7 +179,18 @@ def _query(settings: SourceSettings, since: str | None, mark: str) -> tuple[str,
     chosen = f"SELECT * FROM ({query}) AS source"  # nosec B608  # noqa: S608 - see above
     if since is None:
         return f"{chosen} ORDER BY {column}", ()
-    return f"{chosen} WHERE {column} >= {mark} ORDER BY {column}", (json.loads(since),)
+    return f"{chosen} WHERE {column} >= {mark} ORDER BY {column}", (_read_cursor(since),)
+
+
+def _read_cursor(since: str) -> str | int | float:
+    """Return the value of a cursor; the store that keeps it may have come from anybody."""
+    try:
+        value = json.loads(since)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, str | int | float):
+        raise SourceError("how far it was read is damaged; read all of it with `quire sync --full`")
+    return value
 
 
 def _plain(value: Any) -> Any:

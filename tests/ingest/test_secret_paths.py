@@ -164,7 +164,7 @@ def test_sources_that_sync(tree: Tree, tmp_path: Path) -> None:
 
 def test_rows_that_are_skipped(tree: Tree) -> None:
     """They are named by their paths, which nobody has checked yet."""
-    rows = [
+    rows: list[dict[str, object]] = [
         {"id": f"https://user:{PASSWORD}@db.corp/x", "text": "Mast."},
         {"id": TOKEN, "text": "Keel."},
         {"id": f"{TOKEN}/b", "text": "Keel.", "who": 3},

@@ -177,7 +177,7 @@ class _Member(tarfile.TarInfo):
         member = super()._proc_member(archive)  # type: ignore[misc]  # made to be overridden
         member.pax_headers = {}  # what they say is a member of its own by now
         if self.type == tarfile.XGLTYPE:
-            archive.pax_headers.clear()
+            archive.pax_headers = {}
         return member
 
     def _proc_gnusparse_10(self, *_: object) -> NoReturn:

@@ -22,7 +22,7 @@ MAX_SHARDS = 256
 """One for each value of the leading byte of a hash."""
 QDRANT, QDRANT_TLS = "qdrant", "qdrants"
 _CONNINFO = re.compile(
-    r"\s*((?:host|hostaddr|port|user|dbname|password|service)\s*=)\s*\S*+\s+[a-z_]{1,20}\s*=",
+    r"\s*+((?:host|hostaddr|port|user|dbname|password|service)\s*+=)\s*+\S*+\s++[a-z_]{1,20}+\s*+=",
     re.IGNORECASE,
 )
 """The other form of a connection string: `host=db password=...`."""

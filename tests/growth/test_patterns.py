@@ -69,9 +69,6 @@ def made_patterns() -> Mapping[tuple[str, str], Iterable[re.Pattern[Any]]]:
         ("quire.memory.postmortems.DOMAIN_WORDS", "search"): [
             re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for _, words in postmortems.DOMAIN_WORDS
         ],
-        ("quire.rendering.cut_code.signature", "search"): [
-            re.compile(r"\s*+".join(map(re.escape, "deff(a,a,a,")))
-        ],
         ("quire.core.globs.names", "fullmatch"): [item.names for item in matchers if item.names],
         ("quire.core.globs.paths", "fullmatch"): [item.paths for item in matchers if item.paths],
     }
@@ -88,7 +85,6 @@ COMPILED_AT_RUN_TIME = {
     "quire.integrations.hooks.failures:find_tools",
     "quire.integrations.hooks.failures:guess_domain",
     "quire.memory.postmortems:_count_words",
-    "quire.rendering.cut_code:find_declaration",
     "quire.rendering.escape:_frames",
 }
 

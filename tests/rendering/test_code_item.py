@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from quire.core.types import Entity
 from quire.rendering.code_item import code_kind, declared_lines
 from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
@@ -43,6 +48,12 @@ def test_a_declaration_that_was_too_long_to_be_kept_is_quoted_to_its_end() -> No
     cut = SIGNATURE[:24] + "…"
     assert declared(FUNCTION, cut).startswith(DECLARED)
     assert find_declaration(FUNCTION, cut) == find_declaration(FUNCTION, SIGNATURE[:-8])
+
+
+@given(st.text("ab(\n \u2028", max_size=40), st.text("ab(", min_size=1, max_size=5))
+def test_a_declaration_is_found_whatever_its_blanks(source: str, signature: str) -> None:
+    match = re.search(r"\s*".join(map(re.escape, signature)), source)
+    assert find_declaration(source, signature) == (match.span() if match else (0, 0))
 
 
 def test_no_cut_stands_in_a_declaration_or_a_line() -> None:

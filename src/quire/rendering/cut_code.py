@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from quire.core.signatures import closing_place
 from quire.rendering.left_out import left_out, lines_of, margin_of
 
@@ -37,11 +35,10 @@ def find_declaration(source: str, signature: str) -> tuple[int, int]:
     wanted = "".join(signature.rstrip("…").split())
     if not wanted:
         return 0, 0
-    pattern = r"\s*+".join(re.escape(char) for char in wanted[:SIGNATURE_SEARCH])
-    begin = re.search(pattern, source)
-    if begin is None:
+    found = _search(source, wanted[:SIGNATURE_SEARCH])
+    if found is None:
         return 0, 0
-    at, left = begin.end(), wanted[SIGNATURE_SEARCH:]
+    (begin, at), left = found, wanted[SIGNATURE_SEARCH:]
     for char in left:
         while at < len(source) and (source[at].isspace() or source[at] != char):
             if not source[at].isspace() and source[at] != ",":
@@ -52,4 +49,24 @@ def find_declaration(source: str, signature: str) -> tuple[int, int]:
     opened = sum(map(wanted.count, "([{")) - sum(map(wanted.count, ")]}"))
     for _ in range(opened if signature.endswith("…") else 0):
         at = closing_place(source, at) or at  # it was too long to be kept whole
-    return begin.start(), at
+    return begin, at
+
+
+def _search(source: str, wanted: str) -> tuple[int, int] | None:
+    """Return where a text without blanks begins and ends in a source, whatever its blanks.
+
+    A regular expression would have to be compiled for each declaration, which takes far longer.
+    """
+    begin = source.find(wanted[0])
+    while begin >= 0:
+        at = begin
+        for char in wanted:
+            while at < len(source) and source[at].isspace():
+                at += 1
+            if not source.startswith(char, at):
+                break
+            at += 1
+        else:
+            return begin, at
+        begin = source.find(wanted[0], begin + 1)
+    return None

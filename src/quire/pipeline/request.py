@@ -272,6 +272,7 @@ def _with_sections(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
         sections, recipe = _shared(recipe, sections, options["shares"])
     if "limit" in options:
         sections = _limited(recipe, sections, options["limit"])
+        recipe = replace(recipe, rank=replace(recipe.rank, fill=0))
     return replace(recipe, sections=sections)
 
 

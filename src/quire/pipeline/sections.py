@@ -46,7 +46,7 @@ def split(request: Request, recipe: Recipe, text: str) -> list[Subquery]:
         Subquery(
             section.query or text,
             {
-                name: max(section.k, recipe.depth(name))
+                name: max(recipe.items(section), recipe.depth(name))
                 for name in section.sources or recipe.sources
                 if section.query or text or name not in TEXT_COLLECTORS
             },

@@ -111,7 +111,9 @@ def rank(draft: Draft) -> Draft:
         if candidate.chunk.id in seen:
             decisions.append(drop(candidate, RELEVANCE_STEP, SEEN))
             continue
-        name, limit = ("", top) if section is None else (section.name, section.k)
+        name, limit = ("", top)
+        if section is not None:
+            name, limit = section.name, draft.recipe.items(section)
         ranks[name] += 1
         if ranks[name] <= limit:
             best.append(add_entity(draft, candidate))

@@ -118,6 +118,7 @@ def _check_rank(recipe: Recipe) -> None:
     rank = recipe.rank
     _check_range("rank.top", rank.top, 1)
     _check_range("rank.deeper", rank.deeper, 0)
+    _check_range("rank.fill", rank.fill, 0)
     _check_range("rank.times", rank.times, 0)
     for name, weight in rank.weights.items():
         _check_choice("rank.weights", "signal", name, ranking.SIGNALS)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 MAX_DEPTH_FACTOR = 4
 """A larger budget searches at most this many times as deep as the recipe says."""
+MAX_TOP = 2000
+"""No budget, however large, fits more candidates than this, unless the recipe says so."""
 BROUGHT = "brought"
 """The one source of a recipe whose texts the caller brings; nothing is searched for."""
 DEFAULT_RESERVED: Mapping[str, int] = {"system": 200, "query": 100, "response": 500}
@@ -62,6 +64,10 @@ class RankSpec:
     deeper: int = 10
     """One candidate is searched for every so many tokens of the budget, and half of them are
     fitted, if that is more than `k` and `top`; up to four times as many. 0: never more."""
+    fill: int = 0
+    """At least one candidate is searched for and fitted for every so many tokens of the budget, so
+    that a large one is filled too; `k` of sections grows in proportion. 0: never more than `deeper`
+    says."""
     times: int = 3
     """Stop when the better candidates fill the budget this many times over; 0: never."""
     fusion: str = "sum"
@@ -229,12 +235,23 @@ class Recipe:
 
     def depth(self, source: str) -> int:
         """Return how deep a source is searched: a larger budget needs more hits."""
-        return self._scaled(self.sources[source].k, 1)
+        return max(self._scaled(self.sources[source].k, 1), self._to_fill)
 
     @property
     def top(self) -> int:
         """How many candidates are fitted."""
-        return self._scaled(self.rank.top, 2)
+        return max(self._scaled(self.rank.top, 2), self._to_fill)
+
+    def items(self, section: Section) -> int:
+        """Return the maximum number of items of a section."""
+        usual = max(each.k for each in self.sections)
+        return section.k * max(usual, self._to_fill) // usual
+
+    @property
+    def _to_fill(self) -> int:
+        """How many candidates it takes to fill the budget."""
+        fill = self.rank.fill
+        return min(MAX_TOP, self.budget.available // fill) if fill else 0
 
     def _scaled(self, least: int, factor: int) -> int:
         """Return a depth that grows with the budget, from `least` up to a multiple of it."""

@@ -132,6 +132,21 @@ def test_a_store_is_restored_where_there_is_none(project: Tree) -> None:
     assert project.store.stat().st_mode & 0o77 == 0
 
 
+def test_reading_a_backup_changes_no_byte_of_it(project: Tree) -> None:
+    project.call("index")
+    project.call("assemble", "when does the pilot board", "--budget", "900", "--receipt", "r.json")
+    project.call("backup", "b.db")
+    file = project.root / "b.db"
+    before = file.read_bytes()
+    project.write("00.md", "Changed since.\n")
+    project.call("status", "--store", "b.db")
+    project.call("search", "pilot", "--store", "b.db", "--no-refresh")
+    assert project.call("replay", "r.json", "--store", "b.db").returncode == 0
+    assert file.read_bytes() == before
+    assert sorted(path.name for path in project.root.glob("*b.db*")) == ["b.db", "b.db.sha256"]
+    assert project.call("restore", "b.db", "--force").returncode == 0
+
+
 def test_a_damaged_store_is_replaced(project: Tree) -> None:
     project.call("index")
     before = state(str(project.store))

@@ -22,7 +22,7 @@ from quire.core.types import Progress, Roots
 from quire.errors import InputError, NoStoreError, StoreBusyError, StoreDamagedError
 from quire.indexing.copy_store import CopiedSpace, copy_store
 from quire.indexing.progress import Report
-from quire.store import SqliteStore, end_log, open_store
+from quire.store import SqliteStore, end_log, open_store, settle
 from quire.system import platform
 
 CHECKSUM = ".sha256"
@@ -82,7 +82,7 @@ def backup(
             _write(store, temporary, spaces, report)
         with closing(open_store(temporary, create=False)) as written:
             saved = _saved_spaces(written)
-        end_log(temporary)
+        settle(temporary)
         digest = _sha256(temporary)
         platform.replace_file(_checksum_file(file), f"{digest}  {file.name}\n".encode())
         temporary.replace(file)

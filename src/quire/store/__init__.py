@@ -16,11 +16,11 @@ from quire.errors import ConfigError, MissingExtraError
 from quire.store.access import is_name
 from quire.store.index.vector_index import VectorIndex
 from quire.store.sql.store import WAIT_SECONDS
-from quire.store.sqlite.maintenance import end_log
+from quire.store.sqlite.maintenance import end_log, settle
 from quire.store.sqlite.store import SqliteStore
 from quire.store.vectors import open_index
 
-__all__ = ["SqliteStore", "end_log", "is_name", "open_store"]
+__all__ = ["SqliteStore", "end_log", "is_name", "open_store", "settle"]
 
 
 def open_store(

@@ -61,6 +61,17 @@ def end_log(path: Path) -> bool:
             return True
 
 
+def settle(path: Path) -> None:
+    """Leave a store that nobody has open as one file that opening it does not change.
+
+    A store that is opened gets a log, which the head of its file records. A backup has that head
+    from the beginning: otherwise whoever reads one changes its checksum.
+    """
+    end_log(path)
+    with closing(Connection(str(path), vfs=CHECKED)) as connection:
+        connection.pragma("journal_mode", "wal")
+
+
 def check(connection: Connection, place: str = "", *, repair: bool) -> list[Problem]:
     """Check the file, then the primary and the derived data of each space.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -253,6 +254,20 @@ def test_a_place_counts_from_where_the_caller_stands(indexed: Tree) -> None:
         done = why_not(docs, place)
         assert done.exit_code == 2
         assert message in done.stderr
+
+
+def test_pieces_that_no_search_found_are_one_line(indexed: Tree) -> None:
+    paragraph = "The ferry leaves the harbour at noon, whatever the tide may do.\n" * 6
+    long = "\n".join(f"## Part {number}\n\n{paragraph}" for number in range(9))
+    indexed.write("long.md", f"{long}\n## Last\n\nThe barnacle.\n")
+    with chdir(indexed.root):
+        CliRunner().invoke(main, ["index", "--no-embed"])
+        done = CliRunner().invoke(main, ["why-not", "barnacle", "long.md", "--budget", "1000"])
+    lines = done.stdout.splitlines()
+    unfound = [line for line in lines if "no search found it" in line]
+    assert len(unfound) == 1, lines
+    assert re.match(r"long\.md:\d+-\d+ \(\d+ pieces\) is not in the context: collect: ", unfound[0])
+    assert any(line.endswith("is in the context") for line in lines)
 
 
 # --- names that would steer a terminal -------------------------------------------------------------

@@ -188,7 +188,7 @@ def test_people_see_results_on_standard_output_and_notes_beside_them(tree: Tree)
 
     done = tree.call("purge", "b.py", "nothing.md")
     assert done.stdout == "purged b.py\n"
-    assert done.stderr.startswith("1 of them still exist on disk")
+    assert done.stderr.startswith("1 of them still exists on disk")
     done = tree.call("purge", "nothing.md")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "nothing in the store matches these paths\n"

@@ -158,5 +158,5 @@ def test_a_long_line_that_differs_is_quoted_to_a_mark(votes: Quire) -> None:
     made = ask(votes, 140)
     found = votes.verify(as_read(made.receipt), made.text.replace("Vote 0", "Vote 9"))
     (difference,) = [text for text in found.problems if "does not follow" in text]
-    quoted = r"line 4 is '([^']+)…', and follows as '([^']+)…'"
+    quoted = r"line 4 is '([^']+)…', but its sources give '([^']+)…'"
     assert re.search(quoted, difference), difference

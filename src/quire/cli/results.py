@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from quire.cli.output import (
@@ -215,13 +216,15 @@ def print_why_not(pieces: Sequence[WhyNot], *, as_json: bool) -> None:
     if as_json:
         print_json({"pieces": pieces})
         return
-    for piece in pieces:
-        where = format_place(piece.path, piece.lines)
+    for run in _alike(pieces):
+        piece = run[0]
+        where = format_place(piece.path, (piece.lines[0], run[-1].lines[1]))
         if piece.inside:
             say(f"{where} is in the context")
             continue
         if not piece.tried:
-            say(f"{where} is not in the context: {piece.step}: {piece.reason}")
+            pieces_of = f" ({number(len(run), 'piece')})" if len(run) > 1 else ""
+            say(f"{where}{pieces_of} is not in the context: {piece.step}: {piece.reason}")
             continue
         say(f"{where} is not in the context")
         for cause in piece.relaxed or (piece,):
@@ -233,6 +236,21 @@ def print_why_not(pieces: Sequence[WhyNot], *, as_json: bool) -> None:
             say("    no setting was found that lets it in")
     if any(not piece.tried for piece in pieces):
         note("settings were tried for the best pieces alone; PATH:LINE tries them for others")
+
+
+def _alike(pieces: Sequence[WhyNot]) -> Iterator[list[WhyNot]]:
+    """Yield neighbors that are missing for the same reason, and every other piece by itself.
+
+    A long file has hundreds of pieces that no search found.
+    """
+
+    def reason(place: tuple[int, WhyNot]) -> tuple[object, ...]:
+        at, piece = place
+        is_alone = piece.inside or piece.tried
+        return (piece.path, at) if is_alone else (piece.path, piece.step, piece.reason)
+
+    for _, run in groupby(enumerate(pieces), key=reason):
+        yield [piece for _, piece in run]
 
 
 def print_check(differences: Sequence[str], success: str, *, as_json: bool) -> None:
@@ -365,7 +383,7 @@ def print_support_report(report: SupportReport, *, as_json: bool) -> None:
     if report.error:
         say(f"the store could not be used: {report.error}")
     if report.counts:
-        say("store: " + ", ".join(f"{count} {name}" for name, count in report.counts.items()))
+        say("store: " + ", ".join(f"{name} {count}" for name, count in report.counts.items()))
         say(f"embedding model: {report.model}")
     found = ", ".join(f"{check} ({count})" for check, count in report.problems.items())
     say("problems: " + (found or "none"))
@@ -381,9 +399,10 @@ def print_purge_result(paths: Sequence[str], on_disk: Sequence[str], *, as_json:
     if not paths:
         note("nothing in the store matches these paths")
     if on_disk:
+        verb = "exists" if len(on_disk) == 1 else "exist"
         note(
-            f"{len(on_disk)} of them still exist on disk and would be indexed again; "
-            "delete them or name them in .quireignore"
+            f"{len(on_disk)} of them still {verb} on disk and "
+            "would be indexed again; delete what should stay out, or name it in .quireignore"
         )
 
 

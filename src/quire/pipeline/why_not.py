@@ -29,7 +29,7 @@ MAX_TRIES = 8
 MAX_PIECES = 3
 """Pieces of a file for which settings are tried: each try runs the request again, and a long file
 has hundreds of pieces."""
-NOT_FOUND = "no search brought it"
+NOT_FOUND = "no search found it"
 THOUSANDTHS = 1000
 """Overlaps are compared in thousandths."""
 

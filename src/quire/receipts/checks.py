@@ -213,7 +213,7 @@ def first_difference(given: str, rebuilt: str) -> str:
         (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),
     )
-    return f"line {place + 1} is {_line(one, place)}, and follows as {_line(other, place)}"
+    return f"line {place + 1} is {_line(one, place)}, but its sources give {_line(other, place)}"
 
 
 def _line(lines: Sequence[str], place: int) -> str:

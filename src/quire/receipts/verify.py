@@ -332,7 +332,8 @@ def _first_unlike(given: list[dict[str, Any]], follows: list[dict[str, Any]]) ->
         for name in other:
             if one[name] != other[name]:
                 value = f"{one[name]!r}"[:60]
-                return f"{name} of {one['path']} is {value}, and follows as {other[name]!r}"[:240]
+                text = f"{name} of {one['path']} is {value}, but its sources give {other[name]!r}"
+                return text[:240]
     return "they are not in the order that follows"
 
 

@@ -250,6 +250,7 @@ release-dry-run: smoke sbom docs
 # Known vulnerabilities of the locked packages; this asks a service, so it is no part of `make test`.
 audit: $(RELEASE)/.installed
 	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements/run.txt
+	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements/postgresql.txt
 	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements/release.txt
 	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements/site.txt
 

@@ -12,7 +12,7 @@ from quire.server import openapi
 
 TARGET = Path(__file__).with_name("http.md")
 HEAD = """\
-# The HTTP service
+# HTTP service: REST API
 
 <!-- `make reference` writes this page from the OpenAPI document; the tests check it. -->
 

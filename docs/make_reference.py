@@ -97,8 +97,8 @@ What `verify` proves with it is in [Receipts](../explanation/receipts.md).
 
 """
 PYTHON_HEAD = """
-What is on this page is stable as [Stability](../stability.md) says; no other name is. The
-[guide](../guide/python.md) has examples.
+The names on this page are the public interface; every other name may change at any time
+([stability](../stability.md)). The [guide](../guide/python.md) has examples.
 
 ## Open a store
 

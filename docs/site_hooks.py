@@ -37,6 +37,7 @@ FOLDERS = {"docs/plugin-template": "plugin-template/README.md"}
 """The page that a link to a folder leads to."""
 
 BOOSTS = (
+    ("index.md", 1.5),
     ("tutorial.md", 2),
     ("how-to/", 2),
     ("guide/", 1.2),
@@ -64,6 +65,7 @@ that stand nowhere else are still found.
 _LINK = re.compile(r"(?<!\\)\]\(([^()\s#:]+)(#[^()\s]*)?\)")
 _MARK = re.compile(r"^(```(?:console|python)\n)# runs[^\n]*\n", re.MULTILINE)
 _EXITS = re.compile(r"^(\$ .*?)  # exits \d+$", re.MULTILINE)
+_ABOVE = re.compile(r"^\$ .*?  # the (?:file|lines) above\n", re.MULTILINE)
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 
 
@@ -106,10 +108,14 @@ def rewrite(text: str, page: str) -> str:
 
 
 def _without_marks(code: str) -> str:
-    """Return a block of code without what tells the tests to run it, and how it ends."""
+    """Return a block of code without what the tests alone need.
+
+    That is the mark that it runs, how a command ends, and commands that write a file which the
+    page has just shown.
+    """
     if not _MARK.match(code):
         return code
-    return _EXITS.sub(r"\1", _MARK.sub(r"\1", code))
+    return _EXITS.sub(r"\1", _ABOVE.sub("", _MARK.sub(r"\1", code)))
 
 
 def on_files(files: Any, config: Any) -> Any:

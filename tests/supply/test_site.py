@@ -200,6 +200,11 @@ def test_a_dead_link_is_found(text: str, dead: int) -> None:
             "```console\n# runs\n$ false  # exits 1\n# runs\n```",
             "```console\n$ false\n# runs\n```",
         ),
+        (
+            "guide.md",
+            "```console\n# runs\n$ echo a > b  # the lines above\n$ cat b\na\n```",
+            "```console\n$ cat b\na\n```",
+        ),
         ("guide.md", "```python\n# runs on x\nx = 1\n```", "```python\nx = 1\n```"),
         ("guide.md", "```sh\n# runs\n$ a  # exits 1\n```", "```sh\n# runs\n$ a  # exits 1\n```"),
     ],

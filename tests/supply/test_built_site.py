@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
     "QUIRE_SITE" not in os.environ, reason="`make test-site` builds the site and runs this"
 )
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-WIDTHS = (400, 900, 1400)
+WIDTHS = (360, 800, 1400)
 QUESTIONS = {
     "getting started": "tutorial.html",
     "index a monorepo": "how-to/index-a-monorepo.html",

@@ -18,7 +18,8 @@ from quire.integrations.hooks.payloads import HookEvent
 from quire.tokens import open_counter
 
 BUDGET = 2000
-HOOK = "hook"
+HOOK, HOOK_EMBED = "hook", "hook-embed"
+"""The page of the prompt hook, as it comes and with `--embed`."""
 WAYS = ("documents", "entities", "agent", HOOK)
 TRIES = 5
 """A busy machine may let a section run out of time: then it is asked again."""
@@ -69,10 +70,11 @@ def _ask(
 def _page(store: Any, folder: Path, one: Question, way: str, budget: int) -> str:
     if way in baselines.BASELINES:
         return baselines.page(way, folder, one.question, budget)
-    if way == HOOK:
+    if way in {HOOK, HOOK_EMBED}:
         event = HookEvent(prompt=one.question, folder=str(folder))
         client = CLIENTS["claude-code"]
-        return pages.build(client, PROMPT, event, pages.HookOptions()).text
+        options = pages.HookOptions(embed=way == HOOK_EMBED)
+        return pages.build(client, PROMPT, event, options).text
     for _ in range(TRIES):
         context = store.assemble(
             one.question, recipe=way, budget=budget, reserve={}, allow_empty=True
@@ -132,7 +134,8 @@ def _arguments() -> argparse.Namespace:
         "--ways",
         type=_names,
         default=list(WAYS),
-        help=f"recipes, {HOOK}, or what there is beside Quire: {', '.join(baselines.BASELINES)}",
+        help=f"recipes, {HOOK}, {HOOK_EMBED}, or what there is beside Quire: "
+        f"{', '.join(baselines.BASELINES)}",
     )
     parser.add_argument(
         "--coverage",

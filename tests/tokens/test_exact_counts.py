@@ -183,6 +183,29 @@ def test_what_looks_like_control_is_counted_as_text(counter: VocabularyCounter) 
     assert counter.count(LOOK_ALIKES) > len(LOOK_ALIKES) / 6
 
 
+WITH_CONTROL = [counter for counter in VOCABULARIES if counter.control is not None]
+
+
+@pytest.mark.parametrize("counter", WITH_CONTROL, ids=lambda counter: counter.name)
+def test_every_control_token_begins_with_the_mark(counter: VocabularyCounter) -> None:
+    # Only text without the mark goes through a function that reads control tokens as such.
+    assert counter.control
+    for token in _load(counter.pretrained).special_tokens():
+        assert token.startswith(counter.control), token
+
+
+@pytest.mark.parametrize("counter", WITH_CONTROL, ids=lambda counter: counter.name)
+@settings(max_examples=100, deadline=None)
+@given(text=st.one_of(texts, st.lists(st.sampled_from(LOOK_ALIKES.split())).map(" ".join)))
+def test_a_count_is_that_of_the_tokens_of_ordinary_text(
+    counter: VocabularyCounter, text: str
+) -> None:
+    prepared = counter.prepare(text) if counter.prepare else text
+    slow = counter.slow_letter is not None and counter.slow_letter in prepared
+    ordinary = _load(counter.pretrained, slow=slow).encode_ordinary(prepared)
+    assert counter.count(text) == len(ordinary)
+
+
 @pytest.mark.parametrize("counter", VOCABULARIES, ids=lambda counter: counter.name)
 def test_nothing_is_added_around_a_text(counter: VocabularyCounter) -> None:
     assert counter.count("") == 0

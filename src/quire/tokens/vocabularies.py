@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from splintr import AnyTokenizer
 
+TOKEN_BYTES = 4
+"""The size of a token in a buffer."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Gemma 2 and 3 read each of these HTML tags as one token. They are text, not control, but the
@@ -44,6 +46,9 @@ class VocabularyCounter:
     """Text that is always one token."""
     slow_letter: str | None = None
     """A letter that the fast tokenizer may miscount: text with it goes to the slow one."""
+    control: str | None = None
+    """What all control tokens begin with. Text without it is encoded into a buffer, which is faster
+    than a list of numbers, but reads control tokens as such. None: always into a list."""
     exact: bool = True
     note: str | None = None
 
@@ -60,6 +65,8 @@ class VocabularyCounter:
         slow = self.slow_letter is not None and self.slow_letter in text
         tokenizer = _load(self.pretrained, slow=slow)
         try:
+            if self.control is not None and self.control not in text:
+                return len(tokenizer.encode_flat(text)) // TOKEN_BYTES
             return len(tokenizer.encode_ordinary(text))
         except UnicodeEncodeError:
             return len(tokenizer.encode_ordinary(_SURROGATE.sub("\ufffd", text)))
@@ -67,17 +74,17 @@ class VocabularyCounter:
 
 VOCABULARIES = (
     # OpenAI's pattern ignores case, so that a long s is an s; the fast tokenizer misses that.
-    VocabularyCounter("o200k", "o200k_base", slow_letter="\u017f"),
-    VocabularyCounter("cl100k", "cl100k_base"),
-    VocabularyCounter("llama3", "llama3"),
-    VocabularyCounter("qwen", "qwen3", prepare=_nfc),
+    VocabularyCounter("o200k", "o200k_base", slow_letter="\u017f", control="<|"),
+    VocabularyCounter("cl100k", "cl100k_base", control="<|"),
+    VocabularyCounter("llama3", "llama3", control="<|"),
+    VocabularyCounter("qwen", "qwen3", prepare=_nfc, control="<"),
     # Versions 1, 2, 3 and 7 of Mistral's SentencePiece differ in control tokens alone.
     VocabularyCounter("mistral-spm", "mistral_v2"),
     VocabularyCounter("mistral-tekken", "mistral_v3"),
     VocabularyCounter("gemma2", "gemma2", single_tokens=_GEMMA2_TAG),
     VocabularyCounter("gemma3", "gemma3", single_tokens=_GEMMA3_TAG),
-    VocabularyCounter("gemma4", "gemma4"),
-    VocabularyCounter("deepseek", "deepseek_v3"),
+    VocabularyCounter("gemma4", "gemma4", control="<"),
+    VocabularyCounter("deepseek", "deepseek_v3", control="<"),
 )
 
 

@@ -36,6 +36,22 @@ class TestProofs:
                         proved += 1
         assert proved == 6 + 4 + 4 + 4 + 3
 
+    def test_what_a_search_found_is_known_and_proved_as_if_it_were_not(self, store: Store) -> None:
+        fill(store, *DOCUMENTS, document("e", "one two", metadata={"n": 1}, origin="put"))
+        found = 0
+        for viewer in VIEWERS:
+            with store.view(viewer) as searched, store.view(viewer) as view:
+                hits = searched.lexical("one two three", 99).hits
+                chunks = searched.chunks([hit.id for hit in hits])
+                assert chunks == view.chunks([hit.id for hit in hits])
+                records = [*"edcba", *sorted({chunk.record_id for chunk in chunks})]
+                assert searched.records(records) == view.records(records)
+                assert searched.records(records) == view.records(records), "a second time"
+                for chunk in chunks:
+                    assert searched.prove(chunk.id) == view.prove(chunk.id)
+                found += len(hits)
+        assert found > len(VIEWERS)
+
     def test_what_is_known_of_each_record_is_under_the_root(self, store: Store) -> None:
         stated = document(
             "e",

@@ -136,3 +136,32 @@ def test_a_burst_of_readers_leaves_few_connections_open(tmp_path: Path) -> None:
     views_at_once(store, 3)
     store.close()
     assert open_files(tmp_path / "store.db") == []
+
+
+def test_what_is_read_with_the_hits_of_a_search_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    rows, row = Connection.rows, Connection.row
+
+    def logged(self: Connection, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+        sent.append(sql)
+        return rows(self, sql, bindings)
+
+    def logged_one(self: Connection, sql: str, bindings: Any = ()) -> tuple[Any, ...] | None:
+        sent.append(sql)
+        return row(self, sql, bindings)
+
+    store = open_store(tmp_path / "store.db")
+    fill(store, document("a", "one", "two"), document("b", "one"))
+    with store.view(OWNER) as view:
+        ids = [hit.id for hit in view.lexical("one two", 9).hits]
+        monkeypatch.setattr(Connection, "rows", logged)
+        monkeypatch.setattr(Connection, "row", logged_one)
+        assert len(view.chunks(ids)) == len(ids) == 3
+        assert [record.id for record in view.records(["b", "a", "b"])] == ["b", "a", "b"]
+        assert not sent
+        for name in ids:
+            view.prove(name)
+        assert not any(" record r " in sql for sql in sent), sent
+    store.close()

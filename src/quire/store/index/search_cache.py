@@ -191,6 +191,11 @@ class SearchCache:
         scores = search.score(rows)
         if not cells:
             return {}, (rows, scores)
+        if len(cells) == 1 and not unkept:  # all rows are of that cell
+            (cell,) = cells
+            entry = make_entry(search.state, rows, scores, 2 * k + MARGIN)
+            self._put(search.key(cell), entry)
+            return {cell: entry}, (rows[:0], scores[:0])
         entries = {}
         access = search.state.columns.table[ACCESS, rows]
         for cell in cells:

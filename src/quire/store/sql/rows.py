@@ -39,6 +39,7 @@ CHUNK = (
     "c.id, r.id, k.name, r.path, c.title, c.sequence, c.start, c.stop, c.first_line, "
     "c.last_line, c.text"
 )
+CHUNK_COLUMNS = CHUNK.count(",") + 1
 CHUNK_RECORD = "record r ON /*! r.space = c.space AND */ r.number = c.record"
 CHUNK_KIND = "kind k ON /*! k.space = c.space AND */ k.id = c.kind"
 VALUE_RECORD = "record r ON /*! r.space = v.space AND */ r.number = v.record"

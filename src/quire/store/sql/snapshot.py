@@ -42,6 +42,10 @@ MAX_CHECKED = 100_000
 MAX_READ_AHEAD = 1000
 """Of more hits, the chunks are not read with their positions."""
 
+LEAF_AHEAD = slice(1, 3)
+CHUNK_AHEAD = slice(3, 3 + rows.CHUNK_COLUMNS)
+RECORD_AHEAD = slice(CHUNK_AHEAD.stop, None)
+"""Where the class and the leaf of a chunk, its columns and those of its record are read ahead."""
 MAX_POSITIONS = 10_000
 """A snapshot that is searched again and again does not keep all that was found."""
 
@@ -153,8 +157,10 @@ class Snapshot:
         self._positions: dict[int, tuple[str, int, int, bytes]] = {}
         self.rows_by_id: dict[str, int] = {}
         """The rows of chunks that a search found."""
-        self.read_ahead: dict[str, tuple[Sequence[Any], bytes | None]] = {}
-        """The columns of chunks that a search found and nobody asked for yet, with their leaves."""
+        self.read_ahead: dict[str, Sequence[Any]] = {}
+        """Readable chunks that a search found: all columns of each, of its record and its leaf."""
+        self.records_ahead: dict[str, Sequence[Any]] = {}
+        """The same columns, by the record."""
         self._ahead: dict[tuple[int, str], list[bytes]] = {}
         """Lists that were read before they were asked for."""
         self.unshared_sources: tuple[str, ...] = ()
@@ -332,7 +338,8 @@ class Snapshot:
         """Return row, path, sequence, start and chunk id of each of these rows, in any order."""
         numbers: list[int] = rows.tolist()
         if len(self._positions) > MAX_POSITIONS:
-            self._positions, self.rows_by_id, self.read_ahead = {}, {}, {}
+            self._positions, self.rows_by_id = {}, {}
+            self.read_ahead, self.records_ahead = {}, {}
         known = self._positions
         missing = [row for row in numbers if row not in known]
         if missing:
@@ -340,7 +347,10 @@ class Snapshot:
         return [(row, *known[row]) for row in numbers if row in known]
 
     def _read_positions(self, numbers: RowNumbers) -> None:
-        """Read the positions of rows; of a few, the whole chunks: they are asked for next."""
+        """Read the positions of rows; of a few, all of their chunks and records.
+
+        These are asked for next, and each statement of its own would look up the same rows again.
+        """
         known = self._positions
         if numbers.size > MAX_READ_AHEAD:
             known.update((row, tuple(place)) for row, *place in self._read_places(numbers))
@@ -348,7 +358,8 @@ class Snapshot:
         keys = self.connection.array(numbers + self._first_key)
         try:
             found = self.connection.rows(
-                f"SELECT c.key - ?3, r.class, l.content, {rows.CHUNK} FROM carray(?2) v "
+                f"SELECT c.key - ?3, r.class, l.content, {rows.CHUNK}, {rows.RECORD} "
+                "FROM carray(?2) v "
                 "CROSS JOIN chunk c ON /*! c.space = ?1 AND */ c.key = v.value "
                 f"JOIN {rows.CHUNK_RECORD} "
                 f"JOIN {rows.CHUNK_KIND} {rows.LEAF}",
@@ -357,13 +368,13 @@ class Snapshot:
         except self.connection.damage:  # perhaps of a text alone
             known.update((row, tuple(place)) for row, *place in self._read_places(numbers))
             return
-        for row, class_id, leaf, *chunk in found:
-            chunk_id, path, sequence, start = chunk[0], chunk[3], chunk[5], chunk[6]
+        for columns in found:
+            row, class_id, _, chunk_id, record_id, _, path, _, sequence, start = columns[:10]
             known[row] = path, sequence, start, chunk_id
             name = chunk_id.hex()
             self.rows_by_id[name] = row
             if class_id in self.classes:
-                self.read_ahead[name] = chunk, leaf
+                self.read_ahead[name] = self.records_ahead[record_id] = columns
 
     def _read_places(self, numbers: RowNumbers) -> list[tuple[Any, ...]]:
         return self._select(

@@ -40,11 +40,11 @@ from quire.store.index import filters, search
 from quire.store.index.terms import count_languages
 from quire.store.sql import outlines, rows
 from quire.store.sql.connection import Connection
-from quire.store.sql.snapshot import Children, Snapshot
+from quire.store.sql.snapshot import CHUNK_AHEAD, LEAF_AHEAD, RECORD_AHEAD, Children, Snapshot
 
 _UNREADABLE = (IndexError, KeyError, OverflowError, ValueError)
 CHUNK_CACHE_SIZE = 2000
-"""A view that reads more chunks than a query needs does not keep all of them."""
+"""A view that reads more chunks or records than a query needs does not keep all of them."""
 
 
 class _Use:
@@ -113,12 +113,14 @@ class SqlView:
         self._classes = ",".join(map(str, sorted(snapshot.classes))) or "NULL"
         self._chunks: dict[str, Chunk] = {}
         """Chunks read so far, by id: a query reads many of them twice."""
+        self._records: dict[str, Record] = {}
+        """Records read so far, likewise."""
         self._use = _Use(snapshot, place)
 
     def close(self) -> None:
         """Refuse all further calls: the snapshot ends."""
         self._use.close()
-        self._chunks = {}
+        self._chunks, self._records = {}, {}
 
     def _query(self, sql: str, bindings: Sequence[Any]) -> list[tuple[Any, ...]]:
         with self._use as snapshot:
@@ -185,10 +187,11 @@ class SqlView:
         """Take the chunks that were read with the hits of a search, if they are intact."""
         taken: dict[str, Chunk] = {}
         for name in names:
-            read = snapshot.read_ahead.pop(name, None)
-            if read is not None:
-                chunk = rows.chunk_of(read[0])
-                if name in snapshot.checked or snapshot.check(chunk, read[1]):
+            columns = snapshot.read_ahead.get(name)
+            if columns is not None:
+                chunk = rows.chunk_of(columns[CHUNK_AHEAD])
+                _, leaf = columns[LEAF_AHEAD]
+                if name in snapshot.checked or snapshot.check(chunk, leaf):
                     taken[name] = chunk
         return taken
 
@@ -248,9 +251,19 @@ class SqlView:
 
     def records(self, ids: Sequence[str]) -> list[Record]:
         """Return records by id, in that order, without absent and unreadable ones."""
-        stored = self._by_record(rows.RECORD, ids)
-        by_id = {record.id: record for record in map(rows.record_of, stored)}
-        return [by_id[record_id] for record_id in ids if record_id in by_id]
+        with self._use as snapshot:
+            known = self._records
+            missing = [name for name in dict.fromkeys(ids) if name not in known]
+            if missing:
+                if len(known) > CHUNK_CACHE_SIZE:
+                    known = self._records = {name: known[name] for name in ids if name in known}
+                ahead = snapshot.records_ahead
+                taken = [ahead[name][RECORD_AHEAD] for name in missing if name in ahead]
+                taken += self._by_record(
+                    rows.RECORD, [name for name in missing if name not in ahead]
+                )
+                known.update((record.id, record) for record in map(rows.record_of, taken))
+            return [known[name] for name in ids if name in known]
 
     def unshared(self, ids: Sequence[str]) -> frozenset[str]:
         """Return those of these records that other users wrote and shared with nobody here."""
@@ -573,18 +586,28 @@ class SqlView:
     def prove(self, chunk_id: str) -> Proof:
         """Prove that a chunk is part of this view's content root."""
         with self._use as snapshot:
-            row = snapshot.connection.row(
-                f"SELECT r.class, l.content FROM chunk c JOIN {rows.CHUNK_RECORD} "
-                "JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id "
-                f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
-                (self._space.id, _id_bytes(chunk_id)),
+            class_id, leaf = self._leaf_of(snapshot, chunk_id)
+            return self._proof(snapshot, bytes.fromhex(chunk_id), class_id, leaf)
+
+    def _leaf_of(self, snapshot: Snapshot, chunk_id: str) -> tuple[int, bytes]:
+        """Return the access class and the leaf of a chunk: read already, if a search found it."""
+        columns = snapshot.read_ahead.get(chunk_id)
+        row = None if columns is None else columns[LEAF_AHEAD]
+        if row is not None and row[1] is not None:
+            return row[0], row[1]
+        row = snapshot.connection.row(
+            f"SELECT r.class, l.content FROM chunk c JOIN {rows.CHUNK_RECORD} "
+            "JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id "
+            f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
+            (self._space.id, _id_bytes(chunk_id)),
+        )
+        if row is None:
+            raise InputError(
+                f"chunk {chunk_id!r} does not exist, or this viewer may not read it",
+                value=chunk_id,
             )
-            if row is None:
-                raise InputError(
-                    f"chunk {chunk_id!r} does not exist, or this viewer may not read it",
-                    value=chunk_id,
-                )
-            return self._proof(snapshot, bytes.fromhex(chunk_id), *row)
+        class_id, leaf = row
+        return class_id, leaf
 
     def prove_record(self, record_id: str) -> RecordProof:
         """Prove that a record with its metadata is part of this view's content root."""

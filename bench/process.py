@@ -113,7 +113,7 @@ def _search_both(store: str, question: str) -> dict[str, Any]:
         view.roots()
         found = {"lexical": view.lexical(question, TOP), "semantic": view.semantic(vector, TOP)}
         fused = ranking.fuse(found, dict.fromkeys(found, SourceSpec()), RankSpec())[:TOP]
-        chunks = view.chunks([one.hit.id for one in fused])
+        chunks = view.chunks([one.chunk_id for one in fused])
     inside = time.perf_counter() - start
     opened.close()
     return {"inside_seconds": inside, "model_seconds": loaded, "hits": len(chunks)}

@@ -92,7 +92,7 @@ def _searched(question: str, vector: bytes, view: View) -> None:
         "semantic": view.semantic(vector, depth, NO_FILTER),
     }
     best = ranking.fuse(found, dict.fromkeys(found, SourceSpec()), PLAIN)[:depth]
-    assert view.chunks([one.hit.id for one in best]), "something was found"
+    assert view.chunks([one.chunk_id for one in best]), "something was found"
 
 
 def _gathered(asked: ResolvedRequest, view: View) -> Retrieved:

@@ -25,7 +25,7 @@ def shown(
     spec: RankSpec = SUM,
     stats: FusionStats = NO_STATS,
 ) -> dict[str, int]:
-    return {one.hit.id: one.hit.score for one in fuse(found, weighing(weights), spec, stats)}
+    return {one.chunk_id: one.score for one in fuse(found, weighing(weights), spec, stats)}
 
 
 def weighing(weights: dict[str, int]) -> dict[str, SourceSpec]:
@@ -67,9 +67,9 @@ def test_what_two_sources_find_is_added_and_each_signal_is_told() -> None:
     found = {"lexical": listed(a=10, b=5), "linked": listed(b=4, c=2)}
     weights = {"lexical": 5, "linked": 4}
     one, two, three = fuse(found, weighing(weights), SUM)
-    assert (one.hit.id, one.hit.score) == ("b", 5 * SUM_SCALE // 2 + 4 * SUM_SCALE)
-    assert (two.hit.id, two.hit.score) == ("a", 5 * SUM_SCALE)
-    assert (three.hit.id, three.hit.score) == ("c", 2 * SUM_SCALE)
+    assert (one.chunk_id, one.score) == ("b", 5 * SUM_SCALE // 2 + 4 * SUM_SCALE)
+    assert (two.chunk_id, two.score) == ("a", 5 * SUM_SCALE)
+    assert (three.chunk_id, three.score) == ("c", 2 * SUM_SCALE)
     assert one.signals == {"lexical": 5, "linked": 4}
     assert two.signals == {"lexical": 10}
 
@@ -112,14 +112,15 @@ def test_the_order_is_total_and_no_source_lowers_what_it_finds(
     found = {name: listed(**scores) for name, scores in given_scores.items()}
     weights = dict.fromkeys(found, 3)
     fused = fuse(found, weighing(weights), spec)
-    assert [one.hit for one in fused] == sorted((one.hit for one in fused), key=lambda h: h.order)
-    assert {one.hit.id for one in fused} == {h.id for hits in found.values() for h in hits.hits}
+    places = {hit.id: hit.order[1:] for hits in found.values() for hit in hits.hits}
+    assert fused == sorted(fused, key=lambda one: (-one.score, places[one.chunk_id]))
+    assert {one.chunk_id for one in fused} == {h.id for hits in found.values() for h in hits.hits}
     turned = {name: found[name] for name in reversed(list(found))}
     assert fuse(turned, weighing(weights), spec) == fused
     for one in fused:
-        assert one.hit.score >= 0
+        assert one.score >= 0
         assert one.signals == {
-            name: scores[one.hit.id]
+            name: scores[one.chunk_id]
             for name, scores in given_scores.items()
-            if one.hit.id in scores
+            if one.chunk_id in scores
         }

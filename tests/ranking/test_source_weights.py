@@ -26,10 +26,10 @@ FOUND = {"lexical": listed(a=100, b=100), "semantic": listed(a=900, b=900), "lin
 def test_meaning_weighs_more_for_a_whole_record_and_words_less() -> None:
     found = {"lexical": listed(word=100, part=90), "semantic": listed(sense=900, part=300)}
     everything = FusionStats(single_chunks=frozenset({"word", "sense"}))
-    scores = {fused.hit.id: fused.hit.score for fused in fuse(found, SOURCES, SUM, everything)}
+    scores = {fused.chunk_id: fused.score for fused in fuse(found, SOURCES, SUM, everything)}
     assert scores["word"] == 5 * SUM_SCALE * 70 // 100
     assert scores["sense"] == 5 * SUM_SCALE * 130 // 100
-    pieces = {fused.hit.id: fused.hit.score for fused in fuse(found, SOURCES, SUM, FusionStats())}
+    pieces = {fused.chunk_id: fused.score for fused in fuse(found, SOURCES, SUM, FusionStats())}
     assert pieces["word"] == pieces["sense"] == 5 * SUM_SCALE
     assert pieces["part"] == scores["part"]
 
@@ -39,7 +39,7 @@ def test_words_of_a_whole_record_weigh_less_only_as_far_as_vectors_count() -> No
     whole = frozenset({"word"})
     for covered, percent in ((100, 100), (500, 100), (750, 85), (1000, 70)):
         stats = FusionStats(single_chunks=whole, covered=covered)
-        scores = {fused.hit.id: fused.hit.score for fused in fuse(found, SOURCES, SUM, stats)}
+        scores = {fused.chunk_id: fused.score for fused in fuse(found, SOURCES, SUM, stats)}
         least = 5 * SUM_SCALE * percent // 100
         assert least * 999 // 1000 <= scores["word"] <= least
 
@@ -48,13 +48,13 @@ def test_a_question_of_twice_as_many_words_weighs_meaning_half() -> None:
     found = {"lexical": listed(word=100), "semantic": listed(sense=900)}
     for words, share in ((0, 1.0), (30, 1.0), (60, 0.5), (120, 0.25)):
         stats = FusionStats(query_words=words)
-        scores = {fused.hit.id: fused.hit.score for fused in fuse(found, SOURCES, SUM, stats)}
+        scores = {fused.chunk_id: fused.score for fused in fuse(found, SOURCES, SUM, stats)}
         assert scores == {"word": 5 * SUM_SCALE, "sense": int(5 * SUM_SCALE * share)}
 
 
 def test_changed_weights_are_recorded_as_signals() -> None:
     stats = FusionStats(single_chunks=frozenset({"a", "c"}), query_words=79)
-    signals = {fused.hit.id: fused.signals for fused in fuse(FOUND, SOURCES, SUM, stats)}
+    signals = {fused.chunk_id: fused.signals for fused in fuse(FOUND, SOURCES, SUM, stats)}
     assert signals == {
         "a": {"lexical": 100, "semantic": 900, "whole": 1, "long": 79},
         "b": {"lexical": 100, "semantic": 900, "long": 79},
@@ -83,8 +83,8 @@ def test_the_longer_the_question_the_less_meaning_weighs(
     def scores(count: int) -> list[int]:
         stats = FusionStats(single_chunks=frozenset(whole), query_words=count)
         fused = fuse(found, sources, SUM, stats)
-        assert [item.hit.id for item in fused] == ["a", "b", "c"]
-        return [item.hit.score for item in fused]
+        assert [item.chunk_id for item in fused] == ["a", "b", "c"]
+        return [item.score for item in fused]
 
     assert all(
         late <= early for early, late in zip(scores(words), scores(words + more), strict=True)
@@ -97,7 +97,7 @@ def test_similarity_counts_as_far_as_vectors_are_made() -> None:
     sources = {"lexical": SourceSpec(), "semantic": SourceSpec(weight=3)}
     orders = {
         covered: [
-            one.hit.id for one in fuse(found, sources, RankSpec(), FusionStats(covered=covered))
+            one.chunk_id for one in fuse(found, sources, RankSpec(), FusionStats(covered=covered))
         ]
         for covered in (1, 100, 500, 900, 1000)
     }
@@ -113,9 +113,9 @@ def test_similarity_counts_half_in_a_script_that_the_model_does_not_know() -> No
         stats = FusionStats(
             languages=dict.fromkeys(("word", "sense"), language), english_model=english
         )
-        fused = {one.hit.id: one for one in fuse(found, sources, RankSpec(), stats)}
+        fused = {one.chunk_id: one for one in fuse(found, sources, RankSpec(), stats)}
         best = next(iter(fused))
-        return fused["sense"].hit.score, fused[best].signals.get(f"language_{language}")
+        return fused["sense"].score, fused[best].signals.get(f"language_{language}")
 
     full, _ = signals("", english=True)
     assert signals("de", english=True) == (full, 100)
@@ -127,7 +127,7 @@ def test_similarity_counts_half_in_a_script_that_the_model_does_not_know() -> No
 def test_what_only_vectors_find_stays_in_their_order() -> None:
     found = {"semantic": listed(b=9_100, a=9_050, c=9_000)}
     fused = fuse(found, {"semantic": SourceSpec()}, RankSpec(), FusionStats(covered=20))
-    assert [one.hit.id for one in fused] == ["b", "a", "c"]
+    assert [one.chunk_id for one in fused] == ["b", "a", "c"]
     assert fused[0].signals["covered"] == 20
     whole = fuse(found, {"semantic": SourceSpec()}, RankSpec(), FusionStats())
     assert "covered" not in whole[0].signals

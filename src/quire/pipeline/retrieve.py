@@ -312,8 +312,8 @@ def collect_subquery(
     if not second:
         return collected
     best = ranking.fuse(collected.hits, recipe.sources, recipe.rank, collected.stats, MAX_LEADS)
-    chunks = view.chunks([fused.hit.id for fused in best])
-    scores = {fused.hit.id: fused.hit.score for fused in best}
+    chunks = view.chunks([fused.chunk_id for fused in best])
+    scores = {fused.chunk_id: fused.score for fused in best}
     leads = tuple((chunk, scores[chunk.id]) for chunk in chunks)
     more = retrieval.collect(view, replace(query, leads=leads), None, second, get_collector)
     return replace(

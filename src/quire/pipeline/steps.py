@@ -66,9 +66,9 @@ def rank_all(draft: Draft) -> list[Candidate]:
     """Fuse the rankings of the sources into one; return all candidates, the best first."""
     spec = draft.recipe.rank
     candidates = [
-        make_candidate(draft, draft.chunks[fused.hit.id], fused.hit.score, fused.signals)
+        make_candidate(draft, draft.chunks[fused.chunk_id], fused.score, fused.signals)
         for fused in ranking.fuse(draft.hits, draft.recipe.sources, spec, draft.fusion_stats)
-        if fused.hit.id in draft.chunks
+        if fused.chunk_id in draft.chunks
     ]
     if draft.features.relevance or draft.features.similarity:
         candidates = sorted(

@@ -32,8 +32,9 @@ NO_STATS = FusionStats()
 class Fused:
     """A chunk in the fused order, with the score that each source gave it."""
 
-    hit: Hit
-    """The hit with its fused score."""
+    chunk_id: str
+    score: int
+    """The fused score."""
     signals: Mapping[str, int]
     """The score of each source by its name, and the signals that changed weights."""
 
@@ -96,8 +97,7 @@ def fuse(
         ]
     )
     return [
-        Fused(Hit(chunk_id, -negated, path, sequence, start), signals[chunk_id])
-        for negated, path, sequence, start, chunk_id in ordered[:limit]
+        Fused(chunk_id, scores[chunk_id], signals[chunk_id]) for *_, chunk_id in ordered[:limit]
     ]
 
 

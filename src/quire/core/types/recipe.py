@@ -226,6 +226,8 @@ class Recipe:
 
     def section(self, name: str) -> Section | None:
         """Return the section of a name, or None."""
+        if not self.sections:
+            return None
         return next((section for section in self.sections if section.name == name), None)
 
     def share(self, section: Section) -> int:

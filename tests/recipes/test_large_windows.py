@@ -12,7 +12,19 @@ from tests.conftest import Forest, Tree
 
 FILES, BUDGET = 1600, 40_000
 NO_MODEL = '[embed]\nprovider = "none"\n'
-WORDS = "anchor ballast capstan davit fender gunwale halyard keelson lanyard mizzen oakum".split()
+WORDS = [
+    "anchor",
+    "ballast",
+    "capstan",
+    "davit",
+    "fender",
+    "gunwale",
+    "halyard",
+    "keelson",
+    "lanyard",
+    "mizzen",
+    "oakum",
+]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The order of the chosen pieces, and the passages that they form.
 
-- `grouped`: documents by their best piece, each in reading order.
+- `grouped`: documents, or pages of blocks, by their best piece, each in reading order.
 - `packed`: the order of preference, with a heading wherever the document changes.
 - `edges`: grouped, with the best documents first and last and the weakest in the middle.
 - `stable`: the pieces of an earlier context keep their order, new ones follow.
@@ -19,6 +19,7 @@ from quire.core.types import (
     BLOCK_PREFIX,
     CATEGORIES,
     OTHER,
+    Candidate,
     Passage,
     Piece,
     Run,
@@ -50,9 +51,13 @@ def arrange(
     previous: Sequence[str] = (),
     *,
     by_category: bool = False,
+    by_page: bool = False,
     sections: Sequence[Section] = (),
 ) -> tuple[Passage, ...]:
-    """Order pieces, given in the order of preference, and join those of each heading."""
+    """Order pieces, given in the order of preference, and join those of each heading.
+
+    `by_page` also puts the blocks of one page together, in their order on it.
+    """
     if order not in ORDERS:
         raise unknown("order", order, ORDERS, field="fit.order")
     if order == "auto":
@@ -62,6 +67,7 @@ def arrange(
         ordered = _after_previous(pieces, previous)
     elif order != "packed":
         groups = group_by_heading(pieces)
+        groups = _join_pages(groups) if by_page else groups
         if order == "edges":
             groups = groups[::2] + groups[1::2][::-1]
         ordered = _in_reading_order(groups)
@@ -108,9 +114,25 @@ def _focused_page(pieces: Sequence[Piece]) -> tuple[tuple[int, str], ...]:
     for piece in pieces:
         candidate = piece.candidate
         if _tree_place(piece) and candidate.signals.get("structural") == AT_FOCUS:
-            kind = candidate.chunk.kind.removeprefix(BLOCK_PREFIX)
-            return candidate.place[: len(candidate.crumbs) + (kind in PAGES)]
+            return _page_place(candidate)
     return ()
+
+
+def _page_place(candidate: Candidate) -> tuple[tuple[int, str], ...]:
+    """Return the place of the page that a block is on; that of a page is its own."""
+    kind = candidate.chunk.kind.removeprefix(BLOCK_PREFIX)
+    return candidate.place[: len(candidate.crumbs) + (kind in PAGES)]
+
+
+def _join_pages(groups: Sequence[Sequence[Piece]]) -> list[list[Piece]]:
+    """Join the groups of blocks that are on one page, at the place of its best block."""
+    pages: dict[object, list[Piece]] = {}
+    for group in groups:
+        first = group[0]
+        is_block = first.candidate.chunk.kind.startswith(BLOCK_PREFIX)
+        page = _page_place(first.candidate) if is_block else ()
+        pages.setdefault(page or first.heading, []).extend(group)
+    return list(pages.values())
 
 
 def _after_previous(pieces: Sequence[Piece], previous: Sequence[str]) -> list[Piece]:
@@ -123,7 +145,12 @@ def _after_previous(pieces: Sequence[Piece], previous: Sequence[str]) -> list[Pi
 
 
 def _in_reading_order(groups: Sequence[Sequence[Piece]]) -> list[Piece]:
-    return [piece for group in groups for piece in sorted(group, key=_offset)]
+    return [piece for group in groups for piece in sorted(group, key=_place_on_page)]
+
+
+def _place_on_page(piece: Piece) -> tuple[object, ...]:
+    """Return the place of a piece among those of its document or, of a block, of its page."""
+    return piece.candidate.place, *_offset(piece)
 
 
 def _join_overlapping(ordered: Sequence[Piece]) -> list[Piece]:

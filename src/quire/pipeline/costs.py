@@ -54,6 +54,7 @@ def render_pieces(draft: Draft, pieces: Sequence[Piece]) -> tuple[tuple[Passage,
         fit.pack,
         draft.request.previous,
         by_category=spec.groups and form.entities and not form.sections,
+        by_page=form.joins_pages,
         sections=draft.recipe.sections if form.sections else (),
     )
     text = rendering.render(passages, spec, draft.frame)

@@ -84,40 +84,47 @@ def compute_features(
         words={name: match.words for name, match in matches.items()},
     )
     recurring = count_root_causes(view, records, shared_only=request.shared_only)
-    if not recipe.rank.weights and not request.exclude:
+    weighs = bool(recipe.rank.weights)
+    above_of = [record for record in records.values() if weighs or request.exclude or record.parent]
+    if not above_of:
         return CandidateFeatures(table, recurring=recurring)
-    ancestors = retrieval.ancestors(view, records.values())
+    ancestors = retrieval.ancestors(view, above_of)
     chains = {
         name: (name, *(ancestor.id for ancestor in above)) for name, above in ancestors.items()
     }
     excluded = frozenset(
         name for name, chain in chains.items() if not {*chain}.isdisjoint(request.exclude)
     )
-    if not recipe.rank.weights:
-        return CandidateFeatures(table, recurring=recurring, excluded=excluded)
-    return CandidateFeatures(
-        replace(
+    crumbs = {
+        name: tuple(ancestor.title for ancestor in reversed(above) if ancestor.kind in PAGES)
+        for name, above in ancestors.items()
+    }
+    headings = {name: _heading(above) for name, above in ancestors.items()}
+    places = {
+        name: tuple((record.position, record.id) for record in (*reversed(above), records[name]))
+        for name, above in ancestors.items()
+    }
+    known = CandidateFeatures(
+        table,
+        crumbs=crumbs,
+        headings=headings,
+        places=places,
+        recurring=recurring,
+        excluded=excluded,
+    )
+    if not weighs:
+        return known
+    return replace(
+        known,
+        table=replace(
             table,
             has_focus=request.focus is not None,
             distances=_distances(view, request.focus, chains),
             types=_kind_scores(request, recipe, intents),
             affinity=_affinities(view, chains, as_of),
         ),
-        crumbs={
-            name: tuple(ancestor.title for ancestor in reversed(above) if ancestor.kind in PAGES)
-            for name, above in ancestors.items()
-        },
-        headings={name: _heading(above) for name, above in ancestors.items()},
-        places={
-            name: tuple(
-                (record.position, record.id) for record in (*reversed(above), records[name])
-            )
-            for name, above in ancestors.items()
-        },
         relations=describe_relations(view, records, shared_only=request.shared_only),
         reading=read_in_order(view, request),
-        recurring=recurring,
-        excluded=excluded,
     )
 
 

@@ -59,7 +59,8 @@ def compute_matches(
 ) -> dict[str, Match]:
     """Compare each chunk with the query of its section.
 
-    `vectors` are those of the queries, `headings` the chunks of headings that led to other chunks,
+    `vectors` are those of the queries, `headings` the chunks of headings that led to other chunks:
+    without vectors, their words count as those of what they led to.
     `topic` is the share of a query's words that a section must have (`RankSpec.topic`).
     """
     matches: dict[str, Match] = {}
@@ -75,6 +76,9 @@ def compute_matches(
         for key in sorted(found):
             chunk, similarity = found[key], similar.get(key)
             words = words_of(subquery.query, chunk, chunk.text)
+            lead = chunks.get(headings.get(key, "")) if similarity is None else None
+            if lead is not None:
+                words |= words_of(subquery.query, chunk, lead.text)
             held[key] = words | words_of(subquery.query, chunk, f"{chunk.path} {chunk.title}")
             matches[key] = Match(
                 kind=chunk.kind.partition(".")[0],

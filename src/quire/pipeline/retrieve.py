@@ -435,17 +435,19 @@ def _follow_headings(
 ) -> tuple[list[Collected], dict[str, str]]:
     """Replace the headings that a text search found by what stands under them.
 
-    Where kinds were asked for, nothing is replaced. Returns the headings as well, by the chunks
-    that they led to.
+    What announces something, and ends with a colon, stays beside that. Where kinds were asked for,
+    no heading is replaced. Returns the headings as well, by the chunks that they led to.
     """
     led: dict[str, str] = {}
     followed = []
     for subquery, answer in zip(subqueries, collected, strict=True):
         hits = dict(answer.hits)
-        for name in TEXT_COLLECTORS & hits.keys() if not subquery.where.kinds else ():
-            found, more = retrieval.follow_headings(view, hits[name], chunks)
-            hits[name] = found
+        for name in TEXT_COLLECTORS & hits.keys():
+            hits[name], more = retrieval.follow_lead_ins(view, hits[name], chunks, subquery.where)
             led |= more
+            if not subquery.where.kinds:
+                hits[name], more = retrieval.follow_headings(view, hits[name], chunks)
+                led |= more
         followed.append(replace(answer, hits=hits))
     return followed, led
 

@@ -21,8 +21,9 @@ OVERDUE = "overdue"
 
 
 def semantic(candidate: Candidate, features: FeatureTable) -> int:
-    """Return how similar a candidate is to the query."""
-    return features.similarity.get(candidate.chunk.id, 0)
+    """Return how similar a candidate is to the query: by its words, as long as it has no vector."""
+    name = candidate.chunk.id
+    return features.similarity.get(name, features.words.get(name, 0))
 
 
 def structural(candidate: Candidate, features: FeatureTable) -> int:

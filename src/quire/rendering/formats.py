@@ -41,6 +41,8 @@ class Format:
     """Returns a function that renders a part of the code of a candidate, for the same formats."""
     heading: Callable[[Piece, RenderSpec], str] | None = None
     """Returns the text that is rendered once for a group of pieces; None: found by rendering."""
+    joins_pages: bool = True
+    """Blocks of one page stand together; False: it groups them itself."""
     reads: tuple[str, ...] = ("cap",)
     """The settings of `[render]` that options may change and that it looks at."""
 
@@ -96,6 +98,7 @@ FORMATS: dict[str, Format] = {
         sections=True,
         empty=None,
         heading=_block_heading,
+        joins_pages=False,
     ),
     "situation": Format(
         situation.render_situation,

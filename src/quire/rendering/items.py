@@ -13,6 +13,7 @@ from functools import partial
 from quire.core import stored_json
 from quire.core.types import BLOCK_PREFIX, Candidate, Entity, Record, RenderSpec, format_time
 from quire.core.types.blocks import PAGES
+from quire.core.types.records import LINE
 from quire.rendering.code_item import (
     code_label,
     code_lines,
@@ -334,6 +335,21 @@ def further_head(candidate: Candidate) -> str:
     return f"Line {chunk.lines[0]}{title}\n" if chunk.lines[0] else ""
 
 
+def further_block(text: str, candidate: Candidate, before: Candidate) -> str:
+    """Return the item of a block below another one of the same file, which is named above it."""
+    own, other = candidate.record, before.record
+    file = imported_from(own, with_line=False)
+    if own is None or not file or imported_from(other, with_line=False) != file:
+        return text
+    if candidate.author != before.author:
+        return text
+    head, line = _block(candidate, own, RenderSpec()).head, own.attrs.get(LINE, 0)
+    if not line or not text.startswith(head):
+        return text
+    under = _under(candidate) if candidate.heading != before.heading else ""
+    return f"Line {line}{under}\n{text.removeprefix(head)}"
+
+
 def _other_metadata(candidate: Candidate, record: Record) -> dict[str, object]:
     first, last = candidate.chunk.lines
     return {"id": record.id, "path": record.path, "start_line": first, "end_line": last}
@@ -343,7 +359,7 @@ def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
     kind = record.kind.removeprefix(BLOCK_PREFIX)
     file = imported_from(record)
     if file:
-        head = f"{code_span(escape_line(file))}{_by(candidate)}\n"
+        head = f"{code_span(escape_line(file))}{_by(candidate)}{_under(candidate)}\n"
     else:
         title = _page_title(candidate, kind)
         page = f" on {code_span(escape_line(title))}" if title else ""
@@ -353,6 +369,12 @@ def _block(candidate: Candidate, record: Record, spec: RenderSpec) -> ItemText:
         text = text.strip("\n")
         return ItemText(head, text, source=source, escape=None, language=code_language(record))
     return ItemText(head, escape_item(text.strip()), source=source)
+
+
+def _under(candidate: Candidate) -> str:
+    """Name the heading that a block stands under, unless it is called as its page is."""
+    heading = candidate.heading
+    return f": {escape_line(heading)}" if heading and heading not in candidate.crumbs[-1:] else ""
 
 
 def _page_title(candidate: Candidate, kind: str) -> str:

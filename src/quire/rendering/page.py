@@ -36,6 +36,7 @@ from quire.rendering.items import (
     DOCUMENT,
     ItemText,
     document_item,
+    further_block,
     further_head,
     kind_of,
     parts_item,
@@ -67,9 +68,7 @@ def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> 
     used = 0
     quoted = False
     for section in frame.sections:
-        items = [
-            passage_text(passage) for passage in passages if section_name(passage) == section.name
-        ]
+        items = _items([each for each in passages if section_name(each) == section.name])
         if items:
             used += 1
             if spec.notice and not quoted and section.name != CONTEXTS:
@@ -80,6 +79,15 @@ def render_page(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> 
     if spec.footer:
         parts.append(f"---\n*{_footer(passages, spec, used)}*")
     return "\n\n".join(parts)
+
+
+def _items(passages: Sequence[Passage]) -> list[str]:
+    """Return the items of a section; the file of blocks that stand together is named once."""
+    items = [passage_text(passage) for passage in passages]
+    own = [passage.first.candidate for passage in passages]
+    for at in range(len(own) - 1, 0, -1):
+        items[at] = further_block(items[at], own[at], own[at - 1])
+    return items
 
 
 def item_text(candidate: Candidate, spec: RenderSpec, level: str) -> str:

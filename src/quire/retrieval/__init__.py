@@ -23,6 +23,7 @@ from quire.retrieval.hierarchy import (
     distance,
     drop_headings,
     follow_headings,
+    follow_lead_ins,
 )
 from quire.retrieval.linked import MAX_LEADS
 from quire.retrieval.plugged import collector_names, get_collector
@@ -58,6 +59,7 @@ __all__ = [
     "find_tasks",
     "follow_axes",
     "follow_headings",
+    "follow_lead_ins",
     "get_collector",
     "name_words",
     "run_all",

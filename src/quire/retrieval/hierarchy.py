@@ -6,6 +6,7 @@ for them: a chain of parents ends there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -21,6 +22,8 @@ MAX_TITLE = 300
 """A longer heading is shown in full, below its title."""
 MAX_UNDER_HEADING = 3
 """How many blocks a heading leads to."""
+LEADS_IN = re.compile(r":[*_\s]*+\Z")
+"""The end of a block that announces the next one."""
 
 
 def ancestors(
@@ -170,3 +173,40 @@ def follow_headings(
             if known is None or known.score < hit.score:
                 found[chunk.id] = Hit(chunk.id, hit.score, chunk.path, chunk.sequence, chunk.start)
     return Hits(tuple(sorted(found.values(), key=lambda hit: hit.order)), hits.exact), led
+
+
+def follow_lead_ins(
+    view: View, hits: Hits, chunks: Mapping[str, Chunk], where: Filter
+) -> tuple[Hits, dict[str, str]]:
+    """Add the blocks that others announce: "She is responsible for:" says nothing without its list.
+
+    Returns the blocks that announce them as well, by the chunks that they led to.
+    """
+    leads = {
+        chunk.record_id: hit
+        for hit in hits.hits
+        if (chunk := chunks.get(hit.id)) is not None
+        and chunk.kind.startswith(BLOCK_PREFIX)
+        and chunk.kind != HEADING
+        and LEADS_IN.search(chunk.text)
+    }
+    found = {hit.id: hit for hit in hits.hits}
+    led: dict[str, str] = {}
+    for record in view.records(sorted(leads)):
+        lead, following = leads[record.id], _next_block(view, record)
+        scored = [] if following is None else [(following.id, lead.score)]
+        for hit in hits_of_records(view, scored, 1, where).hits:
+            if hit.id not in found:
+                led[hit.id] = lead.id
+                found[hit.id] = hit
+    return Hits(tuple(sorted(found.values(), key=lambda hit: hit.order)), hits.exact), led
+
+
+def _next_block(view: View, record: Record) -> Record | None:
+    """Return the block that is read after another one: its first child, or its next sibling."""
+    below = view.children([record.id])
+    siblings = view.children([record.parent]) if record.parent is not None and not below else []
+    names = [sibling.id for sibling in siblings]
+    after = siblings[names.index(record.id) + 1 :] if record.id in names else []
+    following = next(iter((*below, *after)), None)
+    return None if following is None or following.kind == HEADING else following

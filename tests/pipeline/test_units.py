@@ -17,6 +17,7 @@ from quire.pipeline import units
 from quire.pipeline.candidates import NO_BODY
 from quire.pipeline.preamble import is_preamble
 from quire.pipeline.units import find_unit
+from tests.conftest import Tree
 
 SIGNER = '''\
 # Copyright 2026 by nobody. All rights reserved.
@@ -312,6 +313,13 @@ def test_names_to_export_are_a_preamble() -> None:
     assert not is_preamble(chunk("# Why it does so.\n", start=9))
     assert not is_preamble(chunk('__all__ = ["b"]\n\nLIMIT = 3\n'))
     assert not is_preamble(chunk("# What follows.\nLIMIT = 3\n", start=9))
+    assert is_preamble(
+        chunk("'use strict';\n\n/** Module dependencies. */\n\nvar a = require('a')\n")
+    )
+    assert is_preamble(chunk("/** Expose it. */\n\nexports.Route = Router.Route;\n", start=9))
+    assert is_preamble(chunk("exports = module.exports = create;\nexport * from './a'\n", start=9))
+    assert not is_preamble(chunk("exports.etag = generate({ weak: false })\n", start=9))
+    assert not is_preamble(chunk("exports.pay = function pay() {}\n", start=9))
 
 
 class Counted(int):
@@ -666,3 +674,52 @@ def test_lines_of_two_methods_are_not_under_the_name_of_the_longer_one(tmp_path:
     unit = find_unit(outline, methods, "where does it say whether there is a hash")
     assert [each.qualified for each in unit.others] == ["Builder.forget", "Builder.add_hash"]
     assert unit.source.startswith("def forget(self):")
+
+
+BANK = """\
+'use strict';
+
+var db = require('db')
+
+/**
+ * Open the bank.
+ */
+
+bank.open = function open(hour) {
+  return hour >= 9;
+};
+
+/**
+ * Pay an amount to somebody, and remember who asked for it.
+ * Whoever pays twice is told so.
+ */
+
+bank.pay = function pay(amount) {
+  return db.pay(amount);
+};
+"""
+
+
+def test_a_documentation_comment_above_a_blank_line_belongs_to_what_it_documents(
+    tree: Tree,
+) -> None:
+    tree.write("bank.js", BANK)
+    with tree.open() as opened:
+        opened.index(embed=False)
+        page = opened.assemble("who pays twice?", recipe="agent")
+    assert "**Method** `bank.pay` in `bank.js:18`\n```javascript\n/**\n * Pay an" in page.text
+    assert "Pay an amount" not in page.text.partition("`bank.pay`")[0]
+
+
+@pytest.mark.parametrize("filler", [1, 60, 120])
+def test_a_definition_is_declared_once_above_its_lines(tree: Tree, filler: int) -> None:
+    """However its comment and its body are divided into chunks."""
+    comment = "".join(f" * Line {n} of what is said about the ledger.\n" for n in range(filler))
+    body = "".join(f"  ledger.write(amount, {n});\n" for n in range(40))
+    function = f"bank.book = function book(amount) {{\n{body}}};\n"
+    tree.write("bank.js", f"'use strict';\nvar x = 1;\n\n/**\n{comment} */\n\n{function}")
+    with tree.open() as opened:
+        opened.index(embed=False)
+        page = opened.assemble("how does the ledger book an amount?", recipe="agent", budget=6000)
+    assert page.text.count("bank.book = function book(amount)") == 1
+    assert f"in `bank.js:{filler + 7}`" in page.text, "the line of its declaration"

@@ -83,4 +83,9 @@ def test_every_phrase_is_found_in_a_question() -> None:
     for phrase in commits.asked:
         assert holds_phrase(f"Tell me, {phrase.upper()} it?", commits.asked)
     assert not holds_phrase("When is CONNECT used to go on, and why is it slow?", commits.asked)
+    for state in (
+        "How does the pool decide whether a connection was dropped?",
+        "What runs after a file was removed, if a handler has been added?",
+    ):
+        assert not holds_phrase(state, commits.asked), "what happens in the program is no history"
     assert Section("other").asked == ()

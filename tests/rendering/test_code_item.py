@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from quire.core.types import Entity
 from quire.rendering.code_item import code_kind, declared_lines
-from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
+from quire.rendering.cut_code import (
+    find_declaration,
+    mark_cut,
+    shorten_comment,
+    whole_lines,
+)
 from quire.rendering.left_out import left_out
 
 FUNCTION = '''\
@@ -64,16 +69,25 @@ def test_no_cut_stands_in_a_declaration_or_a_line() -> None:
 
 
 def test_a_mark_is_a_comment_of_the_language_and_counts_the_lines() -> None:
-    assert mark_cut("a\nb\nc", "a", "python") == "a\n# … 2 lines left out"
-    assert mark_cut("a\n  b\n", "a", "go") == "a\n  // … 1 line left out"
-    assert mark_cut("a\nb", "", "sql") == "-- … 2 lines left out"
+    long = "b = call(with_some, arguments)"
+    assert mark_cut(f"a\n{long}\nc", "a", "python") == "a\n# … 2 lines left out"
+    assert mark_cut(f"a\n  {long}\n", "a", "go") == "a\n  // … 1 line left out"
+    assert mark_cut(f"a\n{long}", "", "sql") == "-- … 2 lines left out"
     assert mark_cut("a\nb", "a\nb", "python") == "a\nb"
     assert left_out("css", 3) == "/* … 3 lines left out */"
     assert left_out("klingon", 3) == "… 3 lines left out"
 
 
+def test_a_mark_stands_for_nothing_that_takes_no_more_room() -> None:
+    body = "func (c *Context) FullPath() string {\n\treturn c.fullPath\n}"
+    assert mark_cut(body, body.split("\n", maxsplit=1)[0], "go") == body
+    assert mark_cut("a\nb\nc", "a", "python") == "a\nb\nc"
+    short = "def f(self):\n    a = 1\n    b = 2"
+    assert declared(short, "def f(self)") == short
+
+
 def test_a_short_docstring_is_quoted_whole_and_a_body_of_nothing_else_too() -> None:
-    source = 'def pay():\n    """Pay."""\n    one = 1\n    return one'
+    source = 'def pay():\n    """Pay."""\n    one = total()\n    return one * 2'
     whole = 'def pay():\n    """Pay."""'
     assert declared(source, "def pay()") == f"{whole}\n    # … 2 lines left out"
     one_line = f"{whole}\n    return 1"
@@ -96,3 +110,35 @@ def test_a_property_is_not_called_a_method() -> None:
     assert code_kind(entity("@name.setter")) == "Property"
     assert code_kind(entity("@staticmethod")) == "Method"
     assert code_kind(entity()) == "Method"
+
+
+GO = """\
+// Pay pays.
+//
+// Whoever pays twice
+// is told so, and
+// is paid back
+// on the next day,
+// at nine.
+func Pay(amount int) bool {
+	return true
+}"""
+
+
+def test_of_a_long_comment_above_a_declaration_the_first_paragraph_is_kept() -> None:
+    below = "func Pay(amount int) bool {\n\treturn true\n}\n\n// end"
+    short = f"// Pay pays.\n // … 6 lines left out\n{below}"
+    assert shorten_comment(f"{GO}\n\n// end", "go") == short
+    assert shorten_comment(below, "go") == below
+    java = "/**\n * Pays.\n *\n" + " * More.\n" * 9 + " */\n\nbool pay() {\n  one();\n  two();\n}"
+    expected = "/**\n * Pays.\n // … 10 lines left out\n */\nbool pay() {\n  one();\n  two();\n}"
+    assert shorten_comment(java, "java") == expected
+
+
+def test_cut_code_keeps_its_declaration_below_a_long_comment() -> None:
+    comment = "".join(f"// Line {n} of what is said about it.\n" for n in range(40))
+    text = f"{comment}func Pay(amount int) bool {{\n\treturn true\n}}"
+    short = shorten_comment(text, "go", 300)
+    assert len(short) <= 330
+    assert short.endswith("func Pay(amount int) bool {\n\treturn true\n}")
+    assert short.count("// Line") > 4, "the comment gets the room that the code leaves"

@@ -99,6 +99,19 @@ def test_a_declaration_that_takes_more_than_half_is_left_out() -> None:
     assert part == "# 1 more\n    ledger = 1\n    a = 2\n    b = 3"
 
 
+def test_a_comment_above_a_long_declaration_says_nothing_of_what_it_does() -> None:
+    long = "def f(" + ", ".join(f"argument_{n}=None" for n in range(9)) + "):"
+    code = f"# The ledger.\n# Of the ledger.\n# It is long.\n{long}\n    a = 2\n    b = 3\n"
+    start = code.index(long)
+    assert matching_part(COUNTER, code, 30, excerpt("ledger", (start, start + len(long)))) == ""
+
+
+def test_a_line_that_takes_no_more_room_than_its_mark_is_shown() -> None:
+    code = CODE.replace("    return sixth", "    x()")
+    part = matching_part(COUNTER, code, 60, excerpt("what if the ledger is empty?"))
+    assert part.endswith("\n    x()"), "no mark for a line that is as short"
+
+
 @given(
     st.lists(st.sampled_from(["alpha = beta", "    beta(gamma)", "", "gamma", "  x"]), max_size=12),
     st.integers(1, 40),

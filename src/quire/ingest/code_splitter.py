@@ -18,7 +18,8 @@ METHOD_OWNERS = frozenset({"class", "interface", "type"})
 SHORT = 4
 """Neighbours are joined if one of them is at most a fourth of a chunk."""
 TINY = 16
-"""A remainder of less than a sixteenth of a chunk (a closing brace) joins what precedes it."""
+"""A remainder of less than a sixteenth of a chunk (a closing brace) joins what precedes it, one at
+the beginning (a comment) what follows it."""
 
 Span = tuple[int, int]
 SplitSpan = Callable[[int, int], list[Span]]
@@ -51,6 +52,8 @@ def split_definition(
                 if member
                 else [ChunkSpan(*span, own_title) for span in split_span(start, end)]
             )
+            if len(new) > 1 and (new[0].end - new[0].start) * TINY <= size:
+                new[:2] = [ChunkSpan(new[0].start, new[1].end, new[1].title)]
             if joinable < 0:
                 new[0] = ChunkSpan(spans.pop().start, new[0].end, new[0].title)
             spans += new

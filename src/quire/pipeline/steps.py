@@ -16,6 +16,7 @@ from typing import TypedDict
 
 from quire import packing, ranking
 from quire.core.types import (
+    MATCH,
     SIGNATURE,
     Candidate,
     Context,
@@ -200,7 +201,9 @@ def measure(draft: Draft) -> Draft:
         if has_heading and not is_alone and is_shown_once(draft, piece):
             repeated.append(piece)
         else:
-            pieces.append(replace(piece, variants=()) if has_heading else piece)
+            # A declaration would be said twice; other lines of a function are not.
+            less = tuple(variant for variant in piece.variants if variant.level == MATCH)
+            pieces.append(replace(piece, variants=less) if has_heading else piece)
             headings.add(piece.heading)
     limit = draft.recipe.fit.per_document
     pieces, surplus = packing.limit_per_document(pieces, limit)

@@ -18,7 +18,7 @@ from quire.core.paths import without_path
 from quire.core.signatures import ends_with_name, shorten_signature
 from quire.core.types import DECLARED, WHOLE, Chunk, Entity, Outline, Unit
 from quire.pipeline.preamble import find_docstring, without_preamble
-from quire.rendering.code_item import below_declaration
+from quire.rendering.code_item import below_declaration, declared_line, holds_declaration
 from quire.rendering.left_out import left_out, margin_of
 from quire.store.index import analyzer
 
@@ -206,7 +206,7 @@ class _Source:
         if entity is self.outline.entities[WHOLE]:
             return self._module(entity, shown)
         chunk, outlined, lines = self.chunk, "", (0, 0)
-        begins = chunk.start <= entity.start < chunk.end
+        begins = holds_declaration(chunk, entity) or chunk.start <= entity.start < chunk.end
         text = source = self._with_end(self.text(entity), entity)
         if not begins:
             lines = (chunk.lines[0], min(chunk.lines[1], entity.lines[1]))
@@ -235,6 +235,11 @@ class _Source:
         left = entity.lines[1] - self.chunk.lines[1]
         if entity.end <= self.chunk.end or left <= 0 or entity.kind not in CALLABLES:
             return text
+        if entity.signature and declared_line(entity) > self.chunk.lines[1]:
+            # The chunk holds nothing but the comment above it.
+            left -= declared_line(entity) - self.chunk.lines[1]
+            text = f"{text}\n{shorten_signature(entity.signature)}"
+            return f"{text}\n{left_out(self.language, left, MARGIN)}" if left > 0 else text
         last = text.rstrip().rpartition("\n")[2]
         # Below a declaration of several lines, whose last one has no margin, stands the body.
         return f"{text}\n{left_out(self.language, left, margin_of(last) or MARGIN)}"
@@ -251,8 +256,9 @@ class _Source:
     def _line(self, entity: Entity) -> int:
         """Return the line of a definition itself, without the comments above it."""
         chunk = self.chunk
-        if not chunk.lines[0] or not chunk.start <= entity.start < chunk.end:
-            return int(entity.attrs.get(DECLARED, entity.lines[0]))
+        is_known = DECLARED in entity.attrs
+        if is_known or not chunk.lines[0] or not chunk.start <= entity.start < chunk.end:
+            return declared_line(entity)
         return entity.lines[0] + count_leading_comments(self.text(entity))
 
     def _members(self, entity: Entity, shown: Collection[Entity]) -> list[Entity]:

@@ -21,9 +21,14 @@ OVERDUE = "overdue"
 
 
 def semantic(candidate: Candidate, features: FeatureTable) -> int:
-    """Return how similar a candidate is to the query: by its words, as long as it has no vector."""
+    """Return how similar a candidate is to the query: by its words, as long as it has no vector.
+
+    An overdue task that is asked for answers by being overdue, whatever words it has.
+    """
     name = candidate.chunk.id
-    return features.similarity.get(name, features.words.get(name, 0))
+    if name in features.similarity:
+        return features.similarity[name]
+    return MAX_SIGNAL if _answers_late(candidate, features) else features.words.get(name, 0)
 
 
 def structural(candidate: Candidate, features: FeatureTable) -> int:
@@ -45,8 +50,7 @@ def recency(candidate: Candidate, features: FeatureTable) -> int:
 def type_(candidate: Candidate, features: FeatureTable) -> int:
     """Return how well the type of a block answers the intent of the query."""
     fit = features.types.get(block_type(candidate), UNKNOWN)
-    # Where the query is after tasks, an overdue one answers best.
-    return MAX_SIGNAL if fit > UNKNOWN and is_overdue(candidate, features) else fit
+    return MAX_SIGNAL if _answers_late(candidate, features) else fit
 
 
 def affinity(candidate: Candidate, features: FeatureTable) -> int:
@@ -89,6 +93,12 @@ def is_overdue(candidate: Candidate, features: FeatureTable) -> bool:
         return False
     task = read_task(candidate.record)
     return task is not None and task.is_overdue(features.as_of)
+
+
+def _answers_late(candidate: Candidate, features: FeatureTable) -> bool:
+    """Tell whether a candidate is overdue and the query is after tasks: it answers best."""
+    is_asked = features.types.get(block_type(candidate), UNKNOWN) > UNKNOWN
+    return is_asked and is_overdue(candidate, features)
 
 
 def block_type(candidate: Candidate) -> str:

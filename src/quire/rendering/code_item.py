@@ -8,7 +8,7 @@ from textwrap import indent
 
 from quire.core.signatures import shorten_signature
 from quire.core.types import DECLARED, Candidate, Chunk, Entity, RenderSpec
-from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
+from quire.rendering.cut_code import find_declaration, mark_cut, shorten_comment, whole_lines
 from quire.rendering.entity_text import capped, entity_of, first_line, truncate
 from quire.rendering.escape import code_span, escape_line, escape_place
 from quire.rendering.left_out import comment, continued, left_out, lines_of, margin_of
@@ -79,7 +79,7 @@ def code_place(candidate: Candidate, spec: RenderSpec) -> str:
     unit, line = candidate.unit, first_line(candidate)
     if unit is not None and unit.others and _has_lines(candidate, spec):
         (one, *more) = unit.others
-        line = unit.lines[0] if more else int(one.attrs.get(DECLARED, one.lines[0]))
+        line = unit.lines[0] if more else declared_line(one)
     return f"{escape_place(candidate.chunk.path, 0)}:{line}"
 
 
@@ -133,6 +133,17 @@ def is_part(candidate: Candidate) -> bool:
     return unit.entity.start < chunk.start or unit.entity.end > chunk.end
 
 
+def declared_line(entity: Entity) -> int:
+    """Return the line of a definition below the comments that stand above it."""
+    return int(entity.attrs.get(DECLARED, entity.lines[0]))
+
+
+def holds_declaration(chunk: Chunk, entity: Entity) -> bool:
+    """Tell whether a chunk holds the declaration of a definition, if not all comments above it."""
+    first, last = chunk.lines
+    return bool(first) and first <= declared_line(entity) <= last
+
+
 def below_declaration(text: str, entity: Entity, language: str, line: int) -> str:
     """Return a part of a definition, from a line on, below its declaration or below its name."""
     signature = shorten_signature(entity.signature, MAX_SIGNATURE)
@@ -174,7 +185,7 @@ def joined_parts(candidates: Sequence[Candidate]) -> str:
         inner = margin_of(body.rpartition("\n")[2]) or MARGIN
         body += f"\n{left_out(language, left, inner)}"
     first = candidates[0].chunk
-    if first.start > entity.start:
+    if first.start > entity.start and not holds_declaration(first, entity):
         return below_declaration(body, entity, language, first.lines[0])
     return body
 
@@ -184,12 +195,14 @@ def join_cut_parts(texts: Sequence[str], candidates: Sequence[Candidate]) -> str
     entity, language = entity_of(candidates[0]), candidates[0].language
     declaration = below_declaration("", entity, language, 0).split("\n")[0]
     lines: list[str] = []
-    for text in texts:
+    for text, candidate in zip(texts, candidates, strict=True):
         part = text.split("\n")
         if lines:
             part = part[1:] if part[0] == declaration else part
             # What is left out before this part, its own mark says.
             lines = lines[:-1] if lines_of(lines[-1]) > 1 else lines
+            if lines[-1:] == [declaration] and holds_declaration(candidate.chunk, entity):
+                lines.pop()  # it stood for this part, below the comment
         lines += part
     return "\n".join(lines)
 
@@ -205,9 +218,10 @@ def _within(entity: Entity, chunk: Chunk) -> str:
 
 def cut_code(text: str, cap: int, candidate: Candidate) -> str:
     """Return the beginning of code of at most so many characters, and how many lines are left."""
-    short = truncate(text, cap)
-    if len(short) == len(text):
+    if len(truncate(text, cap)) == len(text):
         return text
+    text = shorten_comment(text, candidate.language, cap)
+    short = truncate(text, cap)
     short = whole_lines(text, short, entity_of(candidate).signature)
     return mark_cut(text, short, candidate.language)
 
@@ -218,6 +232,7 @@ def declared_lines(source: str, entity: Entity, language: str = "", *, marked: b
     A mark stands for what follows. The signature is the same text on one line; where it is not
     found, it is returned itself.
     """
+    whole, source = source, shorten_comment(source, language)
     end = find_declaration(source, entity.signature)[1]
     if not end:
         return entity.signature
@@ -225,6 +240,7 @@ def declared_lines(source: str, entity: Entity, language: str = "", *, marked: b
     line_end = rest.find("\n")
     if line_end < 0:
         return source
+    above = whole.count("\n") - source.count("\n")
     docstring = _DOCSTRING.match(rest, line_end + 1)
     paragraph = _BLANK_LINE.search(rest, line_end + 1, docstring.end()) if docstring else None
     if paragraph is not None:
@@ -240,5 +256,9 @@ def declared_lines(source: str, entity: Entity, language: str = "", *, marked: b
     if not marked:
         return declared
     first, last = entity.lines
-    left = last - first - source.count("\n", 0, end) if first else body.count("\n") + 1
-    return f"{declared}\n{left_out(language, max(1, left), margin_of(body))}"
+    left = last - first - above - source.count("\n", 0, end) if first else body.count("\n") + 1
+    mark = left_out(language, max(1, left), margin_of(body))
+    is_whole = left <= body.count("\n") + 1 and paragraph is None
+    if is_whole and len(body.strip()) <= len(mark.strip()):
+        return source  # the mark would take as much room
+    return f"{declared}\n{mark}"

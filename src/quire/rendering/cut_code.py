@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
+from quire.core.comments import count_leading_comments
 from quire.core.signatures import closing_place
 from quire.rendering.left_out import left_out, lines_of, margin_of
 
 SIGNATURE_SEARCH = 24
 """So many characters of a signature are searched for in the source, then it is followed."""
+MAX_ABOVE = 6
+"""Of code that is cut, a longer comment above the declaration is shortened: else the cut would show
+nothing but the comment."""
+MAX_DECLARED = 3
+"""So many lines below a comment are hardly more than a declaration: the comment is shown."""
+_BARE = re.compile(r"[\s/*#;!-]*+")
+"""A line of a comment without words."""
+
+
+def shorten_comment(text: str, language: str, room: int = 0) -> str:
+    """Return code with the beginning of the comment above it, if that is long.
+
+    Its first paragraph is kept, and what the code below leaves of a number of characters.
+    """
+    above = count_leading_comments(text)
+    lines = text.split("\n")
+    comment, below = lines[:above], lines[above:]
+    while comment and not comment[-1].strip():
+        comment.pop()
+    if len(comment) <= MAX_ABOVE or (not room and len(below) <= MAX_DECLARED):
+        return text
+    end = [comment[-1]] if comment[-1].strip() == "*/" else []
+    begin = next((at for at, line in enumerate(comment) if not _BARE.fullmatch(line)), 0)
+    bare = (at for at, line in enumerate(comment) if at > begin and _BARE.fullmatch(line))
+    keep = min(next(bare, MAX_ABOVE), MAX_ABOVE - 1)
+    left = room - len("\n".join(below))
+    while keep < len(comment) - len(end) - 1 and len("\n".join(comment[: keep + 1])) <= left:
+        keep += 1
+    dropped = sum(map(lines_of, comment[keep : len(comment) - len(end)]))
+    # Set in: at the margin, a mark within a text is taken for the text's own and escaped.
+    mark = left_out(language, dropped, margin_of(comment[keep]) or " ")
+    return "\n".join([*comment[:keep], mark, *end, *below])
 
 
 def whole_lines(text: str, short: str, signature: str) -> str:
@@ -25,9 +60,11 @@ def mark_cut(text: str, short: str, language: str) -> str:
     count = sum(map(lines_of, lines[len(short.split("\n")) if short else 0 :]))
     if count <= 0:
         return short
-    return "\n".join(
-        filter(None, (short, left_out(language, count, margin_of(text[len(short) :]))))
-    )
+    rest = text[len(short) :].strip("\n")
+    mark = left_out(language, count, margin_of(rest))
+    if text.startswith(short) and len(rest.strip()) <= len(mark.strip()):
+        return text  # what is left takes no more room than the mark
+    return "\n".join(filter(None, (short, mark)))
 
 
 def find_declaration(source: str, signature: str) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quire.core.sentences import cut_text
 from quire.core.signatures import shorten_signature
 from quire.core.types import OUTLINE, SIGNATURE, Candidate, Entity, RenderSpec, category_of
-from quire.rendering.cut_code import whole_lines
+from quire.rendering.cut_code import mark_cut, shorten_comment, whole_lines
 from quire.rendering.escape import GAP
 from quire.rendering.names import first_words, is_virtual
 from quire.rendering.prose import is_prose
@@ -112,6 +112,10 @@ def _capped_text(candidate: Candidate, cap: int) -> str:
     if candidate.unit is None or len(short) == len(text):
         return short
     signature = entity_of(candidate).signature
+    brief = shorten_comment(text, candidate.language, cap)
+    if brief != text:
+        short = whole_lines(brief, truncate(brief, cap), signature)
+        return mark_cut(brief, short, candidate.language)
     return whole_lines(text, short, signature) or shorten_signature(signature, cap)
 
 

@@ -22,7 +22,7 @@ from quire.core.types import (
 )
 from quire.rendering.code_item import join_cut_parts
 from quire.rendering.context_item import context_text
-from quire.rendering.cut_code import find_declaration, mark_cut, whole_lines
+from quire.rendering.cut_code import find_declaration, mark_cut, shorten_comment, whole_lines
 from quire.rendering.entity_text import truncate
 from quire.rendering.escape import (
     escape_cut,
@@ -107,6 +107,8 @@ def shortener(candidate: Candidate, spec: RenderSpec) -> Callable[[Cut], str]:
     end = f"{text.tail}\n\n*({note})*"
 
     whole = text.to_cut or text.body
+    if text.entity is not None:
+        whole = shorten_comment(whole, text.language)
 
     def shorten(cut: Cut) -> str:
         body = cut(whole).rstrip(". ")

@@ -69,7 +69,8 @@ def matching_part(counter: Counter, text: str, limit: int, excerpt: Excerpt) -> 
         head = sorted({declared[0], declared[-1]})
         if sum(costs[at] for at in head) > limit // DECLARATION_PART:
             head = ()
-        for at in declared:  # a window within it says nothing of what it does
+        # A window within it, or in the comment above it, says nothing of what it does.
+        for at in range(declared[-1] + 1):
             scores[at] = {}
         if not any(scores):
             part = _show(lines, head, range(0), excerpt) if head else ""
@@ -196,7 +197,9 @@ def _show(lines: Sequence[str], head: Sequence[int], window: range, excerpt: Exc
         if left and not count:
             parts += left  # a mark, which stays
         elif left:
-            parts.append(f"{excerpt.mark(count, left[0])}\n")
+            mark = excerpt.mark(count, left[0])
+            is_short = len("".join(lines[done:at]).strip()) <= len(mark.strip())
+            parts += lines[done:at] if is_short else [f"{mark}\n"]
         elif at < len(lines) and parts:
             parts += lines[done:at]  # blank ones
         parts.append(lines[at].rstrip("\n") + "\n" if at < len(lines) else "")

@@ -49,6 +49,14 @@ KEYWORD = re.compile(r"\b(?:const|let|var)\s+$")
 KEYWORD_LAST_LETTERS = frozenset("tr \t\n")
 KEYWORD_WINDOW = 30
 """Characters before a definition in which the keyword is searched for."""
+DOCUMENTATION = re.compile(r"/\*\*(?![*/])")
+"""The beginning of a comment that tools read: JSDoc, Javadoc and their kin."""
+ABOUT_FILE = re.compile(
+    r"@(?:file|fileoverview|overview|module|packageDocumentation|license|copyright)\b"
+)
+"""A tag of one that is about the whole file."""
+BLANK_LINE = 2
+"""How many line ends a blank line makes."""
 MAX_GAP = 200
 """Characters of white space that may precede a comment or a definition."""
 
@@ -113,7 +121,10 @@ def nest_captures(text: str, nodes: dict[str, list[Node]]) -> FileCaptures:
 
 
 def find_leading(text: str, captures: FileCaptures, start: int) -> list[Span]:
-    """Return the comments and decorators directly above a position, the last first."""
+    """Return the comments and decorators directly above a position, the last first.
+
+    A documentation comment is about what comes next, also below a blank line.
+    """
     spans: list[Span] = []
     index = bisect_right(captures.leading_ends, start) - 1
     while index >= 0:
@@ -122,12 +133,25 @@ def find_leading(text: str, captures: FileCaptures, start: int) -> list[Span]:
             break
         span_end -= text[span_end - 1] == "\n"
         gap = text[span_end:start]
-        if gap.strip() or gap.count("\n") > 1 or find_line_start(text, span_start) is None:
+        apart = gap.count("\n") > 1 and not _documents_next(text, (span_start, span_end), gap)
+        if gap.strip() or apart or find_line_start(text, span_start) is None:
             break
         spans.append((span_start, span_end))
         start = span_start
         index -= 1
     return spans
+
+
+def _documents_next(text: str, span: Span, gap: str) -> bool:
+    """Tell whether a comment above one blank line is the documentation of what comes next."""
+    start, end = span
+    comment = text[start:end]
+    return (
+        gap.count("\n") == BLANK_LINE
+        and DOCUMENTATION.match(comment) is not None
+        and ABOUT_FILE.search(comment) is None
+        and bool(text[:start].strip())  # else it is about the file
+    )
 
 
 def find_line_start(text: str, start: int) -> int | None:

@@ -723,3 +723,21 @@ def test_a_definition_is_declared_once_above_its_lines(tree: Tree, filler: int) 
         page = opened.assemble("how does the ledger book an amount?", recipe="agent", budget=6000)
     assert page.text.count("bank.book = function book(amount)") == 1
     assert f"in `bank.js:{filler + 7}`" in page.text, "the line of its declaration"
+
+
+def test_lines_of_a_class_that_begins_elsewhere_stand_below_its_declaration(tree: Tree) -> None:
+    said = "".join(f"    Paragraph {n} says what a keeper is for.\n\n" for n in range(60))
+    fields = "".join(f"    lock_{n}: str = 'the walrus of level {n}'\n" for n in range(9))
+    tree.write("zoo.py", f'class Keeper:\n    """Keeps.\n\n{said}    """\n\n{fields}')
+    with tree.open() as opened:
+        opened.index(embed=False)
+        whole = opened.assemble("which lock has the walrus of level 8?", recipe="agent")
+        less = opened.assemble(
+            "which lock has the walrus of level 8?", recipe="agent", budget=200, allow_empty=True
+        )
+        for page in (whole, less):
+            assert opened.verify(page.receipt, page.text).problems == ()
+            assert "in a docstring\n    # … " not in page.text, "nothing but marks is no item"
+    shown = whole.text.partition("```python\n")[2]
+    assert shown.startswith("class Keeper:\n    # … continues at line ")
+    assert "\n    lock_8: str" in shown

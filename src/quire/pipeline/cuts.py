@@ -167,6 +167,8 @@ def _is_bare(draft: Draft, piece: Piece) -> bool:
     code = piece.text.partition("```")[2].partition("\n")[2].partition("```")[0]
     lines = [line.strip() for line in code.split("\n")]
     shown = [line for line in lines if line and rendering.lines_of(line) == 1]
+    if candidate.unit.lines[0] and not candidate.unit.others and len(shown) == 1:
+        return True  # of a part of a definition nothing but its name is left
     return bool(shown) and all(line.startswith("@") for line in shown)
 
 

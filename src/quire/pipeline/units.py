@@ -112,7 +112,9 @@ class _Source:
         if not all(e is around or _contains(around, e) for e in inside):
             around = self.around(inside)  # lines of one are not shown under the name of another
         others = _without_overloads([e for e in self._children(around) if e.end > start])
-        if not others and around.kind in CALLABLES:
+        if not others and (
+            around.kind in CALLABLES or (around is entity and self._goes_on(entity))
+        ):
             return unit
         if others == [entity] and self.text(entity).strip() == dedent(text).strip():
             return unit
@@ -211,13 +213,24 @@ class _Source:
         if not begins:
             lines = (chunk.lines[0], min(chunk.lines[1], entity.lines[1]))
             text = below_declaration(text, entity, self.language, chunk.lines[0])
-            source = text if entity.kind in CALLABLES else source
+            source = text if entity.kind in CALLABLES or self._goes_on(entity) else source
         if entity.kind in CONTAINERS and (members := self._members(entity, shown)):
             outlined = self._outlined(entity, members, shown)
             text = text if begins and entity.end <= chunk.end else outlined
             if begins and len(source.split("\n")) <= BARE:
                 source = text  # its declaration alone says little
         return Unit(entity, self._line(entity), text, outlined, source, lines)
+
+    def _goes_on(self, entity: Entity) -> bool:
+        """Tell whether the chunk holds lines of a class alone, and neither it nor a member begins.
+
+        They are a part of its docstring, or fields: without its declaration nobody reads whose.
+        """
+        chunk = self.chunk
+        if entity.kind not in CONTAINERS or not entity.signature:
+            return False
+        begin = [each for each in self.definitions if each.start >= chunk.start]
+        return not begin and not holds_declaration(chunk, entity)
 
     def _module(self, entity: Entity, shown: Collection[Entity]) -> Unit:
         outlined = ""

@@ -124,6 +124,15 @@ def test_a_first_heading_is_the_title() -> None:
     )
 
 
+def test_a_note_that_stands_for_its_folder_is_called_as_that() -> None:
+    title = "# Paid time off\n"
+    assert parse_page("leave/time-off/index.md", title, wiki=True).title == "time-off"
+    assert parse_page("leave/README.md", title, wiki=True).title == "leave"
+    assert parse_page("index.md", title, wiki=True).title == "index"
+    assert parse_page("leave/sick.md", title, wiki=True).title == "sick"
+    assert parse_page("leave/time-off/index.md", title).title == "Paid time off"
+
+
 def test_what_is_too_long_for_a_block_is_cut() -> None:
     lines = "".join(f"line {number} of a long listing\n" for number in range(5_000))
     page = parse_page("a.md", f"```\n{lines}```\n")

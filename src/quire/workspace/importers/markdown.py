@@ -25,6 +25,8 @@ PEP_ROLE = re.compile(r":pep:`(?:[^`<>]*<)?(\d{1,5})[^`]*`")
 LIST_MARK = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#\.)\s")
 LIST_TOKENS = frozenset({"bullet_list_open", "ordered_list_open"})
 EXTENSIONS = (".md", ".markdown", ".rst")
+NAMELESS = frozenset({"index", "readme", "_index"})
+"""Names of files that stand for their folder: a vault may have one in each."""
 
 
 def parse_page(path: str, text: str, *, wiki: bool = False) -> Page:
@@ -40,6 +42,13 @@ def stem_of(path: str) -> str:
     return name.rpartition(".")[0] if name.lower().endswith(EXTENSIONS) else name
 
 
+def name_of_note(path: str) -> str:
+    """Return what a note is called: as its file, or as its folder if its own name says nothing."""
+    folder, _, _ = path.rpartition("/")
+    stem = stem_of(path)
+    return folder.rpartition("/")[2] if folder and stem.lower() in NAMELESS else stem
+
+
 # --- Markdown ----------------------------------------------------------------------------------
 
 
@@ -50,7 +59,7 @@ def _parse_markdown(path: str, text: str, *, wiki: bool) -> Page:
     reader = _MarkdownReader(text, start, environment, wiki=wiki)
     title = " ".join(fields.get("title", ()))
     if wiki:
-        title = stem_of(path)
+        title = name_of_note(path)
     elif not title and tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         title = markdown.plain_heading(tokens[1].content)
         tokens = tokens[3:]

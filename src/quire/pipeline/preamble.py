@@ -11,9 +11,9 @@ from quire.core.types import Chunk
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|use\s|using\s|package\s|require\b"
     r"|(?:const|let|var)\s.*=\s*require\(|if\s+(?:\w+\.)?TYPE_CHECKING\s*:|__future__"
-    r"|__all__\b|(['\"])use [a-z]+\1[ \t]*;?[ \t]*$|export\s*[*{]"
-    r"|(?:module\.|exports\s*=\s*module\.)?exports(?:\.[\w$]+)?\s*="
-    r"\s*(?:[\w$]+(?:\.[\w$]+)*|require\([^)]*\)(?:\.[\w$]+)*)\s*;?\s*$)"
+    r"|__all__\b|(['\"])use [a-z]++\1[ \t]*+;?[ \t]*+$|export\s*+[*{]"
+    r"|(?:module\.|exports\s*+=\s*+module\.)?exports(?:\.[\w$]++)?\s*+="
+    r"\s*+(?:require\([^)]*+\)(?:\.[\w$]++)*+|[\w$]++(?:\.[\w$]++)*+)\s*+;?\s*+$)"
 )
 """A line that is an import or a name to export, or a directive such as 'use strict'."""
 _ATTRIBUTE = re.compile(r"\s*#\[.*\]\s*$")

@@ -21,6 +21,7 @@ from quire.core.types import (
     Section,
 )
 from quire.pipeline.draft import Draft
+from quire.pipeline.units import CONTAINERS
 from quire.store.index import analyzer
 
 CODE = "code"
@@ -167,8 +168,10 @@ def _is_bare(draft: Draft, piece: Piece) -> bool:
     code = piece.text.partition("```")[2].partition("\n")[2].partition("```")[0]
     lines = [line.strip() for line in code.split("\n")]
     shown = [line for line in lines if line and rendering.lines_of(line) == 1]
-    if candidate.unit.lines[0] and not candidate.unit.others and len(shown) == 1:
-        return True  # of a part of a definition nothing but its name is left
+    unit = candidate.unit
+    is_part = bool(unit.lines[0]) and not unit.others and unit.entity.kind in CONTAINERS
+    if is_part and len(shown) == 1:
+        return True  # of lines of a class nothing but the name of the class is left
     return bool(shown) and all(line.startswith("@") for line in shown)
 
 

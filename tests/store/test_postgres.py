@@ -557,6 +557,21 @@ def test_what_is_not_a_store_or_is_of_tomorrow(server: Server) -> None:
     assert "upgrade Quire" in refused(url, StoreVersionError)
 
 
+def test_tables_that_are_gone_or_of_another_version_are_named(server: Server) -> None:
+    name = server.create()
+    url = server.url(name)
+    store = open_store(url)
+    fill(store, document("a", "alpha"))
+    server.run("DROP TABLE quire.posting", database=name)
+    with store.view(OWNER) as view:
+        for _ in range(2):  # the server says of what comes after an error only that it is over
+            with pytest.raises(StoreDamagedError, match='relation "posting" does not exist'):
+                view.lexical("alpha", 9)
+    store.close()
+    server.run("UPDATE quire.format SET version = 0", database=name)
+    assert "not a Quire store any more" in refused(url, StoreDamagedError)
+
+
 def test_many_open_a_new_database_at_once(server: Server) -> None:
     url = server.url(server.create())
     errors: list[QuireError] = []

@@ -280,7 +280,7 @@ class Connections:
                 with suppress(psycopg.Error):
                     raw.execute("ROLLBACK")
             usable = not connection.abandoned and raw.info.transaction_status == _IDLE
-        connection.scope = ""
+        connection.scope, connection.failure = "", None
         with self._lock:
             if usable and not self._closed and len(self._idle) < MAX_IDLE:
                 self._idle.append(connection)

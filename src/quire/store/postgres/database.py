@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Collection, Generator, Iterable, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from itertools import count, islice
 from typing import Any
@@ -76,6 +76,8 @@ class Connection:
         self.sees_all = False
         """Set if each statement is a transaction of its own that sees the rows of all viewers."""
         self.scope = ""
+        self.failure: psycopg.Error | None = None
+        """What the server refused last."""
         self.statements = 0
         """How many statements were sent since this was last set."""
         self._reads_as_role = reads_as_role
@@ -84,7 +86,7 @@ class Connection:
     def execute(self, sql: str, bindings: tuple[Any, ...] = (), /) -> list[tuple[Any, ...]]:
         """Run a statement; return its rows."""
         self.statements += 1
-        with self.lock, psycopg.RawCursor(self.raw) as cursor:
+        with self.lock, self._remembering(), psycopg.RawCursor(self.raw) as cursor:
             # What is sent in one pipeline is one transaction, and one round trip.
             with self.raw.pipeline() if self.sees_all else nullcontext():
                 if self.sees_all:
@@ -98,8 +100,22 @@ class Connection:
         # Batches are collected first: they may be read through this very connection.
         while batch := list(islice(remaining, SEND_ROWS)):
             self.statements += len(batch)
-            with self.lock, psycopg.RawCursor(self.raw) as cursor:
+            with self.lock, self._remembering(), psycopg.RawCursor(self.raw) as cursor:
                 cursor.executemany(to_postgres(sql), batch)
+
+    @contextmanager
+    def _remembering(self) -> Iterator[None]:
+        """Raise what ended the transaction once more for each statement that comes after it.
+
+        The server says only that it is over, and whoever asked first may have gone on.
+        """
+        try:
+            yield
+        except psycopg.errors.InFailedSqlTransaction as error:
+            raise self.failure or error from None
+        except psycopg.Error as error:
+            self.failure = error
+            raise
 
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""

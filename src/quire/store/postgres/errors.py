@@ -63,7 +63,10 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], type[QuireError], str, s
         _RESTORE,
     ),
     (
-        (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName),
+        (
+            *(errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName),
+            *(errors.DuplicateTable, errors.DuplicateColumn, errors.DuplicateObject),
+        ),
         StoreDamagedError,
         "not a Quire store any more ({error})",
         _RESTORE,

@@ -623,7 +623,8 @@ def open_quire(
     is_folder = os.path.isdir(applied.store)  # noqa: PTH112 - which never raises
     if is_folder and not servers.is_sharded(applied.store.name):
         raise InputError(
-            f"{applied.store} is a folder, not a store", hint="name a file with {store}"
+            f"{applied.store} is a folder, not a store",
+            hint=f"name a file with {{store}}, or a folder NAME.N{servers.SHARDED}",
         )
     for place in (applied.root, applied.store):
         printable = os.fsencode(place).decode("utf-8", "backslashreplace")

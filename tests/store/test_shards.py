@@ -14,16 +14,17 @@ import pytest
 
 from quire.core.protocols import Store
 from quire.core.types import OWNER, AccessRule, Filter, Record, VectorSettings
-from quire.errors import ConfigError, StoreDamagedError, StoreError
+from quire.errors import ConfigError, StoreDamagedError, StoreError, StoreFullError
 from quire.store import open_store
 from quire.store.index import analyzer
 from quire.store.shards import encode
 from quire.store.shards.contract import shard_of
 from quire.store.shards.store import ShardedStore
 from quire.store.sqlite.page_checksums import CHECKED
+from quire.store.sqlite.store import SqliteStore
 
 from .answers import Questions, answers_by_viewer, root
-from .processes import PATIENCE, working
+from .processes import PATIENCE, mounted, remount, working
 from .reference import Limits
 from .samples import ALICE, document, fill, vector_for
 from .test_histories import run
@@ -92,8 +93,10 @@ def test_the_number_of_shards_does_not_show(tmp_path: Path, count: int) -> None:
 def test_its_records_are_in_all_shards(tmp_path: Path) -> None:
     filled(open_store(tmp_path / "store.3.shards")).close()
     for number in range(3):
-        with open_store(tmp_path / "store.3.shards" / f"shard-00{number}.db").view(OWNER) as view:
+        shard = SqliteStore(tmp_path / "store.3.shards" / f"shard-00{number}.db")
+        with shard.view(OWNER) as view:
             own = list(view.listing())
+        shard.close()
         assert own
         assert all(shard_of(record.id, 3) == number for record in own)
 
@@ -292,6 +295,94 @@ def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "store.shards").write_text("")
     with pytest.raises(StoreError, match="folder"):
         open_store(tmp_path / "store.shards")
+
+
+@pytest.mark.parametrize("name", ["catalog.db", "shard-001.db"])
+def test_a_file_that_is_missing_is_named_and_not_made_anew(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"store.{SHARDS}.shards"
+    filled(open_store(path)).close()
+    (path / name).unlink()
+    for create in (False, True):
+        with pytest.raises(StoreDamagedError, match="is missing") as refused:
+            open_store(path, create=create)
+        assert refused.value.place == str(path / name)
+    assert not (path / name).exists()
+
+
+def test_shards_in_the_place_of_others_are_refused(tmp_path: Path) -> None:
+    """They are of the same write, so that their versions say nothing."""
+    path, other = tmp_path / f"store.{SHARDS}.shards", tmp_path / f"other.{SHARDS}.shards"
+    filled(open_store(path)).close()
+    shutil.copytree(path, other)
+    (other / "shard-000.db").rename(other / "x.db")
+    (other / "shard-001.db").rename(other / "shard-000.db")
+    (other / "x.db").rename(other / "shard-001.db")
+    refuse_to_open(other, "another shard of the store")
+    shutil.rmtree(other)
+    filled(open_store(other)).close()
+    shutil.copy(path / "shard-001.db", other / "shard-001.db")
+    refuse_to_open(other, "a shard of another store")
+
+
+def refuse_to_open(path: Path, told: str) -> None:
+    store = open_store(path)
+    with pytest.raises(StoreDamagedError, match=told), store.view(OWNER):
+        pass
+    with pytest.raises(StoreDamagedError, match=told), store.write():
+        pass
+    with pytest.raises(StoreDamagedError, match=told):
+        store.check()
+    store.close()
+
+
+def test_a_file_of_it_is_no_store_by_itself(tmp_path: Path) -> None:
+    """It would answer as if the rest did not exist, and a write would tear the store apart."""
+    path = tmp_path / f"store.{SHARDS}.shards"
+    filled(open_store(path)).close()
+    elsewhere = tmp_path / "store.db"
+    shutil.copy(path / "shard-000.db", elsewhere)
+    for file in (path / "catalog.db", path / "shard-000.db", elsewhere):
+        with pytest.raises(StoreError, match="one file of a store in shards"):
+            open_store(file)
+
+
+def test_records_in_another_shard_than_theirs_are_found(tmp_path: Path) -> None:
+    path = tmp_path / f"store.{SHARDS}.shards"
+    store = filled(open_store(path))
+    alone = SqliteStore(path / "shard-000.db")
+    fill(alone, document(name_in(2, "stray"), "alpha"))
+    alone.close()
+    problems = [problem for problem in store.check() if problem.check == "shards"]
+    assert ["1 records of main" in problem.detail for problem in problems] == [True]
+    store.close()
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    with mounted(tmp_path / "disk", "6m") as disk:
+        store = open_store(disk / f"store.{SHARDS}.shards")
+        kept: list[str] = []
+        random = Random(1)
+
+        def fill_up() -> None:
+            for number in range(1000):
+                words = " ".join(random.randbytes(4).hex() for _ in range(2000))
+                fill(store, document(f"d{number:05}", words), embed=True)
+                kept.append(f"d{number:05}")
+
+        with pytest.raises(StoreFullError, match="the disk is full"):
+            fill_up()
+        assert len(kept) > 3
+        remount(disk, "size=64m")
+        with store.view(OWNER) as view:
+            names = [record.id for record in view.listing()]
+        # One whose catalog was committed may be there; of the others nothing.
+        assert names[: len(kept)] == kept
+        assert len(names) <= len(kept) + 1
+        assert store.check() == []
+        fill(store, document("more", "alpha"), embed=True)
+        assert store.check() == []
+        store.close()
 
 
 def test_the_log_runs_nothing() -> None:

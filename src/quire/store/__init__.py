@@ -12,9 +12,8 @@ from pathlib import Path
 from quire.core import servers
 from quire.core.protocols import Store
 from quire.core.types import VectorSettings
-from quire.errors import ConfigError, MissingExtraError
+from quire.errors import ConfigError, MissingExtraError, StoreError
 from quire.store.access import is_name
-from quire.store.index.vector_index import VectorIndex
 from quire.store.sql.store import WAIT_SECONDS
 from quire.store.sqlite.maintenance import end_log, settle
 from quire.store.sqlite.store import SqliteStore
@@ -39,13 +38,20 @@ def open_store(
         wait: How many seconds a writer waits for another one before it gives up.
         vectors: The index of vectors outside the store, if there is one.
     """
-    index = open_index(vectors or VectorSettings(), place)
+    settings = vectors or VectorSettings()
+    if servers.is_sharded(place.name) if isinstance(place, Path) else servers.is_ray(place):
+        return _open_shards(place, create=create, wait=wait, engine=settings.engine)
+    index = open_index(settings, place)
     if isinstance(place, Path):
-        if servers.is_sharded(place.name):
-            return _open_shards(place, create=create, wait=wait, index=index)
-        return SqliteStore(place, create=create, wait=wait, index=index)
-    if servers.is_ray(place):
-        return _open_shards(place, create=create, wait=wait, index=index)
+        store = SqliteStore(place, create=create, wait=wait, index=index)
+        if store.is_part():
+            store.close()
+            raise StoreError(
+                "this is one file of a store in shards, which are read together",
+                place=str(place),
+                hint=f"name its folder, NAME.N{servers.SHARDED}",
+            )
+        return store
     try:
         from quire.store.postgres.store import PostgresStore
     except ImportError as error:
@@ -56,16 +62,13 @@ def open_store(
     return PostgresStore(place, create=create, wait=wait, index=index)
 
 
-def _open_shards(
-    place: Path | str, *, create: bool, wait: float, index: VectorIndex | None
-) -> Store:
+def _open_shards(place: Path | str, *, create: bool, wait: float, engine: str) -> Store:
     from quire.store.shards import open_folder, open_on_ray
 
-    if index is not None:
-        index.close()
+    if engine:
         raise ConfigError(
             "a store in shards has its vectors in the shards, and asks no other engine for them",
-            field="vectors.engine",
+            field="[vectors] engine",
             hint="leave `engine` out of [vectors]",
         )
     if isinstance(place, Path):

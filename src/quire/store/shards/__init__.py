@@ -12,18 +12,25 @@ from __future__ import annotations
 from pathlib import Path
 
 from quire.core import servers
-from quire.errors import MissingExtraError, NoStoreError, StoreError
+from quire.errors import MissingExtraError, NoStoreError, StoreDamagedError, StoreError
 from quire.store.shards.catalog import Catalog
+from quire.store.shards.contract import RESTORE, ShardFile
 from quire.store.shards.local import LocalShards
 from quire.store.shards.store import ShardedStore
 
 CATALOG = "catalog.db"
+SHARD = "shard-{:03}.db"
 
 
 def open_folder(folder: Path, *, create: bool, wait: float) -> ShardedStore:
     """Open the sharded store in a folder, with all shards in this process."""
     catalog = open_catalog(folder, create=create, wait=wait)
-    return ShardedStore(catalog, LocalShards(shard_files(folder, catalog.count), wait), wait)
+    try:
+        shards = LocalShards(_files(folder, catalog), wait)
+    except BaseException:
+        catalog.close()
+        raise
+    return ShardedStore(catalog, shards, wait)
 
 
 def open_on_ray(url: str, *, create: bool, wait: float) -> ShardedStore:
@@ -37,7 +44,7 @@ def open_on_ray(url: str, *, create: bool, wait: float) -> ShardedStore:
             raise MissingExtraError(
                 f"Ray is not installed ({error})", hint="pip install 'quire-context[ray]'"
             ) from error
-        shards = RayShards(shard_files(Path(folder), catalog.count), address, wait)
+        shards = RayShards(_files(Path(folder), catalog), address, wait)
     except BaseException:
         catalog.close()
         raise
@@ -54,6 +61,10 @@ def open_catalog(folder: Path, *, create: bool, wait: float) -> Catalog:
         )
     file = folder / CATALOG
     _refuse_link(file)
+    if not file.exists() and (folder / SHARD.format(0)).exists():
+        raise StoreDamagedError(
+            "the catalog of the shards is missing", place=str(file), hint=RESTORE
+        )
     if not create and not file.exists():
         raise NoStoreError(
             f"no store at {folder}",
@@ -63,11 +74,19 @@ def open_catalog(folder: Path, *, create: bool, wait: float) -> Catalog:
     return Catalog(file, create=create, wait=wait, count=servers.shards_in_name(folder.name))
 
 
-def shard_files(folder: Path, count: int) -> list[Path]:
-    """Return the files of the shards."""
-    files = [folder / f"shard-{number:03}.db" for number in range(count)]
+def _files(folder: Path, catalog: Catalog) -> list[ShardFile]:
+    """Return the files of the shards; those that hold something must be there."""
+    files = [
+        ShardFile(folder / SHARD.format(number), number, catalog.count, catalog.id)
+        for number in range(catalog.count)
+    ]
     for file in files:
-        _refuse_link(file)
+        _refuse_link(file.path)
+    for number in sorted(catalog.written()):
+        if not files[number].path.exists():
+            raise StoreDamagedError(
+                "the file of a shard is missing", place=str(files[number].path), hint=RESTORE
+            )
     return files
 
 

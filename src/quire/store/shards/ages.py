@@ -10,8 +10,9 @@ import json
 from collections.abc import Sequence
 
 from quire.store.sql.connection import Connection
+from quire.store.sqlite.store import NOTES_OF_SHARDS
 
-NOTE = "shards.vectors"
+NOTE = f"{NOTES_OF_SHARDS}vectors"
 """The note of a shard's space with its marks: pairs of a write and a number of slots."""
 MAX_MARKS = 1000
 

@@ -8,6 +8,7 @@ calls are in the table `shard_log` until all shards have made them.
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,11 +27,10 @@ from quire.store.sql.store import get_or_create_space
 from quire.store.sql.transaction import Transaction
 from quire.store.sql.tree_tables import TreeTables
 from quire.store.sql.view import SqlView
-from quire.store.sqlite.store import SqliteStore
+from quire.store.sqlite.store import NOTES_OF_SHARDS, SqliteStore
 
-MANIFEST = "shards.manifest"
+MANIFEST = f"{NOTES_OF_SHARDS}manifest"
 """The note with the versions of the shards."""
-OWN_NOTES = "shards."
 LOGGED = frozenset(
     [
         "adopt",
@@ -132,16 +132,19 @@ class Catalog(SqliteStore):
     def __init__(self, path: Path, *, create: bool, wait: float, count: int) -> None:
         """Open it, or create it for so many shards."""
         super().__init__(path, create=create, wait=wait)
-        self.count = self._read_count()
-        if not self.count:
+        settings = self._read_settings()
+        if "count" not in settings:
             with self._connections.write_transaction("") as connection:
                 for statement in _TABLES:
                     connection.execute(statement)
-                connection.execute(
-                    "INSERT INTO shard_setting VALUES ('count', ?) ON CONFLICT DO NOTHING",
-                    (str(count),),
+                connection.executemany(
+                    "INSERT INTO shard_setting VALUES (?, ?) ON CONFLICT DO NOTHING",
+                    [("count", str(count)), ("id", secrets.token_hex(8))],
                 )
-            self.count = self._read_count()
+            settings = self._read_settings()
+        self.count = _parse_count(settings.get("count", ""))
+        self.id = settings.get("id", "")
+        """Names this store in the files of its shards."""
 
     def _outdated_spaces(self) -> list[str]:
         """Return nothing: the catalog holds no words."""
@@ -156,18 +159,17 @@ class Catalog(SqliteStore):
         """Whether this process may not write."""
         return self._file.read_only
 
-    def _read_count(self) -> int:
+    def _read_settings(self) -> dict[str, str]:
         with self._connections.read_once() as connection:
             known = connection.row("SELECT 1 FROM sqlite_schema WHERE name = 'shard_setting'")
-            if known is None:
-                return 0
-            found = connection.row("SELECT value FROM shard_setting WHERE name = 'count'")
-        if found is None:
-            return 0
-        count = int(found[0]) if found[0].isdecimal() and len(found[0]) < 4 else 0
-        if not 1 <= count <= MAX_SHARDS:
-            raise damaged("the number of the shards is damaged")
-        return count
+            return dict(connection.rows("SELECT name, value FROM shard_setting")) if known else {}
+
+    def written(self) -> frozenset[int]:
+        """Return the shards that hold something: a write has changed them."""
+        with self._connections.read_all() as connection:
+            found = connection.rows("SELECT value FROM note WHERE key = ?", (MANIFEST,))
+        shards = [_parse(text, self.count).shards for (text,) in found]
+        return frozenset(number for each in shards for number, at in enumerate(each) if at)
 
     def manifest_of(self, export: SqlExport) -> Manifest:
         """Return the versions of the shards as of an export."""
@@ -304,6 +306,13 @@ def _logged(connection: Connection, space: str, shard: int) -> list[tuple[str, t
     if not LOGGED.issuperset(name for name, _ in calls):
         raise damaged("a write that was not finished names a call that there is not")
     return [(name, encode.decode(args)) for name, args in calls]
+
+
+def _parse_count(text: str) -> int:
+    count = int(text) if text.isdecimal() and len(text) < 4 else 0
+    if not 1 <= count <= MAX_SHARDS:
+        raise damaged("the number of the shards is damaged")
+    return count
 
 
 def _parse(text: str | None, count: int) -> Manifest:

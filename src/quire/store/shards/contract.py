@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from quire.core import merkle
 from quire.core.servers import MAX_SHARDS
 
+RESTORE = (
+    "put all files of the store back from one backup, or delete the folder and run `quire restore` "
+    "or `quire index`"
+)
+"""What to do if the files of a store do not belong together."""
 Call = tuple[int, str, tuple[Any, ...]]
 """A shard, a method of its `Part`, and what it is asked with."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFile:
+    """The file of a shard, and what the file itself says of where it belongs."""
+
+    path: Path
+    number: int
+    count: int
+    store: str
+    """The id of the store; empty if its catalog has none."""
+
+    @property
+    def mark(self) -> str:
+        """What is written into the file: a shard in the place of another one is refused by it."""
+        return f"{self.number}/{self.count}/{self.store}" if self.store else ""
 
 
 class Shards(Protocol):

@@ -10,9 +10,9 @@ from typing import Any
 
 from quire.core.types import Coverage, Entry, Place, Roots, SpaceState
 from quire.errors import InputError
-from quire.store.shards.catalog import OWN_NOTES
 from quire.store.shards.contract import Shards
 from quire.store.sql.export import PAGE, SqlExport
+from quire.store.sqlite.store import NOTES_OF_SHARDS
 
 
 class ShardedExport:
@@ -61,7 +61,9 @@ class ShardedExport:
         return replace(
             states[0],
             model=self._model,
-            notes={key: text for key, text in own.notes.items() if not key.startswith(OWN_NOTES)},
+            notes={
+                key: text for key, text in own.notes.items() if not key.startswith(NOTES_OF_SHARDS)
+            },
             stamps=own.stamps,
             events=tuple(events),
         )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from quire.store.shards.contract import Call
+from quire.store.shards.contract import Call, ShardFile
 from quire.store.shards.part import Part
 
 
 class LocalShards:
     """The shards of a folder, asked one after the other."""
 
-    def __init__(self, files: Sequence[Path], wait: float) -> None:
-        self._parts = [Part(str(file), wait) for file in files]
+    def __init__(self, files: Sequence[ShardFile], wait: float) -> None:
+        self._parts = [Part(file, wait) for file in files]
 
     @property
     def count(self) -> int:

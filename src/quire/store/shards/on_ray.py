@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
 from quire.errors import InputError, QuireError, ShardError, StoreError, StoreInterruptedError
-from quire.store.shards.contract import Call
+from quire.store.shards.contract import Call, ShardFile
 from quire.store.shards.part import Part
 from quire.system import ray_cluster
 
@@ -31,10 +30,10 @@ INSTALL = "install the same version of Quire on every machine of the cluster"
 class RayShards:
     """The shards of a store, each opened by an actor."""
 
-    def __init__(self, files: Sequence[Path], address: str, wait: float) -> None:
+    def __init__(self, files: Sequence[ShardFile], address: str, wait: float) -> None:
         """Join the cluster at an address and start an actor for each file."""
         self._started = ray_cluster.join(address)
-        self._files = [str(file) for file in files]
+        self._files = [*files]
         self._deadline = START_SECONDS
         self._closed = False
         # They claim no cores: workers that index on the same cluster must find theirs free.
@@ -116,7 +115,7 @@ class RayShards:
         )
 
     def _name(self, shard: int) -> str:
-        return f"shard {shard + 1} of {self.count} ({self._files[shard]})"
+        return f"shard {shard + 1} of {self.count} ({self._files[shard].path})"
 
     def close(self) -> None:
         """End the actors, and the cluster if it was started here."""

@@ -11,11 +11,11 @@ import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count, islice
-from pathlib import Path
 from typing import Any
 
 from quire.core.types import AccessRule, Place, Problem, Viewer
-from quire.errors import StoreInterruptedError
+from quire.errors import StoreDamagedError, StoreInterruptedError
+from quire.store.shards.contract import RESTORE, ShardFile, shard_of
 from quire.store.shards.part_view import VERSION, PartView
 from quire.store.shards.part_write import PartWrite
 from quire.store.sql.export import SqlExport
@@ -28,12 +28,12 @@ class PartStore(SqliteStore):
 
     view_type = PartView
 
-    def begin(self, space: str) -> PartWrite:
+    def begin(self, space: str, mark: str) -> PartWrite:
         """Begin the write transaction of a space."""
         with ExitStack() as stack:
             connection = stack.enter_context(self._connections.write_transaction(space))
             transaction = self._begin(connection, space)
-            return PartWrite(stack.pop_all(), transaction)
+            return PartWrite(stack.pop_all(), transaction, mark)
         raise AssertionError("nothing is suppressed")
 
     def keep(self, write: PartWrite) -> None:
@@ -45,9 +45,10 @@ class PartStore(SqliteStore):
 class Part:
     """What answers for one shard."""
 
-    def __init__(self, path: str, wait: float) -> None:
-        self._place = path
-        self._store = PartStore(Path(path), create=True, wait=wait)
+    def __init__(self, file: ShardFile, wait: float) -> None:
+        self._file = file
+        self._place = str(file.path)
+        self._store = PartStore(file.path, create=True, wait=wait)
         # Of another process than before none is known: a view must not be taken for another one.
         self._numbers = count(secrets.randbits(62) << 32)
         self._views: dict[int, tuple[ExitStack, PartView]] = {}
@@ -62,7 +63,7 @@ class Part:
         with ExitStack() as stack:
             view = stack.enter_context(self._store.view(viewer, space))
             assert isinstance(view, PartView), "that is the type of this store's views"
-            version = view.version()
+            version = self._version(view.version())
             number = next(self._numbers)
             self._views[number] = stack.pop_all(), view
         return number, version, view.viewer
@@ -86,10 +87,10 @@ class Part:
         """Open a snapshot of everything; return its number and the version that it shows."""
         with ExitStack() as stack:
             export = stack.enter_context(self._store.export(space))
-            version = export.note(VERSION)
+            version = self._version(export.note(VERSION))
             number = next(self._numbers)
             self._exports[number] = stack.pop_all(), export
-        return number, int(version or 0)
+        return number, version
 
     def ask_export(self, number: int, name: str) -> Any:
         """Ask an open export."""
@@ -148,8 +149,8 @@ class Part:
         """Begin the write transaction; return the version that it begins with."""
         if self._write is not None:  # whoever began it is gone
             self.roll_back()
-        self._write = self._store.begin(space)
-        return self._write.version()
+        self._write = self._store.begin(space, self._file.mark)
+        return self._version(self._write.version())
 
     def change(self, name: str, *args: Any, **options: Any) -> Any:
         """Make a call of the open write."""
@@ -214,8 +215,38 @@ class Part:
         self._store.purge([])
 
     def check(self, repair: bool) -> list[Problem]:
-        """Check the shard for itself."""
-        return self._store.check(repair=repair)
+        """Check the shard for itself, and that its records belong to it."""
+        problems = self._store.check(repair=repair)
+        for space in self._store.spaces():
+            with self._store.export(space) as export:
+                strays = [
+                    path
+                    for path, name in export.places()
+                    if shard_of(name, self._file.count) != self._file.number
+                ]
+            if strays:
+                detail = (
+                    f"{len(strays)} records of {space} belong in other shards, such as "
+                    f"{strays[0]}: {RESTORE}"
+                )
+                problems.append(Problem("shards", detail))
+        return problems
+
+    def _version(self, note: str | None) -> int:
+        """Return the number of a write from the note of it; refuse a file from somewhere else."""
+        version, _, mark = (note or "0").partition(" ")
+        if not version.isdecimal():
+            raise StoreDamagedError("the number of its last write is damaged", place=self._place)
+        if mark and self._file.mark and mark != self._file.mark:
+            is_own = mark.endswith(f"/{self._file.store}")
+            raise StoreDamagedError(
+                "this file is another shard of the store"
+                if is_own
+                else "this file is a shard of another store",
+                place=self._place,
+                hint=RESTORE,
+            )
+        return int(version)
 
     def close(self) -> None:
         """Close the store; what is open is closed when it ends."""

@@ -20,9 +20,10 @@ from quire.store.shards import ages
 from quire.store.sql import rows
 from quire.store.sql.snapshot import Snapshot
 from quire.store.sql.view import SqlView
+from quire.store.sqlite.store import NOTES_OF_SHARDS
 
-VERSION = "shards.version"
-"""The note of a shard's space with the number of the last write that changed it."""
+VERSION = f"{NOTES_OF_SHARDS}version"
+"""The note of a shard's space: the last write that changed it, and the mark of its file."""
 
 Leaves = list[tuple[bytes, bytes]]
 
@@ -41,12 +42,12 @@ class Summary:
 class PartView(SqlView):
     """A snapshot of one shard of a space."""
 
-    def version(self) -> int:
-        """Return the number of the write that this state is of."""
+    def version(self) -> str | None:
+        """Return what the shard says of the write that this state is of."""
         found = self._query(
             "SELECT value FROM note WHERE space = ? AND key = ?", (self._space.id, VERSION)
         )
-        return int(found[0][0]) if found else 0
+        return found[0][0] if found else None
 
     def summary(self) -> Summary:
         """Return what the readable rows come to."""

@@ -58,8 +58,9 @@ class Effect:
 class PartWrite:
     """One write transaction on one shard of a space."""
 
-    def __init__(self, stack: ExitStack, transaction: Transaction) -> None:
+    def __init__(self, stack: ExitStack, transaction: Transaction, mark: str) -> None:
         self._stack = stack
+        self._mark = mark
         self._transaction = transaction
         self._connection = cast("Any", transaction.connection)
         self._before = self._connection.total_changes()
@@ -262,12 +263,12 @@ class PartWrite:
                 needs.add((key.hex(), names[int(table[ACCESS, row])]))
         return sorted(needs)
 
-    def version(self) -> int:
-        """Return the number of the last write that changed this shard."""
+    def version(self) -> str | None:
+        """Return what the shard says of the last write that changed it."""
         row = self._connection.row(
             "SELECT value FROM note WHERE space = ? AND key = ?", (self.space, VERSION)
         )
-        return 0 if row is None else int(row[0])
+        return None if row is None else row[0]
 
     # --- the two phases of a commit -----------------------------------------------------------
 
@@ -282,7 +283,7 @@ class PartWrite:
             return None
         self.changed = True
         self._save_ages(version)
-        self._set_note(VERSION, str(version))
+        self._set_note(VERSION, f"{version} {self._mark}".rstrip())
         names = {number: acl for acl, number in self._classes().items()}
         return sorted((names[number], bucket) for number, bucket in transaction.trees.flushed)
 

@@ -20,9 +20,10 @@ from quire.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreFullError,
 )
 from quire.store.shards.catalog import Catalog, CatalogView, Manifest
-from quire.store.shards.contract import Shards
+from quire.store.shards.contract import RESTORE, Shards
 from quire.store.shards.export import ShardedExport
 from quire.store.shards.part_write import CALLS
 from quire.store.shards.view import ShardedView
@@ -198,7 +199,7 @@ class ShardedStore:
                 raise StoreDamagedError(
                     f"it is of write {version}, and the catalog names write {wanted}",
                     place=self._name(shard),
-                    hint="restore all files of the store from one backup",
+                    hint=RESTORE,
                 )
             for name, args in calls:
                 if name not in CALLS:
@@ -220,6 +221,12 @@ class ShardedStore:
             try:
                 with self._catalog.writing(space) as catalog:
                     self._begin(space, catalog.manifest, catalog.logged)
+            except StoreFullError as again:
+                raise StoreFullError(
+                    "the disk is full; the write is kept, but not all shards have it yet",
+                    place=again.place,
+                    hint="free some space and run any command on this store: it finishes the write",
+                ) from error
             except QuireError as again:
                 raise StoreError(
                     f"the write is kept, but not all shards have it yet: {again}",

@@ -281,7 +281,9 @@ def _exists(path: Path) -> bool:
     try:
         if path.is_dir():
             raise StoreError(
-                "a directory cannot be a store", place=str(path), hint="name a file with {store}"
+                "a folder cannot be a store in one file",
+                place=str(path),
+                hint="name a file with {store}, or a folder NAME.N.shards",
             )
         return path.exists()
     except OSError as error:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from quire.core.types import MAIN, Problem
+from quire.errors import StoreDamagedError
 from quire.store.index.vector_index import VectorIndex
 from quire.store.sql.store import WAIT_SECONDS, SqlStore
 from quire.store.sqlite import maintenance
 from quire.store.sqlite.connection import Connections
+
+NOTES_OF_SHARDS = "shards."
+"""How the names of notes begin that are kept in the files of a store in shards alone."""
 
 
 class SqliteStore(SqlStore):
@@ -30,6 +35,17 @@ class SqliteStore(SqlStore):
     def path(self) -> Path:
         """The file."""
         return self._file.path
+
+    def is_part(self) -> bool:
+        """Return whether this is one of the files of a store in shards."""
+        with suppress(StoreDamagedError), self._connections.read_once() as connection:
+            found = connection.row(
+                "SELECT 1 FROM space s JOIN note n ON n.space = s.id "
+                "WHERE n.key >= ? AND n.key < ? LIMIT 1",
+                (NOTES_OF_SHARDS, f"{NOTES_OF_SHARDS}\U0010ffff"),
+            )
+            return found is not None
+        return False
 
     def backup(self, path: Path, report: Callable[[int, int], None]) -> None:
         """Write the whole store as of this moment to a file that does not exist.

@@ -16,6 +16,7 @@ import pytest
 
 import quire
 from quire.core.types import OWNER
+from quire.indexing.copy_store import NOTE
 from quire.store import open_store
 from tests.conftest import Tree
 from tests.store.postgresql import Server, running
@@ -28,6 +29,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from quire.core.types import OWNER, Event
+from quire.indexing.copy_store import NOTE
 from quire.store import open_store
 
 place = sys.argv[1]
@@ -231,6 +233,53 @@ def test_copies_from_the_command_line(project: Tree, place: str, tmp_path: Path)
     nowhere = project.call("copy", str(tmp_path / "no.db"), target)
     assert (nowhere.returncode, "no store at" in nowhere.stderr) == (2, True)
     assert "choose from" in project.call("copy", "qdrant://x", target).stderr
+    text = project.call("copy", place, str(project.root / "00.md"))
+    assert text.stderr.endswith("not a Quire store; name another file\n")
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_source_that_cannot_be_read_leaves_no_empty_target(
+    project: Tree, tmp_path: Path, broken: bool
+) -> None:
+    source, target = tmp_path / "source.2.shards", tmp_path / "target.db"
+    project.call("index", "--store", str(source))
+    space = "other"
+    if broken:
+        space = "main"
+        (source / "shard-001.db").write_bytes(b"")
+    copied = project.call("copy", str(source), str(target), "--space", space)
+    assert copied.returncode != 0
+    assert not target.exists()
+
+
+def test_who_opens_a_part_of_a_copy_is_told(project: Tree) -> None:
+    """A store that a killed copy left behind would answer as if the rest did not exist."""
+    project.call("index")
+    with closing(open_store(project.root / ".quire/store.db")) as store, store.write() as writer:
+        writer.set_note(NOTE, "{}")
+    for command in (("search", "pilot"), ("status",), ("assemble", "pilot")):
+        assert "a copy into the space 'main' has not ended" in project.call(*command).stderr
+    found = project.call("doctor")
+    assert (found.returncode, "`quire copy`" in found.stdout) == (1, True)
+    project.call("doctor", "--repair")
+    assert project.call("doctor").returncode == 0
+    assert "has not ended" not in project.call("status").stderr
+
+
+def test_what_is_no_backup_is_named(project: Tree, tmp_path: Path) -> None:
+    shards = str(tmp_path / "store.2.shards")
+    project.call("index", "--store", shards)
+    for arguments, told in (
+        (("backup", str(tmp_path / "backup.shards")), "a backup is one file"),
+        (("backup", "postgresql://db.example.org/x"), "this is the URL of a store"),
+        (("restore", shards), "is a folder"),
+        (("restore", str(tmp_path / "none.db")), "no backup at"),
+    ):
+        done = project.call(*arguments, "--store", shards)
+        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+    shard = str(tmp_path / "store.2.shards" / "shard-000.db")
+    done = project.call("restore", shard, "--store", str(tmp_path / "new.db"))
+    assert (done.returncode, f"{shard}: this is one file of" in done.stderr) == (1, True)
 
 
 def test_one_space_is_backed_up_and_restored(project: Tree, place: str) -> None:

@@ -190,13 +190,11 @@ copy_store.copy_store(source, target, report=die)
 """
 
 
-@pytest.mark.parametrize("to_server", [False, True])
-def test_a_killed_copy_goes_on(
-    file: Store, server_store: Store, database: str, quick_path: Path, to_server: bool
-) -> None:
+@pytest.mark.parametrize("to", ["b.db", "b.3.shards", "server"])
+def test_a_killed_copy_goes_on(file: Store, database: str, quick_path: Path, to: str) -> None:
     fill(file, *(document(f"{number:03}", "alpha", "beta") for number in range(20)), embed=True)
-    target = server_store if to_server else open_store(quick_path / "b.db")
-    place = database if to_server else str(quick_path / "b.db")
+    place = database if to == "server" else str(quick_path / to)
+    target = open_store(place if to == "server" else Path(place))
     for done in (8, 24):
         command = [sys.executable, "-c", CHILD, str(quick_path / "a.db"), place, str(done)]
         ended = subprocess.run(command, env=environment(), timeout=PATIENCE, check=False)
@@ -211,5 +209,4 @@ def test_a_killed_copy_goes_on(
     assert roots(target) == roots(file)
     assert notes(target) == notes(file)
     assert target.check() == []
-    if not to_server:
-        target.close()
+    target.close()

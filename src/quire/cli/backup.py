@@ -9,6 +9,7 @@ import click
 
 from quire.cli import output
 from quire.cli.options import as_json_option, log_option, quiet_option
+from quire.errors import InputError
 
 if TYPE_CHECKING:
     from quire.indexing.backup import Backup, SavedSpace
@@ -42,8 +43,14 @@ def backup(
     """
     from quire import config
     from quire.cli.progress import show_progress
+    from quire.core import servers
     from quire.indexing import backup as backups
 
+    if servers.is_server(file):
+        raise InputError(
+            "a backup is one file, and this is the URL of a store",
+            hint="name a file, or copy the store with `quire copy`",
+        )
     with show_progress("backup") as report:
         settings = config.load(store=store)
         result = backups.backup(settings, Path(file), spaces, force=force, report=report)
@@ -90,11 +97,11 @@ def restore(
 @quiet_option
 @as_json_option
 def copy(*, source: str, target: str, spaces: tuple[str, ...], force: bool, as_json: bool) -> None:
-    """Copy a store to another file or server.
+    """Copy a store to another place.
 
-    SOURCE and TARGET are files or PostgreSQL URLs. Each space is copied as of one moment and ends
-    with the roots of the source, or with an error that names the first difference. A copy that was
-    interrupted goes on where it was.
+    SOURCE and TARGET are named as for --store: a file, a folder NAME.N.shards, a URL. Each space is
+    copied as of one moment and ends with the roots of the source, or with an error that names the
+    first difference. A copy that was interrupted goes on where it was.
     """
     from quire import config
     from quire.cli.progress import show_progress

@@ -126,7 +126,7 @@ def _launch_options(
             "the settings of an assistant must not hold the URL of a server, which may hold a "
             "password",
             field="store",
-            hint="write it into your own quire.toml, or into QUIRE_STORE",
+            hint="write it into your own settings, ~/.config/quire/config.toml, or QUIRE_STORE",
         )
     if store is not None:
         config.parse_store(store)

@@ -19,8 +19,15 @@ from quire.config import Config
 from quire.core import servers
 from quire.core.protocols import Store
 from quire.core.types import Progress, Roots
-from quire.errors import InputError, NoStoreError, StoreBusyError, StoreDamagedError
-from quire.indexing.copy_store import CopiedSpace, copy_store
+from quire.errors import (
+    InputError,
+    NoStoreError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+)
+from quire.indexing.copy_store import CopiedSpace, copy_store, readable_spaces
 from quire.indexing.progress import Report
 from quire.store import SqliteStore, end_log, open_store, settle
 from quire.system import platform
@@ -66,6 +73,12 @@ def backup(
         force: Whether an older backup of that name is replaced.
         report: Called with each step.
     """
+    if servers.is_sharded(file.name):
+        raise InputError(
+            f"a backup is one file, and the name of {file} is that of a store in shards",
+            value=str(file),
+            hint="name a file, such as NAME.db, or copy the store with `quire copy`",
+        )
     if not file.parent.is_dir():
         raise InputError(
             f"{file.parent} is not a directory", value=str(file.parent), hint="create it first"
@@ -108,8 +121,18 @@ def restore(
         StoreDamagedError: The backup is not as it was written.
         StoreBusyError: Another process has the store open.
     """
+    if file.is_dir():
+        raise InputError(
+            f"{file} is a folder, and a backup is one file",
+            value=str(file),
+            hint="name the file that `quire backup` wrote, or copy a store with `quire copy`",
+        )
     if not file.is_file():
-        raise InputError(f"no backup at {file}", value=str(file))
+        raise InputError(
+            f"no backup at {file}",
+            value=str(file),
+            hint="name the file that `quire backup` wrote",
+        )
     digest, notes = _compare_checksum(file)
     if settings.server or spaces or servers.is_sharded(settings.store.name):
         with tempfile.TemporaryDirectory(prefix="quire-restore-") as folder:
@@ -134,14 +157,22 @@ def copy_to(
     """Copy spaces, or all, from one place to another; see `copy_store`."""
     if _name(source) == _name(target):
         raise InputError("source and target are the same store", value=_name(source))
+    with closing(_open(source, create=False)) as read:
+        readable_spaces(read, spaces)  # before the target is created
+        with closing(_open(target, create=True)) as written:
+            return copy_store(read, written, spaces, force=force, report=report)
+
+
+def _open(place: Path | str, *, create: bool) -> Store:
+    """Open one of the two stores of a copy, which no option names."""
     try:
-        read = open_store(source, create=False)
+        return open_store(place, create=create)
     except NoStoreError as error:
-        raise NoStoreError(
-            error.message, value=error.value, hint="name a file or a PostgreSQL URL that holds one"
-        ) from None
-    with closing(read), closing(open_store(target)) as written:
-        return copy_store(read, written, spaces, force=force, report=report)
+        error.hint = "name the place of a store that there is"
+        raise
+    except StoreError as error:
+        error.hint = error.hint.replace(" with {store}", "")
+        raise
 
 
 def _name(place: Path | str) -> str:
@@ -198,6 +229,11 @@ def _checked_copy(file: Path, temporary: Path, report: Report) -> tuple[SavedSpa
             spaces = () if problems else _saved_spaces(store)
     except StoreDamagedError as error:
         problems = [error.message]
+    except StoreFullError:
+        raise
+    except StoreError as error:
+        error.place = str(file)  # the copy is none of the user's
+        raise
     if problems:
         raise StoreDamagedError(
             f"the backup is not as it was written: {'; '.join(problems[:MAX_PROBLEMS])}",

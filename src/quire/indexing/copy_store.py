@@ -69,15 +69,39 @@ def copy_store(
         InputError: A space does not exist, or holds something else and `force` is not set.
         StoreError: The roots differ at the end.
     """
-    known = source.spaces()
-    for space in spaces:
-        if space not in known:
-            raise unknown("space", space, known)
-    names = tuple(spaces) or known
+    names = readable_spaces(source, spaces)
     if not force:  # before anything is written
         for name in names:
             _refuse_other_content(source, target, name)
     return [_copy_space(source, target, name, report) for name in names]
+
+
+def readable_spaces(source: Store, spaces: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the spaces that are to be copied; refuse those that cannot be read."""
+    known = source.spaces()
+    for space in spaces:
+        if space not in known:
+            raise unknown("space", space, known)
+    for space in spaces or known:
+        with source.export(space):
+            pass
+    return tuple(spaces) or known
+
+
+def why_incomplete(store: Store, space: str) -> str | None:
+    """Return what to tell whoever opens a space that a copy has not filled; None: it is whole."""
+    if store.note(NOTE, space) is None:
+        return None
+    return (
+        f"a copy into the space {space!r} has not ended, so a part is missing: if none is running, "
+        "run the same `quire copy` or `quire restore` again"
+    )
+
+
+def forget_copy(store: Store, space: str) -> None:
+    """Take a space that a copy has not filled for what it is."""
+    with store.write(space) as writer:
+        writer.set_note(NOTE, None)
 
 
 def _copy_space(source: Store, target: Store, space: str, report: Report) -> CopiedSpace:

@@ -53,6 +53,7 @@ from quire.errors import (
 from quire.indexing import cache_use
 from quire.indexing.audit import AuditLog
 from quire.indexing.cache_use import CacheUseLog
+from quire.indexing.copy_store import forget_copy, why_incomplete
 from quire.indexing.git_history import get_branch
 from quire.indexing.language_notes import language_notes
 from quire.indexing.plugins import NO_PARTS, OwnParts, open_reranker
@@ -129,7 +130,7 @@ class Project:
         self.own = own
         self.store: Store = open_store(settings.location, create=create, vectors=settings.vectors)
         self.notes = _restrict(settings)
-        """What was changed on opening that the user should know."""
+        """What the user should know: what was changed on opening, and what is incomplete."""
         self.audit = AuditLog(lambda: self.config, self.resolve_viewer)
         self.cache_use = CacheUseLog(self._cache_file(USE_FILE, cache_use.MAX_BYTES))
         self.consents = Consents(settings.store, os.environ)
@@ -148,6 +149,8 @@ class Project:
             if not create:
                 self._refuse_unknown_space()
             self._load_settings_of(self.root())
+            incomplete = why_incomplete(self.store, settings.space)
+            self.notes += (incomplete,) if incomplete else ()
         except BaseException:
             self.store.close()
             raise
@@ -360,6 +363,10 @@ class Project:
     def doctor(self, *, repair: bool = False) -> list[Problem]:
         """Check the file, the roots and the model; repair what can be derived again."""
         problems = self.store.check(repair=repair)
+        if incomplete := why_incomplete(self.store, self.config.space):
+            if repair:
+                forget_copy(self.store, self.config.space)
+            problems.append(Problem("copy", incomplete, repaired=repair))
         stored = self.store.model(self.config.space)
         try:
             embedder = self.embedder()

@@ -56,6 +56,17 @@ def test_contexts_and_receipts_are_those_of_a_file(
     assert pages[0] == pages[1]
 
 
+def test_who_indexes_is_told_that_the_engine_did_not_follow(tree: Tree) -> None:
+    tree.write("a.md", "The pilot.\n")
+    settings = {"vectors": {"engine": "qdrant://127.0.0.1:9"}}
+    with quire.open(tree.root, settings=settings, embedder=WordModel(16)) as opened:
+        notes = [note for note in opened.index().notes if "Qdrant" in note]
+        assert ["searches scan the store's own vectors" in note for note in notes] == [True]
+        assert [result.path for result in opened.search("pilot")] == ["a.md"]
+    with quire.open(tree.root, embedder=WordModel(16)) as opened:
+        assert not [note for note in opened.index().notes if "Qdrant" in note]
+
+
 def test_a_project_must_be_trusted_to_send_vectors_away(tree: Tree) -> None:
     tree.write("a.md", "The pilot.\n")
     tree.write("quire.toml", '[vectors]\nengine = "qdrant://me:hunter2@127.0.0.1:9"\n')

@@ -256,7 +256,16 @@ def test_errors_of_workers_arrive_whole() -> None:
 
 @pytest.mark.parametrize(
     "place",
-    ["processes", "processes:0", "processes:x", "processes:1000", "rays", "ray:x", "http://a"],
+    [
+        "processes",
+        "processes:0",
+        "processes:x",
+        "processes:1000",
+        "rays",
+        "ray:x",
+        "ray://",
+        "http://a",
+    ],
 )
 def test_a_place_that_there_is_not(place: str) -> None:
     with pytest.raises(InputError) as caught:

@@ -955,6 +955,9 @@ class ReferenceStore:
         self.merge(space)
         return removed
 
+    def index_problem(self, space: str = "main") -> str | None:  # noqa: ARG002 - there is no index
+        return None
+
     @property
     def search_count(self) -> HitCount:
         return HitCount()

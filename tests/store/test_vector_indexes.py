@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
+import warnings
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -444,7 +447,47 @@ def test_real_sockets_are_refused_in_words(quick_path: Path) -> None:
     write(store, Random(7), range(3))
     with store.view(OWNER) as view:
         assert len(view.semantic(bytes(DIMS), 5).hits) == 3
+    assert "Qdrant does not answer ([Errno 111] Connection refused)" in str(store.index_problem())
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (401, "Qdrant refuses the key, or wants one; put its key into QUIRE_QDRANT_KEY"),
+        (404, "Qdrant does not answer (status 404)"),
+        (200, "Qdrant does not answer (JSONDecodeError)"),
+    ],
+)
+def test_a_server_that_refuses_is_told_in_words(
+    quick_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, told: str
+) -> None:
+    class Refusal(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(b"<html>secret</html>")
+
+        do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815 - the names of the methods
+
+        def log_message(self, *_: object) -> None: ...
+
+    monkeypatch.setenv("QUIRE_QDRANT_KEY", "hunter2")
+    monkeypatch.setenv("no_proxy", "*")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusal) as server:
+        threading.Thread(target=server.serve_forever).start()
+        engine = f"qdrant://127.0.0.1:{server.server_port}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # nothing is written beside the error
+            store = open_store(quick_path / "s.db", vectors=VectorSettings(engine=engine))
+        write(store, Random(7), range(3))
+        problem = str(store.index_problem())
+        with store.view(OWNER) as view:
+            assert len(view.semantic(bytes(DIMS), 5).hits) == 3
+        store.close()
+        server.shutdown()
+    assert told in problem
+    assert "hunter2" not in problem
 
 
 @pytest.mark.parametrize(

@@ -516,6 +516,12 @@ class Store(Protocol):
     def check(self, *, repair: bool = False) -> list[Problem]:
         """Check everything, and repair what can be derived again; takes its turn like a writer."""
 
+    def index_problem(self, space: str = "main") -> str | None:
+        """Return why an index of vectors outside the store is not asked; None if nothing is wrong.
+
+        There may be no such index: then nothing is.
+        """
+
     @property
     def search_count(self) -> HitCount:
         """How many semantic searches there were since the store was opened.

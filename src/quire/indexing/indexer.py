@@ -174,6 +174,7 @@ class Indexer:
         self._prune_vectors()
         retry.write(store, space, lambda writer: writer.set_note(INDEXED_AT, str(now())))
         status = project.status(OWNER)
+        behind = store.index_problem(space)
         return IndexResult(
             indexed=tally.indexed,
             unchanged=tally.unchanged,
@@ -189,6 +190,7 @@ class Indexer:
                 *notes,
                 *files.grammar_notes(),
                 *reader_problems(settings.without),
+                *((behind,) if behind else ()),
             ),
             commits=past.commits,
             redacted=(*past.redacted, *tally.redacted),

@@ -8,6 +8,7 @@ workers, and the same state root. `inline` works in the process itself, `process
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from quire.core.protocols import Embedder
@@ -47,7 +48,7 @@ def open_workers(
         from quire.indexing.workers.processes import ProcessWorkers
 
         return ProcessWorkers(settings, _count(place, rest))
-    if kind == RAY and (not rest or rest.startswith("//")):
+    if kind == RAY and (not rest or re.match("//[^/:]", rest)):
         try:
             from quire.indexing.workers.on_ray import RayWorkers
         except ImportError as error:

@@ -413,6 +413,10 @@ class ShardedStore:
         numbers: list[int] = self._call_all("process")
         return numbers
 
+    def index_problem(self, space: str = MAIN) -> str | None:  # noqa: ARG002 - there is no index
+        """Return nothing: the vectors are in the shards."""
+        return None
+
     @property
     def search_count(self) -> HitCount:
         """How many semantic searches there were, and how many the caches answered."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quire.core.types import MAIN, AccessRule, HitCount, Problem, Reembedding, Stamp, Viewer
-from quire.errors import InputError, StoreError
+from quire.errors import InputError, StoreError, VectorIndexError
 from quire.store import access
 from quire.store.index import analyzer
 from quire.store.index.columns import ACCESS, SLOT
@@ -252,6 +252,13 @@ class SqlStore:
         self._change(space, lambda transaction: vector_blocks.compact(transaction, keep))
         return before - self.old_vectors(space)
 
+    def index_problem(self, space: str = MAIN) -> str | None:
+        """Return why an index of vectors outside the store is not asked; None if it is."""
+        try:
+            return None if self._index is None else self._why_behind(self._index, space)
+        except VectorIndexError as error:
+            return str(error)
+
     @property
     def search_count(self) -> HitCount:
         """How many semantic searches there were, and how many the cache answered."""
@@ -317,17 +324,21 @@ class SqlStore:
         with self._connections.read_transaction() as connection:
             names = [name for (name,) in connection.rows("SELECT name FROM space ORDER BY name")]
         for name in names:
-            with self._connections.read_transaction() as connection:
-                stored = read_space(connection, name) or _EMPTY_SPACE
-                columns = partial(self._caches.columns, connection, stored)
-                state = vector_state(connection, stored, columns)
-                current = not state.dims or self._index.is_current(state)
-            if not current:
+            if behind := self._why_behind(self._index, name):
                 if repair:
                     self._bring_up(self._index, name)
-                told = f"the index of the vectors of {name} is behind; searches scan the store's"
-                problems.append(Problem("vectors", told, repaired=repair))
+                problems.append(Problem("vectors", behind, repaired=repair))
         return problems
+
+    def _why_behind(self, index: VectorIndex, space: str) -> str | None:
+        """Return what to tell of an index that is of another state than a space."""
+        with self._connections.read_transaction() as connection:
+            stored = read_space(connection, space) or _EMPTY_SPACE
+            columns = partial(self._caches.columns, connection, stored)
+            state = vector_state(connection, stored, columns)
+            if not state.dims or index.is_current(state):
+                return None
+        return f"the index of the vectors of {space} is behind; searches scan the store's"
 
     def _change(self, space: str, change: Callable[[Transaction], Result]) -> Result:
         """Make a change in a transaction of its own, again as a whole if the server ended it."""

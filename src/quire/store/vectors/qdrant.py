@@ -7,6 +7,7 @@ Vectors are whole numbers and so are their products, as long as they are exact i
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +16,11 @@ from urllib.parse import urlsplit
 import httpx
 import numpy as np
 from qdrant_client import QdrantClient, models
-from qdrant_client.http.exceptions import ApiException
+from qdrant_client.http.exceptions import (
+    ApiException,
+    ResponseHandlingException,
+    UnexpectedResponse,
+)
 
 from quire.core import servers
 from quire.errors import InputError, VectorIndexError
@@ -35,6 +40,9 @@ PAGE = 10_000
 CLASS, GENERATION, CHECKSUM = "class", "generation", "checksum"
 MARK = 1 << 62
 """The id of the point that says of which generation the others are."""
+REFUSED = (401, 403)
+MAX_REASON = 200
+MEANWHILE = "searches scan the store's own vectors meanwhile"
 NO_CLASS = -1
 NO_CHECKSUM = -1
 FAILURES = (
@@ -54,17 +62,19 @@ def connect(url: str, key_env: str) -> QdrantClient:
     if not host:
         raise InputError(
             f"{servers.public_name(url)} is not an address of Qdrant",
-            field="engine",
+            field="[vectors] engine",
             hint="write qdrant://HOST:PORT, or qdrants://HOST:PORT for TLS",
         )
-    return QdrantClient(
-        host=host,
-        port=port,
-        https=parts.scheme.lower() == servers.QDRANT_TLS,
-        api_key=os.environ.get(key_env) or None,
-        timeout=SECONDS,
-        check_compatibility=False,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a key without TLS: which of both the URL says
+        return QdrantClient(
+            host=host,
+            port=port,
+            https=parts.scheme.lower() == servers.QDRANT_TLS,
+            api_key=os.environ.get(key_env) or None,
+            timeout=SECONDS,
+            check_compatibility=False,
+        )
 
 
 class QdrantIndex(ReconciledIndex):
@@ -91,6 +101,7 @@ class QdrantIndex(ReconciledIndex):
         super().__init__(exact=exact)
         self._client = client(url, key_env)
         self._place = servers.public_name(url)
+        self._key_env = key_env
         self._store = urlsplit(url).path.strip("/") or store
 
     def search(
@@ -211,8 +222,23 @@ class QdrantIndex(ReconciledIndex):
         try:
             yield
         except FAILURES as error:
+            if isinstance(error, UnexpectedResponse) and error.status_code in REFUSED:
+                raise VectorIndexError(
+                    "Qdrant refuses the key, or wants one",
+                    place=self._place,
+                    hint=f"put its key into {self._key_env}; {MEANWHILE}",
+                ) from error
             raise VectorIndexError(
-                f"Qdrant does not answer ({type(error).__name__})",
+                f"Qdrant does not answer ({_reason(error)})",
                 place=self._place,
-                hint="check [vectors] engine; searches scan the store's own vectors meanwhile",
+                hint=f"check [vectors] engine; {MEANWHILE}",
             ) from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what went wrong, in a few words that quote no vector."""
+    if isinstance(error, UnexpectedResponse):
+        return f"status {error.status_code}"
+    cause = error.source if isinstance(error, ResponseHandlingException) else error
+    said = str(cause).partition("\n")[0][:MAX_REASON]
+    return said if said and isinstance(cause, (httpx.HTTPError, OSError)) else type(cause).__name__

@@ -6,9 +6,12 @@ import os
 import pickle
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -20,7 +23,7 @@ from quire.errors import EmbedError, EndpointError, InputError
 from quire.indexing.workers import Task, Workers, WorkerSettings, open_workers
 from quire.indexing.workers.contract import TRIES, Worker, in_order
 from quire.indexing.workers.processes import ProcessWorkers
-from tests.conftest import Tree
+from tests.conftest import Tree, interruptible
 
 FILES: dict[str, str | bytes] = {
     **{
@@ -35,6 +38,7 @@ FILES: dict[str, str | bytes] = {
 POISON = "notes/7.md"
 SETTINGS = WorkerSettings(EmbedSettings())
 PLACES = ("processes:2", "ray")
+INTERRUPTED = "quire: interrupted; finished work is kept, run the command again to continue"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -137,6 +141,32 @@ def test_a_killed_process_of_the_pool_loses_nothing() -> None:
         workers.close()
     assert [path for path, _ in found] == [task.file.path for task in tasks(60)]
     assert not any(isinstance(content, Skipped) for _, content in found)
+
+
+def test_ctrl_c_is_told_once(tree: Tree) -> None:
+    """A terminal sends it to all processes; one of the pool is just loading what it needs."""
+    tree.fill({f"note{number}.md": f"# Note {number}\n" for number in range(1500)})
+    with subprocess.Popen(
+        [sys.executable, "-m", "quire", "index", "--no-embed", "--on", "processes:2"],
+        cwd=tree.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=interruptible(),
+        start_new_session=True,
+    ) as process:
+        try:
+            started = psutil.Process(process.pid)
+            while max((each.cpu_times().user for each in started.children()), default=0.0) < 0.2:
+                assert process.poll() is None, "it ended before it could be interrupted"
+                time.sleep(0.01)
+            os.killpg(process.pid, signal.SIGINT)
+            _, told = process.communicate(timeout=120)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 130
+    assert told.strip() == INTERRUPTED
 
 
 def test_a_killed_worker_of_a_cluster_loses_nothing(tree: Tree) -> None:

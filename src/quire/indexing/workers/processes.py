@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing.reduction import ForkingPickler
 from types import MappingProxyType
@@ -52,6 +54,22 @@ def _read(path: str, data: bytes, settings: IngestSettings) -> Content:
 
 def _embed(texts: Sequence[str], model: str) -> list[bytes]:
     return _worker[0].embed(texts, model)
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Let processes that the block starts hear no Ctrl-C, which a terminal sends to all.
+
+    They are ended by this process; otherwise each would write where it was at that moment.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class ProcessWorkers:
@@ -113,12 +131,13 @@ class ProcessWorkers:
     def _submit(
         self, work: Callable[ArgsP, ResultT], *args: ArgsP.args, **named: ArgsP.kwargs
     ) -> Future[ResultT]:
-        try:
-            return self._pool.submit(work, *args, **named)
-        except BrokenProcessPool:  # by another task; whoever waits for that tries it alone
-            self._pool.shutdown()
-            self._pool = self._open(self.count)
-            return self._pool.submit(work, *args, **named)
+        with _no_interrupts():  # the pool starts its processes with its first tasks
+            try:
+                return self._pool.submit(work, *args, **named)
+            except BrokenProcessPool:  # by another task; whoever waits for that tries it alone
+                self._pool.shutdown()
+                self._pool = self._open(self.count)
+                return self._pool.submit(work, *args, **named)
 
     def _try_alone(
         self, work: Callable[ArgsP, ResultT], *args: ArgsP.args, **named: ArgsP.kwargs
@@ -129,8 +148,10 @@ class ProcessWorkers:
         """
         for _ in range(TRIES):
             with self._open(1) as alone:
+                with _no_interrupts():
+                    future = alone.submit(work, *args, **named)
                 try:
-                    return alone.submit(work, *args, **named).result()
+                    return future.result()
                 except BrokenProcessPool:
                     continue
         return None

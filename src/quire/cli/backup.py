@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 force_option = click.option("--force", is_flag=True, help="Replace what is there.")
 store_option = click.option(
-    "--store", metavar="FILE", help="Store file or PostgreSQL URL (default: .quire/store.db)."
+    "--store",
+    metavar="FILE",
+    help="Store: a file, NAME.N.shards or a URL (default: .quire/store.db).",
 )
 space_option = click.option(
     "--space", "spaces", multiple=True, metavar="NAME", help="Only this space; repeatable."

@@ -103,7 +103,7 @@ def store_options(command: Command) -> Command:
         click.option(
             "--store",
             metavar="FILE",
-            help="Store file or PostgreSQL URL (default: .quire/store.db).",
+            help="Store: a file, NAME.N.shards or a URL (default: .quire/store.db).",
         ),
     ):
         command = option(command)

@@ -78,7 +78,7 @@ class FailOpen(click.Command):
 @click.option(
     "--store",
     metavar="FILE",
-    help="Store file or PostgreSQL URL (default: .quire/store.db).",
+    help="Store: a file, NAME.N.shards or a URL (default: .quire/store.db).",
 )
 def hook(*, event: str, client: str, timeout: float, **options: Any) -> None:
     """Give a coding assistant context at an EVENT.

@@ -23,6 +23,7 @@ from quire.store.index import vector_index
 from quire.store.index.vector_index import slots_of
 from quire.store.postgres.store import PostgresStore
 from quire.store.sqlite.store import SqliteStore
+from quire.store.vectors import pgvector
 from quire.store.vectors.pgvector import PgvectorIndex
 from quire.store.vectors.qdrant import QdrantIndex, connect
 from quire.store.vectors.reconcile import (
@@ -405,6 +406,25 @@ def test_a_graph_that_gives_up_too_early_is_not_asked(
     with store.view(OWNER) as view:
         assert view.semantic(query, 10) == view.semantic(query, 10, exact=True)
     store.close()
+
+
+@pytest.mark.parametrize("kind", ["pgvector"])
+def test_a_graph_is_made_for_vectors_that_were_searched_without(
+    opens: Open, server: Server, shared_vectors: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pgvector, "MIN_ANALYZE", 20)
+    random, store = Random(13), opens()
+    write(store, random, range(30))
+    store.close()
+    tables = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'quire_vectors'"
+    assert not any("hnsw" in made for (made,) in server.run(tables, database=shared_vectors))
+    again = opens(exact=False)
+    again.merge()
+    assert any("hnsw" in made for (made,) in server.run(tables, database=shared_vectors))
+    counted = "SELECT max(reltuples) FROM pg_class WHERE relname LIKE 's%_e%_d%' AND relkind = 'r'"
+    assert server.run(counted, database=shared_vectors)[0][0] > 0, "the planner knows of them"
+    assert asks_index(again) > 0
+    again.close()
 
 
 def test_a_graph_says_that_it_is_approximate(opens: Open) -> None:

@@ -27,6 +27,8 @@ CONNECT_SECONDS = 10
 READ_SECONDS = 60
 MIN_CANDIDATES, MAX_CANDIDATES = 40, 1000
 """So many candidates a search by graph keeps: pgvector's own default, and the most it allows."""
+MIN_ANALYZE = 1000
+"""After so many points the statistics are renewed by which the server chooses scan or graph."""
 MAX_DIMS = 2000
 """Vectors of more dimensions can be compared, but not indexed by a graph."""
 
@@ -40,6 +42,7 @@ class PgvectorIndex(ReconciledIndex):
         self._place = servers.public_name(url)
         self._connection: psycopg.Connection[Any] | None = None
         self._using = threading.Lock()
+        self._written = 0
 
     def search(
         self, collection: Collection, vector: bytes, classes: list[int], limit: int
@@ -79,6 +82,9 @@ class PgvectorIndex(ReconciledIndex):
     def set_generation(self, collection: Collection, generation: int) -> None:
         """Set the generation of a collection's points."""
         with self._asking() as connection:
+            if generation != CHANGING and self._written >= MIN_ANALYZE:
+                connection.execute(sql.SQL("ANALYZE {}").format(_table(collection)))
+                self._written = 0
             _set_mark(connection, collection, generation)
 
     def read_points(self, collection: Collection) -> tuple[Numbers, Numbers]:
@@ -114,12 +120,20 @@ class PgvectorIndex(ReconciledIndex):
             # So that a collection whose writer was killed is found, and dropped with the others.
             _set_mark(connection, collection, CHANGING)
             connection.execute(sql.SQL("CREATE INDEX ON {} (class)").format(_table(collection)))
-            if not self.exact:
-                connection.execute(
-                    sql.SQL("CREATE INDEX ON {} USING hnsw (embedding vector_ip_ops)").format(
-                        _table(collection)
-                    )
+            self._create_graph(connection, collection)
+
+    def complete(self, collection: Collection) -> None:
+        """Create the graph of a collection that was made for exact searches."""
+        with self._asking() as connection:
+            self._create_graph(connection, collection)
+
+    def _create_graph(self, connection: psycopg.Connection[Any], collection: Collection) -> None:
+        if not self.exact and not _has_relation(connection, _graph(collection)):
+            connection.execute(
+                sql.SQL("CREATE INDEX {} ON {} USING hnsw (embedding vector_ip_ops)").format(
+                    sql.Identifier(_graph(collection)), _table(collection)
                 )
+            )
 
     def upsert(self, collection: Collection, points: Numbers, vectors: Matrix) -> None:
         """Write points with checksums of their vectors, over those of the same number."""
@@ -131,6 +145,7 @@ class PgvectorIndex(ReconciledIndex):
             _text(vectors),
             strict=True,
         )
+        self._written += points.size
         with self._asking() as connection, connection.cursor() as cursor:
             cursor.executemany(
                 sql.SQL(
@@ -226,6 +241,10 @@ def _has_relation(connection: psycopg.Connection[Any], name: str) -> bool:
 
 def _name(collection: Collection) -> str:
     return f"s{collection.space}_e{collection.epoch}_d{collection.dims}"
+
+
+def _graph(collection: Collection) -> str:
+    return f"{_name(collection)}_hnsw"
 
 
 def _table(collection: Collection) -> sql.Identifier:

@@ -177,6 +177,9 @@ class QdrantIndex(ReconciledIndex):
                 self._name(collection), CLASS, models.PayloadSchemaType.INTEGER, wait=True
             )
 
+    def complete(self, collection: Collection) -> None:
+        """Do nothing: every collection has a graph, which exact searches leave out."""
+
     def upsert(self, collection: Collection, points: Numbers, vectors: Matrix) -> None:
         """Write points with checksums of their vectors, over those of the same number."""
         batch = models.Batch(

@@ -93,6 +93,7 @@ class ReconciledIndex(ABC):
                 self.create(collection)
                 present = np.zeros(0, np.int64)
             else:
+                self.complete(collection)
                 present = self._present(collection, generation, state, wanted)
             self.set_generation(collection, CHANGING)
             self._write(collection, state, np.setdiff1d(wanted, present, assume_unique=True))
@@ -145,6 +146,10 @@ class ReconciledIndex(ABC):
     @abstractmethod
     def create(self, collection: Collection) -> None:
         """Create an empty collection, of no generation."""
+
+    @abstractmethod
+    def complete(self, collection: Collection) -> None:
+        """Add what a collection lacks that was created for another kind of search."""
 
     @abstractmethod
     def upsert(self, collection: Collection, points: Numbers, vectors: Matrix) -> None:

@@ -1,8 +1,8 @@
-"""What does a store cost on a server beside one in a file, and what do workers bring?
+"""What does a store cost on a server beside one in a file, and what do workers and indexes bring?
 
-Both hold the same made-up text. Questions are asked by turns, so that both meet the same moments of
-a busy machine. The server is a real one on this machine, asked over a socket; what its processes
-spend is counted apart.
+Both stores hold the same made-up text. Questions are asked by turns, so that both meet the same
+moments of a busy machine. The server is a real one on this machine, asked over a socket; what its
+processes spend is counted apart.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import psutil
+from tests.store.edge_client import EdgeClient
 from tests.store.postgresql import Server, running
 
-from bench import stores, synthetic
+from bench import stores, synthetic, synthetic_vectors, vectors
 from bench.assemble import Measured, ask
 from bench.fresh import SHAPE, WARM, Fresh
 from bench.question_model import QuestionModel
-from bench.report import Table, times
+from bench.report import Table, timed, times
 from quire import config, engine
 from quire.core.protocols import Store
 from quire.core.types import OWNER
@@ -31,6 +32,10 @@ from quire.engine import Quire
 from quire.indexing.backup import backup
 from quire.indexing.copy_store import copy_store
 from quire.store import open_store
+from quire.store.postgres.store import PostgresStore
+from quire.store.sqlite.store import SqliteStore
+from quire.store.vectors.pgvector import PgvectorIndex
+from quire.store.vectors.qdrant import QdrantIndex
 
 LARGEST = 100_000
 """More chunks take too long to copy for a table of this kind."""
@@ -39,6 +44,8 @@ WORKED = 3000
 """Chunks that workers read and split."""
 EMBEDDED = 200
 """Chunks that workers embed, too."""
+QDRANT = "qdrant://in-process"
+SCANS = ("enable_seqscan", "enable_bitmapscan", "enable_sort")
 PLACES = (("inline", 1), ("processes:2", 2), ("ray", 1), ("ray", 2))
 
 
@@ -51,9 +58,12 @@ def tables(sizes: Sequence[int], asked: int) -> Iterator[Table]:
                     print(f"no engines at {size:,} chunks: it takes too long to copy them")
                     continue
                 path, _ = stores.ours(size)
-                url = server.url(server.create())
+                database = server.create()
+                url = server.url(database)
                 yield _copies(path, url, size, Path(folder))
                 yield _asked(path, url, server, size, min(5 * asked, MOST_ASKED))
+                server.run("CREATE EXTENSION vector", database=database)
+                yield _indexed(path, server, database, size, asked)
         yield _workers(Path(folder), WORKED, embed=False)
         yield _workers(Path(folder), EMBEDDED, embed=True)
 
@@ -165,6 +175,64 @@ def _server_cpu(server: Server) -> float:
             continue
         total += spent.user + spent.system
     return total
+
+
+# --- indexes of vectors --------------------------------------------------------------------------
+
+
+def _indexed(path: Path, server: Server, database: str, size: int, asked: int) -> Table:
+    url = server.url(database)
+    table = Table(
+        f"vectors: top {vectors.TOP} of {size:,} made-up ones, of an index outside the store",
+        ("store", "candidates of", "built in s", "p50 ms", "p95", f"recall@{vectors.TOP}"),
+        notes=[
+            "Qdrant is its engine inside this process, without a graph; HNSW is forced here",
+            "recall: of a scan of the store's own vectors",
+        ],
+    )
+    world = synthetic_vectors.World()
+    questions = world.questions(asked)
+    with tempfile.TemporaryDirectory(prefix="quire-bench-") as name:
+        folder = Path(name)
+        copied = folder / f"indexed-{size}.db"
+        backup(config.load(folder, store=path), copied, force=True, report=lambda _: None)
+        edge = EdgeClient(folder / f"qdrant-{size}")
+        opened: tuple[tuple[str, str, Callable[[], Store]], ...] = (
+            ("file", "-", lambda: open_store(copied)),
+            (
+                *("file", "Qdrant, exact"),
+                lambda: SqliteStore(
+                    copied, index=QdrantIndex(QDRANT, "", "s", exact=True, client=lambda *_: edge)
+                ),
+            ),
+            ("server", "-", lambda: open_store(url)),
+            (
+                *("server", "pgvector, exact"),
+                lambda: PostgresStore(url, index=PgvectorIndex(url, exact=True)),
+            ),
+            (
+                *("server", "pgvector, HNSW"),
+                lambda: PostgresStore(url, index=PgvectorIndex(url, exact=False)),
+            ),
+        )
+        for place, candidates, opens in opened:
+            with closing(opens()) as store:
+                if candidates.endswith(
+                    "HNSW"
+                ):  # a server scans so few rows unless it is told otherwise
+                    server.run(*(f"ALTER DATABASE {database} SET {way} = off" for way in SCANS))
+                seconds, _ = _clock(store.merge)  # which brings the index up to date
+                assert store.index_problem() is None
+                spent = timed([partial(_nearest, store, one) for one in questions])
+                share = vectors.recall(store, world.questions(vectors.RECALL_OVER))
+                built = None if candidates == "-" else seconds
+                table.add(place, candidates, built, spent.p50, spent.p95, share)
+    return table
+
+
+def _nearest(store: Store, vector: bytes) -> object:
+    with store.view(OWNER) as view:
+        return view.semantic(vector, vectors.TOP)
 
 
 # --- workers -------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def _made_up(size: int, asked: int, *, with_vec0: bool) -> Table:
     exact = timed([partial(search, store, one, exact=True) for one in questions])
     with _limits(scan=min(size // 2, vectors.SCAN_LIMIT)):
         passes = timed([partial(search, store, one, exact=False) for one in questions])
-        share = _recall(store, world.questions(RECALL_OVER))
+        share = recall(store, world.questions(RECALL_OVER))
     if size <= vectors.SCAN_LIMIT:
         table.notes.append(FORCED)
     # What is compared with is what a user gets at this size.
@@ -120,7 +120,7 @@ def _real(count: int) -> Iterator[Table]:
     for share in (0.005, 0.01, 0.02, 0.05, 0.1):
         kept = max(1, int(len(passages) * share))
         with _limits(scan=0, first_pass=kept, per_hit=0):
-            found = [_recall(store, questions, top) for top in (1, 5, 10, TOP)]
+            found = [recall(store, questions, top) for top in (1, 5, 10, TOP)]
         table.add(f"{share:.1%}", kept, int(1_000_000 * share), *found)
     yield table
     store.close()
@@ -158,7 +158,8 @@ def _real_store(model: str, passages: list[str], matrix: npt.NDArray[np.int8]) -
     return open_store(path)
 
 
-def _recall(store: Store, questions: Sequence[bytes], top: int = TOP) -> float:
+def recall(store: Store, questions: Sequence[bytes], top: int = TOP) -> float:
+    """Return which part of the best hits a search finds that is not asked to be exact."""
     shares = []
     for one in questions:
         with store.view(OWNER) as view:

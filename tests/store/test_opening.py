@@ -141,7 +141,7 @@ def test_a_store_of_a_newer_quire(tmp_path: Path) -> None:
 
 def test_what_cannot_be_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="directory"):
+    with pytest.raises(StoreError, match="folder"):
         open_store(tmp_path)
     with pytest.raises(StoreError):
         open_store(tmp_path / "file" / "store.db")

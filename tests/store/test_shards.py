@@ -14,7 +14,7 @@ import pytest
 
 from quire.core.protocols import Store
 from quire.core.types import OWNER, AccessRule, Filter, Record, VectorSettings
-from quire.errors import ConfigError, StoreDamagedError, StoreError, StoreFullError
+from quire.errors import ConfigError, InputError, StoreDamagedError, StoreError, StoreFullError
 from quire.store import open_store
 from quire.store.index import analyzer
 from quire.store.shards import encode
@@ -289,6 +289,13 @@ def test_new_rules_for_words_leave_the_hashes(
 def test_other_engines_for_vectors_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="shards"):
         open_store(tmp_path / "store.shards", vectors=VectorSettings(engine="qdrant://127.0.0.1:1"))
+
+
+@pytest.mark.parametrize("count", [0, 257, 999])
+def test_a_number_of_shards_that_cannot_be_is_refused(tmp_path: Path, count: int) -> None:
+    with pytest.raises(InputError, match=f"cannot have {count} shards"):
+        open_store(tmp_path / f"store.{count}.shards")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:

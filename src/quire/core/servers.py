@@ -44,7 +44,7 @@ def is_sharded(name: str) -> bool:
 def shards_in_name(name: str) -> int:
     """Return how many shards the name of a folder asks for (`NAME.4.shards`); 2 if it does not."""
     count = name.removesuffix(SHARDED).rpartition(".")[2]
-    return min(MAX_SHARDS, max(1, int(count))) if count.isdecimal() and len(count) < 4 else 2
+    return int(count) if count.isdecimal() and len(count) < 4 else 2
 
 
 def is_ray(text: str) -> bool:

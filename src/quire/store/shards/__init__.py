@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quire.core import servers
-from quire.errors import MissingExtraError, NoStoreError, StoreDamagedError, StoreError
+from quire.errors import InputError, MissingExtraError, NoStoreError, StoreDamagedError, StoreError
 from quire.store.shards.catalog import Catalog
 from quire.store.shards.contract import RESTORE, ShardFile
 from quire.store.shards.local import LocalShards
@@ -71,7 +71,14 @@ def open_catalog(folder: Path, *, create: bool, wait: float) -> Catalog:
             value=str(folder),
             hint="create one with `quire index`, or name another with {store}",
         )
-    return Catalog(file, create=create, wait=wait, count=servers.shards_in_name(folder.name))
+    count = servers.shards_in_name(folder.name)
+    if not (1 <= count <= servers.MAX_SHARDS or file.exists()):
+        raise InputError(
+            f"a store cannot have {count} shards, as the name {folder.name} says",
+            value=folder.name,
+            hint=f"name it NAME.N{servers.SHARDED}, where N is 1 to {servers.MAX_SHARDS}",
+        )
+    return Catalog(file, create=create, wait=wait, count=count)
 
 
 def _files(folder: Path, catalog: Catalog) -> list[ShardFile]:

@@ -117,6 +117,7 @@ STORE_CALLS: dict[str, Callable[[Store], object]] = {
     "shrink": lambda store: store.shrink(),
     "purge": lambda store: store.purge([]),
     "check": lambda store: store.check(),
+    "index_problem": lambda store: store.index_problem(),
 }
 
 

@@ -955,7 +955,8 @@ class ReferenceStore:
         self.merge(space)
         return removed
 
-    def index_problem(self, space: str = "main") -> str | None:  # noqa: ARG002 - there is no index
+    def index_problem(self, space: str = MAIN) -> str | None:
+        self.space(space)  # refuses a closed store
         return None
 
     @property

@@ -415,7 +415,8 @@ class ShardedStore:
 
     def index_problem(self, space: str = MAIN) -> str | None:  # noqa: ARG002 - there is no index
         """Return nothing: the vectors are in the shards."""
-        return None
+        with self._in_use():
+            return None
 
     @property
     def search_count(self) -> HitCount:

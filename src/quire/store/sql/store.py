@@ -255,7 +255,7 @@ class SqlStore:
     def index_problem(self, space: str = MAIN) -> str | None:
         """Return why an index of vectors outside the store is not asked; None if it is."""
         try:
-            return None if self._index is None else self._why_behind(self._index, space)
+            return self._why_behind(space)
         except VectorIndexError as error:
             return str(error)
 
@@ -324,19 +324,21 @@ class SqlStore:
         with self._connections.read_transaction() as connection:
             names = [name for (name,) in connection.rows("SELECT name FROM space ORDER BY name")]
         for name in names:
-            if behind := self._why_behind(self._index, name):
+            if behind := self._why_behind(name):
                 if repair:
                     self._bring_up(self._index, name)
                 problems.append(Problem("vectors", behind, repaired=repair))
         return problems
 
-    def _why_behind(self, index: VectorIndex, space: str) -> str | None:
+    def _why_behind(self, space: str) -> str | None:
         """Return what to tell of an index that is of another state than a space."""
         with self._connections.read_transaction() as connection:
+            if self._index is None:
+                return None
             stored = read_space(connection, space) or _EMPTY_SPACE
             columns = partial(self._caches.columns, connection, stored)
             state = vector_state(connection, stored, columns)
-            if not state.dims or index.is_current(state):
+            if not state.dims or self._index.is_current(state):
                 return None
         return f"the index of the vectors of {space} is behind; searches scan the store's"
 

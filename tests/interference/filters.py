@@ -98,7 +98,7 @@ def _open_method(owner: type, name: str, opened: Callable[[Any], Any]) -> Remove
 
 BY_CLASS = (
     "_read_chunks", "single_chunks", "listing", "children", "chunks_of", "vectors", "links", "_by_record",
-    "_mentions", "latest_activity", "events", "status", "prove", "_readable_bytes", "metadata_keys",
+    "_mentions", "latest_activity", "events", "status", "_leaf_of", "_readable_bytes", "metadata_keys",
     "metadata_kinds", "facets", "last_expiry", "expired",
 )  # fmt: skip
 """The methods of the view that name the readable classes in their query."""
@@ -107,6 +107,7 @@ BY_ROW = ("lexical", "match_all", "rarities", "languages", "semantic", "coverage
 THROUGH_OTHERS = {
     **dict.fromkeys(("records", "outlines", "unshared", "prove_record"), "_by_record"),
     **dict.fromkeys(("definitions", "references"), "_mentions"),
+    "prove": "_leaf_of",
     **dict.fromkeys(("chunks", "damaged"), "_read_chunks"),
 }
 """Those that have their filter from another one."""

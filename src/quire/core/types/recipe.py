@@ -66,8 +66,8 @@ class RankSpec:
     fitted, if that is more than `k` and `top`; up to four times as many. 0: never more."""
     fill: int = 0
     """At least one candidate is searched for and fitted for every so many tokens of the budget, so
-    that a large one is filled too; `k` of sections grows in proportion. 0: never more than `deeper`
-    says."""
+    that a large one is filled too, unless `deeper` is 0; `k` of sections grows in proportion in any
+    case. 0: never more than `deeper` says."""
     times: int = 3
     """Stop when the better candidates fill the budget this many times over; 0: never."""
     fusion: str = "sum"
@@ -237,12 +237,12 @@ class Recipe:
 
     def depth(self, source: str) -> int:
         """Return how deep a source is searched: a larger budget needs more hits."""
-        return max(self._scaled(self.sources[source].k, 1), self._to_fill)
+        return self._scaled(self.sources[source].k, 1)
 
     @property
     def top(self) -> int:
         """How many candidates are fitted."""
-        return max(self._scaled(self.rank.top, 2), self._to_fill)
+        return self._scaled(self.rank.top, 2)
 
     def items(self, section: Section) -> int:
         """Return the maximum number of items of a section."""
@@ -257,6 +257,7 @@ class Recipe:
 
     def _scaled(self, least: int, factor: int) -> int:
         """Return a depth that grows with the budget, from `least` up to a multiple of it."""
-        tokens_each = self.rank.deeper * factor
-        wanted = self.budget.available // tokens_each if tokens_each else 0
-        return max(least, min(MAX_DEPTH_FACTOR * least, wanted))
+        if not self.rank.deeper:
+            return least
+        wanted = self.budget.available // (self.rank.deeper * factor)
+        return max(least, min(MAX_DEPTH_FACTOR * least, wanted), self._to_fill)

@@ -120,6 +120,32 @@ def test_a_stream_that_another_thread_ends_leaves_the_connection_free(server: Se
     connection.raw.close()
 
 
+def test_a_connection_is_closed_when_nobody_waits_for_its_answer(
+    store: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for one that is closed meanwhile waits for ever."""
+    fill(store, document("d0", "harbour"))
+    held: list[bool] = []
+    with store.view(ALICE) as view, view._use as snapshot:
+        connection = snapshot.connection
+        close = connection.raw.close
+
+        def begin_to_ask() -> bool:
+            free = bool(connection.lock.acquire(blocking=False))
+            if free:
+                connection.lock.release()
+            return free
+
+        def close_alone() -> None:
+            held.append(not in_a_thread(begin_to_ask))
+            close()
+
+        monkeypatch.setattr(connection.raw, "close", close_alone)
+        view._use.close()  # a call is still running, so the connection is not used again
+        store._server._give_back(connection)
+    assert held[0], "another thread cannot begin to ask"
+
+
 # --- the same as SQLite --------------------------------------------------------------------------
 
 

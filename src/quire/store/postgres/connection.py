@@ -280,6 +280,9 @@ class Connections:
                 with suppress(psycopg.Error):
                     raw.execute("ROLLBACK")
             usable = not connection.abandoned and raw.info.transaction_status == _IDLE
+            if not usable:
+                # Whoever waits for an answer while it is closed would wait for ever.
+                raw.close()
         connection.scope, connection.failure = "", None
         with self._lock:
             if usable and not self._closed and len(self._idle) < MAX_IDLE:

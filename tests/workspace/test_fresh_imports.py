@@ -47,7 +47,8 @@ def test_sources_are_named_by_file_and_line(vault: Tree) -> None:
         assert "[DOC: vault/birds/Heron.md:6]\nThe heron nests in colonies.\n" in context.text
         assert "[DOC: vault/birds/Heron.md]\nHeron" in context.text
         assert ".quire/" not in context.text
-        assert context.chunks[0].document_name == "vault/birds/Heron.md:6"
+        names = [chunk.document_name for chunk in context.chunks]
+        assert names[:3] == [f"vault/birds/Heron.md{line}" for line in ("", ":4", ":6")]
         assert opened.verify(context.receipt, context.text).holds
         assert opened.search(QUERY).results[0].document == "vault/birds/Heron.md:6"
     printed = vault.call("search", "heron nests").stdout
@@ -57,10 +58,12 @@ def test_sources_are_named_by_file_and_line(vault: Tree) -> None:
     assert found["results"][0]["document"] == "vault/birds/Heron.md:6"
 
 
-@pytest.mark.parametrize("recipe", ["agent", "entities"])
-def test_pages_name_the_file(vault: Tree, recipe: str) -> None:
+def test_pages_name_the_file(vault: Tree) -> None:
     with vault.open() as opened:
-        assert "vault/birds/Heron.md:6" in opened.assemble(QUERY, recipe=recipe).text
+        assert "vault/birds/Heron.md:6" in opened.assemble(QUERY, recipe="entities").text
+        page = opened.assemble(QUERY, recipe="agent").text
+    assert "\n`vault/birds/Heron.md`\n" in page, "once for all of its blocks"
+    assert "\nLine 6\nThe heron nests in colonies.\n" in page
 
 
 @pytest.mark.parametrize("format_", FORMATS)

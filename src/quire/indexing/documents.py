@@ -153,7 +153,7 @@ class Documents:
     def get(self, path: str, *, viewer: Viewer | str | None = None) -> StoredDocument:
         """Return a document, a file or a commit of the store by its path, with its whole text."""
         with self._project.view(viewer) as view:
-            record = _find_commit(view, path) or _require(view, path)
+            record = _find_commit(view, check_text(path, "path")) or _require(view, path)
             if record.expires is not None and record.expires <= now():
                 raise MissingDocumentError(
                     f"{path} expired at {format_time(record.expires)}",

@@ -165,7 +165,11 @@ class Inspection:
                 start_draft(request, found), tracing.span, steps.CHOOSING
             ), found.failed
         question = self._question(view, request)
-        depths = (recipe.top, *(recipe.depth(name) for name in recipe.sources))
+        depths = (
+            recipe.top,
+            *(recipe.depth(name) for name in recipe.sources),
+            *(recipe.items(section) for section in recipe.sections),
+        )
         kept = question.found.get(depths)
         if kept is None:
             kept = _Found(self._retrieve(view, request))

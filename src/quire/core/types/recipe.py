@@ -66,8 +66,8 @@ class RankSpec:
     fitted, if that is more than `k` and `top`; up to four times as many. 0: never more."""
     fill: int = 0
     """At least one candidate is searched for and fitted for every so many tokens of the budget, so
-    that a large one is filled too, unless `deeper` is 0; `k` of sections grows in proportion in any
-    case. 0: never more than `deeper` says."""
+    that a large one is filled too, unless `deeper` is 0; `k` of sections is doubled as often as it
+    takes, in any case. 0: never more than `deeper` says."""
     times: int = 3
     """Stop when the better candidates fill the budget this many times over; 0: never."""
     fusion: str = "sum"
@@ -245,9 +245,14 @@ class Recipe:
         return self._scaled(self.rank.top, 2)
 
     def items(self, section: Section) -> int:
-        """Return the maximum number of items of a section."""
-        usual = max(each.k for each in self.sections)
-        return section.k * max(usual, self._to_fill) // usual
+        """Return the maximum number of items of a section: `k`, doubled as often as it takes.
+
+        By doubling, neighbouring budgets have the same items to choose from.
+        """
+        times, usual = 1, max(each.k for each in self.sections)
+        while times * usual < self._to_fill:
+            times *= 2
+        return section.k * times
 
     @property
     def _to_fill(self) -> int:

@@ -149,6 +149,7 @@ golden-pages: install
 
 # Hours: what `make test` tries a few thousand times, as often as docs/reliability.md promises.
 soak: export QUIRE_RANDOM = 1
+soak: export PYTEST_TIMEOUT = 0
 soak: install
 	QUIRE_CASES=4000 $(BIN)/pytest -n $(WORKERS) tests/pipeline tests/packing tests/rendering tests/specs
 	QUIRE_KILLS=1000 $(BIN)/pytest -s tests/crash -k kill

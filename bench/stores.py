@@ -7,6 +7,7 @@ are written through the same contract that indexing uses, in large batches.
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -156,10 +157,13 @@ def kept(name: str, make: Callable[[Path], dict[str, Any]]) -> tuple[Path, dict[
     told = path.with_suffix(".json")
     if not told.exists():
         print(f"making {path.name} …", flush=True)
-        for old in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-            old.unlink(missing_ok=True)
-        costs = make(path)
-        costs["bytes"] = path.stat().st_size
+        with tempfile.TemporaryDirectory(prefix="making-", dir=cache.folder()) as folder:
+            made = Path(folder) / path.name  # another process may be making the same one
+            costs = make(made)
+            costs["bytes"] = made.stat().st_size
+            for old in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+                old.unlink(missing_ok=True)
+            made.rename(path)
         told.write_text(json.dumps(costs))
     costs = json.loads(told.read_text())
     return path, dict(costs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.core.globs import Globs, is_glob, literal_prefix
+from quire.core.globs import MAX_GROUPS, Globs, compile_rules, is_glob, literal_prefix, parse_rules
 
 PARTS = st.sampled_from(["a", "b", "ab", "*", "a*", "*b", "**", "?", "[ab]", "a b", "\\*", "a*b*"])
 GLOBS = st.builds(
@@ -40,3 +40,50 @@ def test_the_literal_prefix_is_found() -> None:
     assert literal_prefix(".quire/experience/data/*/falsified/*") == ".quire/experience/data"
     assert literal_prefix("/src/a.py") == "src/a.py"
     assert [literal_prefix(glob) for glob in ("*.py", "!src/a", "name", "folder/")] == [""] * 4
+
+
+@settings(max_examples=400)
+@given(st.lists(GLOBS, min_size=1, max_size=3 * MAX_GROUPS), PATHS, st.booleans())
+def test_of_many_patterns_the_last_that_matches_decides(
+    globs: list[str], path: str, folder: bool
+) -> None:
+    name, whole = path.rpartition("/")[2].encode(), path.encode()
+    verdicts = [
+        rules.decide(name, whole, folder=folder)
+        for glob in globs
+        if (rules := compile_rules([glob.encode()]))
+    ]
+    rules = compile_rules(glob.encode() for glob in globs)
+    decided = None if rules is None else rules.decide(name, whole, folder=folder)
+    assert decided == next((each for each in reversed(verdicts) if each is not None), None)
+
+
+def test_an_ignore_file_of_very_many_patterns_takes_time_by_their_number_alone() -> None:
+    """An expression of many groups takes the square of their number, for each file of a walk."""
+    lines = [start + b"%d" % at + end for at in range(999) for start, end in AFFIXES]
+    rules = parse_rules(b"\n".join(lines))
+    assert rules is not None
+    for patterns in (rules.files.names, rules.files.paths):
+        assert patterns.expressions
+        assert max(each.groups for each in patterns.expressions) <= MAX_GROUPS
+        assert sum(each.groups for each in patterns.expressions) <= 999, "plain names are looked up"
+    assert rules.decide(b"b7", b"a/b7", folder=False)
+    assert rules.decide(b"no7", b"no7", folder=False) is None
+
+
+AFFIXES = ((b"b", b""), (b"/x/b", b""), (b"*c", b""), (b"/x/c", b"*"))
+
+
+def test_an_ignore_file_of_sets_becomes_no_larger_expression() -> None:
+    """With each byte of a set by itself, a file of four megabytes took twenty gigabytes."""
+    data = b"\n".join([b"[!a]" * 999, b"[[:alnum:]_]" * 333, b"/a/[^x-z]" * 333])
+    rules = parse_rules(data)
+    assert rules is not None
+    written = sum(
+        len(each.pattern)
+        for patterns in (rules.files.names, rules.files.paths)
+        for each in patterns.expressions
+    )
+    assert written <= 10 * len(data)
+    assert rules.decide(b"b" * 999, b"b" * 999, folder=False)
+    assert rules.decide(b"b" * 998 + b"a", b"b" * 998 + b"a", folder=False) is None

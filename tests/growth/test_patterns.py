@@ -69,14 +69,18 @@ def made_patterns() -> Mapping[tuple[str, str], Iterable[re.Pattern[Any]]]:
         ("quire.memory.postmortems.DOMAIN_WORDS", "search"): [
             re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for _, words in postmortems.DOMAIN_WORDS
         ],
-        ("quire.core.globs.names", "fullmatch"): [item.names for item in matchers if item.names],
-        ("quire.core.globs.paths", "fullmatch"): [item.paths for item in matchers if item.paths],
+        ("quire.core.globs.names", "fullmatch"): [
+            each for item in matchers for each in item.names.expressions
+        ],
+        ("quire.core.globs.paths", "fullmatch"): [
+            each for item in matchers for each in item.paths.expressions
+        ],
     }
 
 
 COMPILED_AT_RUN_TIME = {
     # Calls whose pattern is not written in them; `made_patterns` has their patterns.
-    "quire.core.globs:_alternatives",
+    "quire.core.globs:_compile",
     "quire.core.globs:_class_codes",
     "quire.core.globs:_shortcut",
     "quire.ingest.languages:get_family",

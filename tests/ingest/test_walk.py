@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from quire.core.types import FileEntry, IngestSettings, Skipped
 from quire.errors import InputError
 from quire.ingest import walk
+from quire.ingest.walk import MAX_IGNORE_BYTES, MAX_PATTERNS
 
 NOBODY = 65534
 
@@ -203,6 +204,21 @@ def test_what_may_not_be_read_is_listed_and_the_rest_still_found() -> None:
         "a": "folder cannot be read: Permission denied",
         "b": "cannot be read: permission denied",
         "d/.gitignore": "cannot be read, so its patterns do not apply: Permission denied",
+    }
+
+
+def test_an_ignore_file_that_would_take_for_ever_is_listed(tmp_path: Path) -> None:
+    make(tmp_path, "a", "d/e/f")
+    (tmp_path / ".gitignore").write_bytes(b"a\n" * (MAX_IGNORE_BYTES // 2 + 1))
+    for folder in ("d", "d/e"):
+        lines = b"".join(b"%d\n" % at for at in range(MAX_PATTERNS // 2 + 1))
+        (tmp_path / folder / ".gitignore").write_bytes(lines + b"f\n" * (folder == "d/e"))
+    items = list(walk(tmp_path))
+    assert paths(items) == ["a", "d/.gitignore", "d/e/f"]
+    assert reasons(items) == {
+        ".gitignore": "cannot be read, so its patterns do not apply: larger than 262144 bytes",
+        "d/e/.gitignore": "cannot be read, so its patterns do not apply: with those above it "
+        "there are more than 50,000 patterns",
     }
 
 

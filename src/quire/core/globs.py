@@ -9,13 +9,15 @@ folder above it decides. Patterns and paths are compared as bytes, as in git.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 GLOB_SPECIAL = re.compile(rb"[*?\[\\]")
 NEVER = b"(?!)"
 NOT_SLASH = rb"[^/]"
+MAX_GROUPS = 32
+"""Patterns in one expression: the time that it takes grows with the square of their number."""
 
 CLASSES = {
     b"alnum": rb"[0-9A-Za-z]",
@@ -39,25 +41,48 @@ class _Pattern(NamedTuple):
     by_name: bool
     """Compared with the entry's name alone, at any depth."""
     regex: bytes
+    literal: bytes | None = None
+    """The only text that it matches, if there is only one."""
+
+
+class _Alternatives:
+    """Patterns that are compared with one text: finds the last that matches."""
+
+    def __init__(self, patterns: Iterable[tuple[int, _Pattern]]) -> None:
+        last: dict[bytes, tuple[int, _Pattern]] = {}
+        for at, pattern in patterns:  # of two that are equal only the last counts
+            last[pattern.regex] = (at, pattern)
+        self._literals: Mapping[bytes, int] = {
+            pattern.literal: at for at, pattern in last.values() if pattern.literal is not None
+        }
+        others = sorted((at for at, each in last.values() if each.literal is None), reverse=True)
+        regexes = {at: pattern.regex for at, pattern in last.values()}
+        parts = [others[start : start + MAX_GROUPS] for start in range(0, len(others), MAX_GROUPS)]
+        self.expressions = tuple(_compile([regexes[at] for at in part]) for part in parts)
+        """Each has a group for each pattern; the last patterns come first."""
+        self._orders = tuple(map(tuple, parts))
+
+    def last(self, text: bytes) -> int:
+        """Return the index of the last pattern that matches; -1 if none does."""
+        last = self._literals.get(text, -1)
+        for expression, order in zip(self.expressions, self._orders, strict=True):
+            if order[0] < last:
+                break
+            if match := expression.fullmatch(text):
+                return max(last, order[(match.lastindex or 0) - 1])
+        return last
 
 
 @dataclass(frozen=True, slots=True)
 class _Matcher:
-    """Finds the last pattern that matches: the alternatives are in reverse order."""
+    """Finds the last pattern that matches a name or a path."""
 
-    names: re.Pattern[bytes] | None
-    name_order: tuple[int, ...]
-    paths: re.Pattern[bytes] | None
-    path_order: tuple[int, ...]
+    names: _Alternatives
+    paths: _Alternatives
 
     def last(self, name: bytes, path: bytes) -> int:
         """Return the index of the last pattern that matches; -1 if none does."""
-        last = -1
-        if self.names and (match := self.names.fullmatch(name)):
-            last = self.name_order[(match.lastindex or 0) - 1]
-        if self.paths and (match := self.paths.fullmatch(path)):
-            last = max(last, self.path_order[(match.lastindex or 0) - 1])
-        return last
+        return max(self.names.last(name), self.paths.last(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +103,9 @@ class Globs:
     """Globs over whole paths: the last that matches a path, or a folder above it, decides."""
 
     def __init__(self, globs: Sequence[str]) -> None:
-        self._rules = compile_rules(glob.encode("utf-8", "surrogatepass") for glob in globs)
-        self._shortcut = None if self._rules is None else _shortcut(self._rules)
+        patterns = _parse_patterns(glob.encode("utf-8", "surrogatepass") for glob in globs)
+        self._rules = _rules_of(patterns)
+        self._shortcut = _shortcut(patterns)
 
     def match(self, path: str) -> bool:
         """Tell whether a path matches."""
@@ -98,14 +124,14 @@ class Globs:
         return last >= 0 and not rules.negated[last]
 
 
-def _shortcut(rules: Rules) -> re.Pattern[bytes] | None:
+def _shortcut(patterns: Sequence[_Pattern]) -> re.Pattern[bytes] | None:
     """Return one expression for a path and all folders above it, if the patterns allow that."""
-    files, folders = rules.files, rules.folders
-    if any(rules.negated) or files.names or folders.names or files.paths is None:
+    if not 0 < len(patterns) <= MAX_GROUPS:
         return None
-    if folders.paths is None or folders.paths.pattern != files.paths.pattern:
-        return None  # some patterns match folders only
-    return re.compile(b"(?:" + files.paths.pattern + b")(?:/.*)?", files.paths.flags)
+    if any(each.negated or each.by_name or each.folders_only for each in patterns):
+        return None
+    whole = b"|".join(b"(?:" + each.regex + b")" for each in patterns)
+    return re.compile(b"(?:" + whole + b")(?:/.*)?", re.DOTALL)
 
 
 def is_glob(text: str) -> bool:
@@ -139,32 +165,34 @@ def parse_rules(data: bytes) -> Rules | None:
 
 def compile_rules(lines: Iterable[bytes]) -> Rules | None:
     """Compile the lines of an ignore file; None if they contain no pattern."""
-    patterns = [pattern for line in lines if (pattern := _parse_pattern(line)) is not None]
+    return _rules_of(_parse_patterns(lines))
+
+
+def _parse_patterns(lines: Iterable[bytes]) -> list[_Pattern]:
+    return [pattern for line in lines if (pattern := _parse_pattern(line)) is not None]
+
+
+def _rules_of(patterns: Sequence[_Pattern]) -> Rules | None:
     if not patterns:
         return None
+    numbered = list(enumerate(patterns))
+    of_files = [(at, pattern) for at, pattern in numbered if not pattern.folders_only]
+    folders = _matcher(numbered)
     return Rules(
         negated=tuple(pattern.negated for pattern in patterns),
-        files=_matcher(
-            [(at, pattern) for at, pattern in enumerate(patterns) if not pattern.folders_only]
-        ),
-        folders=_matcher(list(enumerate(patterns))),
+        files=folders if len(of_files) == len(numbered) else _matcher(of_files),
+        folders=folders,
     )
 
 
-def _matcher(patterns: list[tuple[int, _Pattern]]) -> _Matcher:
-    names = [(at, pattern.regex) for at, pattern in reversed(patterns) if pattern.by_name]
-    paths = [(at, pattern.regex) for at, pattern in reversed(patterns) if not pattern.by_name]
+def _matcher(patterns: Sequence[tuple[int, _Pattern]]) -> _Matcher:
     return _Matcher(
-        _alternatives([regex for _, regex in names]),
-        tuple(at for at, _ in names),
-        _alternatives([regex for _, regex in paths]),
-        tuple(at for at, _ in paths),
+        _Alternatives((at, pattern) for at, pattern in patterns if pattern.by_name),
+        _Alternatives((at, pattern) for at, pattern in patterns if not pattern.by_name),
     )
 
 
-def _alternatives(regexes: list[bytes]) -> re.Pattern[bytes] | None:
-    if not regexes:
-        return None
+def _compile(regexes: Sequence[bytes]) -> re.Pattern[bytes]:
     return re.compile(b"|".join(b"(" + regex + b")" for regex in regexes), re.DOTALL)
 
 
@@ -181,13 +209,15 @@ def _parse_pattern(line: bytes) -> _Pattern | None:
     if not line:
         return None
     by_name = b"/" not in line
+    line = line.removeprefix(b"/")
+    special = GLOB_SPECIAL.search(line)
+    if special is None:
+        return _Pattern(negated, folders_only, by_name, re.escape(line), literal=line)
     if by_name:
         return _Pattern(negated, folders_only, by_name, _translate(line, pathname=False))
-    line = line.removeprefix(b"/")
     # Git compares the literal prefix first and gives only the rest to its glob matcher: so the
     # two stars of `a**/b` count as a beginning.
-    special = GLOB_SPECIAL.search(line)
-    prefix = len(line) if special is None else special.start()
+    prefix = special.start()
     regex = re.escape(line[:prefix]) + _translate(line[prefix:], pathname=True)
     return _Pattern(negated, folders_only, by_name, regex)
 
@@ -282,9 +312,18 @@ def _bracket(glob: bytes, at: int) -> tuple[bytes, int]:
     if negated:
         members = set(range(256)) - members
     members.discard(ord("/"))  # only a slash matches a slash
-    if not members:
-        return NEVER, at + 1
-    return b"[" + b"".join(b"\\x%02x" % code for code in sorted(members)) + b"]", at + 1
+    return (_set(members) if members else NEVER), at + 1
+
+
+def _set(members: set[int]) -> bytes:
+    """Return an expression for one of some bytes, which is short: a file may hold many sets."""
+    ranges: list[list[int]] = []
+    for code in sorted(members):
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return b"[" + b"".join(b"\\x%02x-\\x%02x" % (first, last) for first, last in ranges) + b"]"
 
 
 def _member(glob: bytes, at: int, previous: int | None) -> tuple[set[int], int | None, int] | None:

@@ -10,6 +10,7 @@ import posixpath
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,6 +22,10 @@ from quire.system import platform
 
 EXCLUDED_FOLDERS = frozenset({".git", ".hg", ".quire", ".svn"})
 IGNORE_FILES = (".gitignore", ".quireignore")
+MAX_IGNORE_BYTES = 256 << 10
+"""The size of one ignore file."""
+MAX_PATTERNS = 50_000
+"""Patterns of the ignore files that count in one folder: each of its files is compared with all."""
 DEFAULTS = IngestSettings()
 
 RuleChain: TypeAlias = "tuple[tuple[int, globs.Rules], ...]"
@@ -153,9 +158,11 @@ def _list_folder(
     for name in IGNORE_FILES:
         if name in names:
             rules, failure = _read_ignore_file(f"{folder.location}/{name}")
+            if rules and len(rules.negated) + _count_patterns(chain) > MAX_PATTERNS:
+                failure = f"with those above it there are more than {MAX_PATTERNS:,} patterns"
             if failure:
                 failures[name] = failure
-            if rules:
+            elif rules:
                 chain = ((len(folder.raw), rules), *chain)
     selected = _select_entries(folder, entries, scope, overrides + chain)
     for _, item in sorted(selected, key=lambda pair: (pair[0], pair[1].raw)):
@@ -253,15 +260,26 @@ def describe_size_limit(size: int, limit: int) -> str:
     return f"{size} bytes, over the limit of {limit} ([ingest] max_bytes)"
 
 
+def _count_patterns(chain: RuleChain) -> int:
+    return sum(len(rules.negated) for _, rules in chain)
+
+
 def _read_ignore_file(location: str) -> tuple[globs.Rules | None, str]:
     """Return the rules of an ignore file, or why it fails; like git, follow no symbolic link."""
     try:
         if not stat.S_ISREG(os.lstat(location).st_mode):
             return None, ""
-        return globs.parse_rules(Path(location).read_bytes()), ""
+        data, _ = platform.read_regular(Path(location), MAX_IGNORE_BYTES)
+        return _parse_rules(data), ""
     except FileNotFoundError:
         return None, ""
     except NotADirectoryError:  # `.git` may be a file
         return None, ""
     except OSError as error:
         return None, error.strerror or type(error).__name__
+
+
+@lru_cache(maxsize=8)
+def _parse_rules(data: bytes) -> globs.Rules | None:
+    """Parse an ignore file; many folders may have the same."""
+    return globs.parse_rules(data)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -292,6 +295,131 @@ def test_a_bundle_runs_no_command_of_the_users_own(
     assert done.returncode == 0, done.stderr
     assert "Low tide is at five." in done.stdout
     assert not ran.exists()
+
+
+# --- archives that are larger than they look ------------------------------------------------------
+
+
+def bundle_of(folder: Path, *trees: tuple[int, str]) -> Path:
+    """Make a bundle of one commit: a file, in a folder so many times, in another so many times."""
+
+    def git(*arguments: str, given: str = "") -> str:
+        who = ("-c", "user.name=A", "-c", "user.email=a@b")
+        command = ["git", *who, "-C", str(folder), *arguments]
+        done = subprocess.run(command, check=True, capture_output=True, input=given.encode())
+        return done.stdout.decode().strip()
+
+    folder.mkdir()
+    git("init", "--quiet", "--initial-branch=main")
+    kind = "100644 blob"
+    inner = git("hash-object", "-w", "--stdin", given="The tide.\n" * 1000)
+    for count, name in trees:
+        lines = (f"{kind} {inner}\t{name.format(number)}\n" for number in range(count))
+        kind, inner = "040000 tree", git("mktree", given="".join(lines))
+    git("update-ref", "refs/heads/main", git("commit-tree", inner, given="Tides"))
+    git("bundle", "create", "../a.bundle", "main", "HEAD")
+    return folder.parent / "a.bundle"
+
+
+@pytest.mark.parametrize("empty", [False, True], ids=["files", "empty folders"])
+def test_a_small_bundle_of_very_many_files_is_refused(tmp_path: Path, *, empty: bool) -> None:
+    leaf = (0 if empty else 10, "f{}.md")
+    bundle = bundle_of(tmp_path / "harbor", leaf, *[(10, "d{}")] * 9)
+    assert bundle.stat().st_size < 2000
+    done = pack(bundle, "tide")
+    assert (done.returncode, "more than 500,000 files" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_small_bundle_of_very_large_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = bundle_of(tmp_path / "harbor", (200, "f{}.md"))
+    with one_shot.gather([str(bundle)]) as (folder, _):
+        assert sum(file.stat().st_size for file in folder.glob("*.md")) == 200 * 10_000
+    monkeypatch.setattr(one_shot, "MAX_UNPACKED", 199 * 10_000)
+    with pytest.raises(InputError, match="the archive holds more"), one_shot.gather([str(bundle)]):
+        pass
+
+
+def delta(base: int, size: int, piece: int) -> bytes:
+    """Return the difference of a git object to a longer one: the base, again and again."""
+
+    def number(value: int) -> bytes:
+        data = b""
+        while value > 0x7F:
+            data, value = data + bytes([value & 0x7F | 0x80]), value >> 7
+        return data + bytes([value])
+
+    copy = b"\xf0" + piece.to_bytes(3, "little")
+    return number(base) + number(size) + copy * (size // piece)
+
+
+def test_a_small_bundle_of_one_huge_difference_takes_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(one_shot, "CLONE_MEMORY", 512 << 20)
+    piece, middle, large = 1 << 16, 1 << 23, 1 << 31
+    id_of = [
+        hashlib.sha1(b"blob %d\0" % size + bytes(size), usedforsecurity=False).digest()
+        for size in (piece, middle)
+    ]
+    parts = (
+        *(b"\xb0\x80\x20", zlib.compress(bytes(piece))),
+        *(object_head(7, delta(piece, middle, piece)), id_of[0]),
+        *(zlib.compress(delta(piece, middle, piece)),),
+        *(object_head(7, delta(middle, large, middle)), id_of[1]),
+        *(zlib.compress(delta(middle, large, middle)),),
+    )
+    data = b"PACK" + struct.pack(">II", 2, 3) + b"".join(parts)
+    data += hashlib.sha1(data, usedforsecurity=False).digest()
+    bundle = tmp_path / "a.bundle"
+    bundle.write_bytes(b"# v2 git bundle\n" + b"1" * 40 + b" refs/heads/main\n\n" + data)
+    assert bundle.stat().st_size < 2000
+    with (
+        pytest.raises(InputError, match="git cannot read the bundle"),
+        one_shot.gather([str(bundle)]),
+    ):
+        pass
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert largest < (1 << 20), "KiB"
+
+
+def object_head(kind: int, data: bytes) -> bytes:
+    """Return how an object of a pack begins: its kind and its size."""
+    size = len(data)
+    head = [kind << 4 | size & 0xF]
+    size >>= 4
+    while size:
+        head[-1] |= 0x80
+        head.append(size & 0x7F)
+        size >>= 7
+    return bytes(head)
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_names_that_stand_for_very_many_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A name is written once, and a folder is made for each part of it."""
+    monkeypatch.setattr(one_shot, "MAX_MEMBERS", 1000)
+    for names, message in (
+        ([f"{at}/" + "d/" * 60 + "a.md" for at in range(20)], "more than 1,000 files"),
+        (["d/" * 200 + "a.md"], "more than 100 deep"),
+        ([f"{at % 10}/" + "d/" * 60 + f"{at}.md" for at in range(20)], ""),
+    ):
+        source = tmp_path / f"a.{kind}"
+        if kind == "zip":
+            with zipfile.ZipFile(source, "w") as archive:
+                for name in names:
+                    archive.writestr(name, "The tide.")
+        else:
+            with tarfile.open(source, "w") as archive:
+                for name in names:
+                    archive.addfile(tarfile.TarInfo(name))
+        refused = pytest.raises(InputError, match=message) if message else nullcontext()
+        with refused, one_shot.gather([str(source)]):
+            pass
 
 
 # --- tar files that take memory ------------------------------------------------------------------

@@ -36,11 +36,16 @@ STORE = "store.db"
 """The store that may be made beside the folder."""
 MAX_UNPACKED = 4 << 30
 MAX_MEMBERS = 500_000
+MAX_DEPTH = 100
+"""Folders within each other."""
 MAX_HEADER = 64 << 10
 """Bytes of what a header of a tar file says of the next member: its path, or properties."""
 MAX_HEADERS = 256 << 20
+LISTING_BYTES = 1 << 16
 BUNDLE_STARTS = (b"# v2 git bundle", b"# v3 git bundle")
 CLONE_SECONDS = 300
+CLONE_MEMORY = 4 << 30
+"""What git may take for a bundle: some bytes can be the difference to a text of terabytes."""
 BROKEN = (zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError)
 """What the libraries raise for data that is damaged, or packed in a way they do not know."""
 SETTINGS_REASON = "settings of another project do not count here"
@@ -144,6 +149,9 @@ def _unzip(source: Path, target: Path) -> None:
     with zipfile.ZipFile(source) as archive:
         members = archive.infolist()
         _check_size(source, len(members), sum(item.file_size for item in members))
+        folders = _Folders(source)
+        for item in members:
+            folders.add(item.filename)
         if any(item.flag_bits & 1 for item in members):
             raise InputError("the archive is encrypted", place=str(source))
         target.mkdir()
@@ -216,9 +224,11 @@ def _untar(source: Path, target: Path) -> None:
     with _open_tar(source) as archive:
         size = 0
         plain: set[str] = set()
+        folders = _Folders(source)
         for count, member in enumerate(archive, 1):
             size += member.size
             _check_size(source, count, size)
+            folders.add(member.name)
             if member.isreg():
                 plain.add(member.name)
         target.mkdir()
@@ -242,6 +252,27 @@ def _keep_inside(
         return None
 
 
+class _Folders:
+    """Counts the folders of an archive, each of which is made: a name can stand for thousands."""
+
+    def __init__(self, source: Path) -> None:
+        self._source = source
+        self._known: set[int] = set()
+
+    def add(self, name: str) -> None:
+        """Add the folders above a member."""
+        if name.count("/") > MAX_DEPTH:
+            raise InputError(
+                f"the archive holds folders more than {MAX_DEPTH} deep", place=str(self._source)
+            )
+        while name := name.rpartition("/")[0]:
+            key = hash(name)
+            if key in self._known:
+                break
+            self._known.add(key)
+        _check_size(self._source, len(self._known), 0)
+
+
 def _check_size(source: Path, members: int, size: int) -> None:
     if members > MAX_MEMBERS or size > MAX_UNPACKED:
         raise InputError(
@@ -252,35 +283,92 @@ def _check_size(source: Path, members: int, size: int) -> None:
 
 
 def _clone(source: Path, target: Path) -> Path:
-    git = which("git")
-    if git is None:
-        raise InputError("a git bundle needs git, which is not installed", place=str(source))
-    command = [git, "-c", "core.hooksPath=/dev/null", "-c", "core.symlinks=false"]
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
-        # Attributes in a bundle choose filters: no program of the user's own is run on its files.
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
-    }
-    try:
-        done = subprocess.run(  # nosec B603  # noqa: S603 - a fixed command, by its path
-            [*command, "clone", "--template=", "--quiet", "--", str(source.resolve()), str(target)],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=CLONE_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise InputError("git needs too long to read the bundle", place=str(source)) from error
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise InputError(
-            f"git cannot read the bundle: {said[-1] if said else 'it says nothing'}",
-            place=str(source),
-        )
+    """Unpack a git bundle, once it is known how much it holds: some bytes can hold all files."""
+    git = _Git(source)
+    git.run("clone", "--no-checkout", "--template=", "--quiet", "--", str(source.resolve()), target)
+    if _measure(git, source, target):
+        git.run("-C", target, "reset", "--hard", "--quiet")
     return target
+
+
+def _measure(git: _Git, source: Path, target: Path) -> bool:
+    """Refuse a commit of too many or too large files; return whether there is a commit at all."""
+    listing = ("-C", target, "ls-tree", "-r", "-t", "-l", "-z", "HEAD")
+    size, rest, folders = 0, b"", _Folders(source)
+    count = 0
+    with git.start(*listing) as process:
+        assert process.stdout is not None, "it is a pipe"
+        try:
+            while block := process.stdout.read(LISTING_BYTES):
+                *entries, rest = (rest + block).split(b"\0")
+                for entry in entries:
+                    facts, _, name = entry.partition(b"\t")
+                    length = facts.rpartition(b" ")[2]
+                    size += int(length) if length.isdigit() else 0
+                    folders.add(os.fsdecode(name))
+                count += len(entries)
+                _check_size(source, count, size)
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode == 0
+
+
+class _Git:
+    """Runs git on a bundle, with nothing of the user's settings and with limits."""
+
+    def __init__(self, source: Path) -> None:
+        self._source = source
+        program = which("git")
+        if program is None:
+            raise InputError("a git bundle needs git, which is not installed", place=str(source))
+        settings = (
+            "core.hooksPath=/dev/null",
+            "core.symlinks=false",
+            "core.packedGitWindowSize=32m",
+            "core.packedGitLimit=256m",
+        )
+        self._command = [program, *(word for each in settings for word in ("-c", each))]
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+            # Attributes in a bundle choose filters: no program of the user's own is run on its
+            # files.
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C",
+        }
+
+    def start(
+        self, *arguments: str | Path, errors: int = subprocess.DEVNULL
+    ) -> subprocess.Popen[bytes]:
+        """Start a command whose output is read."""
+        limit = partial(platform.limit_memory, CLONE_MEMORY) if os.name == "posix" else None
+        return subprocess.Popen(  # nosec B603  # noqa: S603 - a fixed command, by its path
+            [*self._command, *map(str, arguments)],
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            preexec_fn=limit,  # noqa: PLW1509 - no other thread runs yet
+        )
+
+    def run(self, *arguments: str | Path) -> None:
+        """Run a command to its end."""
+        process = self.start(*arguments, errors=subprocess.PIPE)
+        try:
+            _, said = process.communicate(timeout=CLONE_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            process.communicate()
+            raise InputError(
+                "git needs too long to read the bundle", place=str(self._source)
+            ) from error
+        if process.returncode:
+            lines = said.decode("utf-8", "replace").strip().splitlines()
+            raise InputError(
+                f"git cannot read the bundle: {lines[-1] if lines else 'it says nothing'}",
+                place=str(self._source),
+            )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from quire import Quire
+from quire.core.types.blocks import Block
 from tests.conftest import Tree
 from tests.pages.project import block_id, seconds
 
@@ -151,3 +153,29 @@ def test_without_vectors_a_workspace_is_ordered_by_words(handbook: Quire) -> Non
     best = [text for text in scores if scores[text] == max(scores.values())]
     assert "A security incident lead is responsible for:" in best, "not the id of a block decides"
     assert len(best) < len(scores)
+
+
+@pytest.mark.parametrize("recipe", ["entities", "workspace"])
+def test_a_heading_leads_to_nothing_that_a_filter_leaves_out(tree: Tree, recipe: str) -> None:
+    """What it leads to takes its place, so a block that nobody sees must not take it."""
+    tree.write("quire.toml", '[embed]\nprovider = "none"\n')
+    everybody = ("public",)
+    with tree.open() as opened:
+        opened.blocks.put([Block("old", "paragraph", "The old way.", "h", access=everybody)], at=1)
+        heading = Block("h", "heading", "Walrus migration", access=everybody)
+        opened.blocks.put([heading], at=100)
+        own = Block("own", "paragraph", "Only for Ann.", "h", access=("user:ann",))
+        opened.blocks.put([own], at=100, viewer="ann")
+
+        def page(**options: Any) -> str:
+            context = opened.assemble(
+                "walrus migration", recipe=recipe, budget=2000, allow_empty=True, **options
+            )
+            return context.text
+
+        assert "The old way." in page()
+        since = page(since=50, shared_only=True)
+        assert "The old way." not in since
+        assert "Only for Ann." not in since
+        assert "Walrus migration" in since
+        assert "Only for Ann." in page(since=50)

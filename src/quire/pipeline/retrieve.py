@@ -441,12 +441,12 @@ def _follow_headings(
     led: dict[str, str] = {}
     followed = []
     for subquery, answer in zip(subqueries, collected, strict=True):
-        hits = dict(answer.hits)
+        hits, where = dict(answer.hits), subquery.where
         for name in TEXT_COLLECTORS & hits.keys():
-            hits[name], more = retrieval.follow_lead_ins(view, hits[name], chunks, subquery.where)
+            hits[name], more = retrieval.follow_lead_ins(view, hits[name], chunks, where)
             led |= more
-            if not subquery.where.kinds:
-                hits[name], more = retrieval.follow_headings(view, hits[name], chunks)
+            if not where.kinds:
+                hits[name], more = retrieval.follow_headings(view, hits[name], chunks, where)
                 led |= more
         followed.append(replace(answer, hits=hits))
     return followed, led

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from quire.core import conditions
 from quire.core.globs import Globs
@@ -88,17 +89,24 @@ def hits_of_records(
     hits: dict[str, Hit] = {}
     paths = Globs(where.paths)
     for record_id, score in scored:
-        if where.shared_only and view.unshared([record_id]):
-            continue
-        if not passes_record(view, record_id, where):
-            continue
-        for chunk in view.chunks_of(record_id):
-            of_kind = not where.kinds or chunk.kind in where.kinds
-            if chunk.id not in hits and of_kind and (not where.paths or paths.match(chunk.path)):
+        for chunk in _passing_chunks(view, record_id, where, paths):
+            if chunk.id not in hits:
                 hits[chunk.id] = Hit(chunk.id, score, chunk.path, chunk.sequence, chunk.start)
         if len(hits) >= depth:
             break
     return Hits(tuple(sorted(hits.values(), key=lambda hit: hit.order)[:depth]))
+
+
+def _passing_chunks(view: View, record_id: str, where: Filter, paths: Globs) -> Iterator[Chunk]:
+    """Yield the chunks of a record that pass a filter, whose paths are given compiled."""
+    if where.shared_only and view.unshared([record_id]):
+        return
+    if not passes_record(view, record_id, where):
+        return
+    for chunk in view.chunks_of(record_id):
+        of_kind = not where.kinds or chunk.kind in where.kinds
+        if of_kind and (not where.paths or paths.match(chunk.path)):
+            yield chunk
 
 
 def passes_record(view: View, record_id: str, where: Filter) -> bool:
@@ -146,25 +154,27 @@ def drop_headings(
 
 
 def follow_headings(
-    view: View, hits: Hits, chunks: Mapping[str, Chunk]
+    view: View, hits: Hits, chunks: Mapping[str, Chunk], where: Filter
 ) -> tuple[Hits, dict[str, str]]:
     """Replace headings by the first blocks under them: a heading alone answers nothing.
 
     Returns the headings as well, by the chunks that they led to. A heading with nothing under it
-    stays.
+    that passes the filter stays.
     """
     found = {hit.id: hit for hit in hits.hits}
     led: dict[str, str] = {}
+    paths = Globs(where.paths)
     for hit in hits.hits:
         heading = chunks.get(hit.id)
         if heading is None or heading.kind != HEADING:
             continue
-        below = [
+        passing = (
             chunk
             for child in view.children([heading.record_id])
             if child.kind != HEADING
-            for chunk in view.chunks_of(child.id)
-        ][:MAX_UNDER_HEADING]
+            for chunk in _passing_chunks(view, child.id, where, paths)
+        )
+        below = [*islice(passing, MAX_UNDER_HEADING)]
         if below:
             del found[hit.id]
         for chunk in below:

@@ -403,3 +403,71 @@ def test_without_the_extra_lines_and_indentation_tell() -> None:
 )
 def test_a_title_is_no_summary_of_a_module(docstring: str, summary: str) -> None:
     assert read_entities("utils.py", f'"""{docstring}"""\n\nx = 1\n')[0].summary == summary
+
+
+SAID = "".join(f"  Line {n} of what isn't said (twice) about {{it}}; more.\n" for n in range(600))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.java", f"/**\n{SAID}*/\npublic class A {{ }}\n"),
+        ("a.c", f"int x;\n/*\n{SAID}*/\nint A(void) {{ return 1; }}\n"),
+        ("a.py", f'"""\n{SAID}"""\n\n\nclass A:\n    pass\n'),
+        ("a.ts", f"const x = `\n{SAID}`;\nexport class A {{ }}\n"),
+        ("a.rb", f"=begin\n{SAID}=end\nclass A\n  def b\n  end\nend\n"),
+        ("a.php", f"<?php\n/*\n{SAID}*/\nclass A {{ }}\n"),
+    ],
+)
+def test_a_comment_longer_than_a_step_of_parsing_hides_no_definition(name: str, text: str) -> None:
+    (entity,) = [e for e in get_outline(read_text(name, text)).entities if e.name == "A"]
+    assert entity.signature.endswith(("class A", "int A(void)"))
+    assert "public" in entity.signature or not name.endswith("java")
+
+
+ADAPTERS = """\
+public final class Adapters {
+  /** Reads a UUID. */
+  @SuppressWarnings("unchecked")
+  public static final Adapter<UUID> UUID =
+      new Adapter<UUID>() {
+        @Override
+        public UUID read(Reader in) {
+          return in.uuid();
+        }
+      };
+
+  enum Policy {
+    IDENTITY() {
+      @Override
+      public String translate(Field field) {
+        return field.getName();
+      }
+    },
+    OTHER
+  }
+}
+"""
+
+
+def test_a_method_of_a_class_without_a_name_is_named_by_the_field_that_holds_it() -> None:
+    entities = by_name(read_text("Adapters.java", ADAPTERS))
+    assert entities["Adapters.UUID"].summary == "Reads a UUID."
+    assert entities["Adapters.UUID"].lines == (2, 10)
+    assert "Adapters.UUID.read" in entities
+    assert "Adapters.Policy.IDENTITY.translate" in entities
+
+
+def test_the_first_paragraph_of_a_comment_of_rust_has_all_its_lines() -> None:
+    text = "//! Extracts what\n//! the URL holds.\n\nmod de;\n\n/// Takes a\n/// path.\n///\n/// More.\n"
+    document = read_text("path.rs", f"{text}struct Path;\n")
+    assert get_outline(document).entities[0].summary == "Extracts what\nthe URL holds."
+    assert by_name(document)["Path"].summary == "Takes a\npath."
+
+
+def test_a_declaration_is_known_below_a_comment_of_any_length() -> None:
+    document = read_text(
+        "state.rs",
+        f"{''.join(f'/// {line}' for line in SAID.splitlines(keepends=True))}struct State;\n",
+    )
+    assert by_name(document)["State"].attrs["declared"] == 601

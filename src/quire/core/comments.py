@@ -13,7 +13,12 @@ def count_leading_comments(text: str) -> int:
 
     0 if it holds nothing else.
     """
-    for number, line in enumerate(text.split("\n")):
+    number = at = 0
+    while at <= len(text):
+        end = text.find("\n", at)
+        line = text[at : end if end >= 0 else len(text)]
         if line.strip() and not COMMENT.match(line):
             return number
+        at += len(line) + 1
+        number += 1
     return 0

@@ -16,7 +16,7 @@ from quire.ingest.types import EntitySpan, ParsedFile, clean_title
 
 MAX_SUMMARY_LENGTH = 600
 """In characters: a summary stands for the text, it must not repeat it."""
-MAX_LEADING = 8000
+MAX_LEADING = 64_000
 """Characters of a definition that may be comments above its declaration."""
 CODE = "code"
 ROOT_KINDS = {"code": "file", "document": "document"}

@@ -80,6 +80,9 @@ JAVA = """
 (constructor_declaration name: (_) @name body: (_) @body) @method
 (compact_constructor_declaration name: (_) @name body: (_) @body) @method
 (annotation_type_element_declaration name: (_) @name) @method
+(field_declaration declarator: (variable_declarator name: (_) @name value:
+  (object_creation_expression (class_body) @body))) @class
+(enum_constant name: (_) @name body: (_) @body) @class
 (annotation) @decorator
 (marker_annotation) @decorator
 (line_comment) @comment

@@ -28,6 +28,11 @@ MAX_READS, MAX_REREADS = 40, 4
 """How often it may read each block of a step, and each block of the steps before."""
 MAX_ERRORS, ERROR_LENGTH = 500, 12
 """More errors in a step, of fewer characters each on average, mean text without structure."""
+LITERALS = ((b"/*", b"*/"), (b"=begin", b"\n=end"), (b'"""',) * 2, (b"'''",) * 2, (b"`",) * 2)
+"""How comments and texts of many lines begin and end. One that a step cuts through looks like text
+without structure."""
+MAX_LITERALS = 8
+"""So many steps that cut through one are taken further."""
 MAX_DEPTH = 500
 """A deeper tree is a chain, not the structure of a program."""
 
@@ -62,8 +67,10 @@ def parse_tree(language: Language, data: bytes) -> Tree | None:
     parser = Parser(language)
     tree: Tree | None = None
     done, step, point = 0, FIRST_STEP, (0, 0)
+    since, further = 0, MAX_LITERALS
+    target = step
     while done < len(data) or tree is None:
-        end = _step_end(data, done + step)
+        end = _step_end(data, target)
         reads = MAX_READS * (2 + (end - done) // BLOCK) + MAX_REREADS * (done // BLOCK)
 
         def read_block(offset: int, _: object, limit: int = end) -> bytes:
@@ -77,10 +84,32 @@ def parse_tree(language: Language, data: bytes) -> Tree | None:
         else:
             tree.edit(done, done, end, point, point, end_point)
             tree = parser.parse(read_block, tree)
-        if reads <= 0 or _is_deep(tree, done, end) or _has_many_errors(tree, done, end):
+        if reads <= 0 or _is_deep(tree, done, end):
             return None
         done, step, point = end, min(2 * step, MAX_STEP), end_point
+        target = done + step
+        if not _has_many_errors(tree, since, end):
+            since = end
+            continue
+        further -= 1
+        target = _end_of_literal(data, since, end) if further else 0
+        if not target:
+            return None
     return tree
+
+
+def _end_of_literal(data: bytes, start: int, end: int) -> int:
+    """Return the end of a comment or text that begins within a step and ends behind it; else 0."""
+    ends: list[int] = []
+    for opening, closing in LITERALS:
+        if opening == closing:
+            is_open = data.count(opening, start, end) % 2 == 1
+        else:
+            at = data.rfind(opening, start, end)
+            is_open = at >= 0 and data.find(closing, at + len(opening), end) < 0
+        if is_open and (at := data.find(closing, end)) >= 0:
+            ends.append(at + len(closing))
+    return min(ends, default=0)
 
 
 def _step_end(data: bytes, target: int) -> int:

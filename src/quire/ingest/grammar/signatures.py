@@ -39,7 +39,7 @@ def summarize_file(text: str, captures: FileCaptures, entities: list[EntitySpan]
     for run in _iter_top_comments(text, captures):
         if any(entity.start <= run[0][0] for entity in entities[:1]):
             break  # it describes the definition below it
-        comments = [_slice(text, span) for span in run]
+        comments = [_slice(text, span).rstrip("\n") for span in run]
         if not extract.is_licence("\n".join(comments)):
             prose = [comment for comment in comments if not extract.is_pragma(comment)]
             if summary := extract.strip_comment("\n".join(prose)):
@@ -100,7 +100,7 @@ def _read_leading(
         ):
             break
         elif not extract.is_pragma(lead):
-            comments.append(lead)
+            comments.append(lead.rstrip("\n"))  # some grammars count the end of the line to it
         start = span[0]
     return start, tuple(decorators), extract.strip_comment("\n".join(reversed(comments)))
 

@@ -741,3 +741,90 @@ def test_lines_of_a_class_that_begins_elsewhere_stand_below_its_declaration(tree
     shown = whole.text.partition("```python\n")[2]
     assert shown.startswith("class Keeper:\n    # … continues at line ")
     assert "\n    lock_8: str" in shown
+
+
+def java_class(comment: str, body: int) -> str:
+    """A class whose method has an annotation, a comment and a body of so many lines."""
+    lines = "".join(f"    ledger.write(account, amount{n});\n" for n in range(body))
+    return (
+        f"public class Bank {{\n  /**\n{comment}   */\n  @CanIgnoreReturnValue\n"
+        f"  public Bank deposit(Account account) {{\n{lines}    return this;\n  }}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("filler", range(24, 54, 3))
+def test_a_method_below_its_annotation_is_declared_once(tree: Tree, filler: int) -> None:
+    """A chunk may begin between the two, or within the comment above."""
+    comment = "".join(f"   * Line {n} of what is said about it.\n" for n in range(filler))
+    tree.write("Bank.java", java_class(comment, 30))
+    with tree.open() as opened:
+        opened.index(embed=False)
+        page = opened.assemble("ledger amount29", recipe="agent", budget=9000)
+        assert opened.verify(page.receipt, page.text).problems == ()
+    assert page.text.count("public Bank deposit(Account account)") == 1
+
+
+@pytest.mark.parametrize("filler", range(30, 80, 6))
+def test_lines_of_a_part_of_a_method_keep_their_places_to_each_other(
+    tree: Tree, filler: int
+) -> None:
+    """The first one, within a comment, stands further to the right than the last one."""
+    comment = "".join(f"   * Line {n} of what is said about it.\n" for n in range(filler))
+    tree.write("Bank.java", java_class(comment, 30))
+    with tree.open() as opened:
+        opened.index(embed=False)
+        page = opened.assemble("ledger amount29", recipe="agent", budget=9000)
+    shown = page.text.partition("```java\n")[2].partition("\n```")[0].split("\n")
+    source = java_class(comment, 30).split("\n")
+    margins = {
+        len(line) - len(mine)
+        for mine in shown
+        for line in source
+        if line.strip() == mine.strip() and line.strip()[-1:] in {".", ";", "{"}
+    }
+    assert len(margins) == 1
+
+
+def test_a_long_comment_above_a_class_is_marked_and_ends_with_its_declaration(tree: Tree) -> None:
+    comment = "".join(f" * Line {n} of what is said about the ledger.\n" for n in range(300))
+    fields = "".join(f"  private int amount{n};\n" for n in range(80))
+    tree.write(
+        "Ledger.java", f"/**\n * The walrus.\n{comment} */\npublic class Ledger {{\n{fields}}}\n"
+    )
+    with tree.open() as opened:
+        opened.index(embed=False)
+        page = opened.assemble("walrus", recipe="agent", budget=3000)
+        assert opened.verify(page.receipt, page.text).problems == ()
+    item = page.text.partition(" in `Ledger.java:304`\n```java\n")[2].partition("\n```")[0]
+    assert item.split("\n")[-2:] == ["public class Ledger", "    // … 81 lines left out"]
+    assert re.search(r"\n // … \d+ lines left out\npublic class", item)
+
+
+def test_a_module_around_one_class_is_named_by_the_class(tree: Tree) -> None:
+    tree.write(
+        "lib/hijacking.rb",
+        "module Rack\n  module Protection\n    class Hijacking < Base\n"
+        "      default_reaction :drop_session\n\n"
+        "      def accepts?(env)\n        session(env)[:agent] == env['agent']\n      end\n\n"
+        "      def encode(value)\n        value.to_s.downcase\n      end\n    end\n  end\nend\n",
+    )
+    with tree.open() as opened:
+        opened.index(embed=False)
+        page = opened.assemble("how are sessions dropped", recipe="agent")
+    assert "**Class** `Rack.Protection.Hijacking` (lines 1–15) in `lib/" in page.text  # noqa: RUF001
+
+
+def test_a_mark_below_a_shortened_comment_is_not_escaped(tree: Tree) -> None:
+    comment = "".join(f"/// Line {n} of what a walrus does all day.\n" for n in range(12))
+    fields = ", ".join(f"PercentDecoded{n}" for n in range(9))
+    tree.write(
+        "raw.rs", f"{comment}#[derive(Debug)]\npub struct Raw({fields});\n\nfn other() {{}}\n"
+    )
+    with tree.open() as opened:
+        opened.index(embed=False)
+        pages = [
+            opened.assemble("what a walrus does", recipe="entities", budget=900, cap=cap).text
+            for cap in range(300, 560, 20)
+        ]
+    assert any("… 1 line left out" in page for page in pages)
+    assert not any("\\//" in page for page in pages)

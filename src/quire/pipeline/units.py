@@ -22,7 +22,8 @@ from quire.rendering.code_item import below_declaration, declared_line, holds_de
 from quire.rendering.left_out import left_out, margin_of
 from quire.store.index import analyzer
 
-CONTAINERS = frozenset({"class", "interface", "type", "module"})
+MODULE = "module"
+CONTAINERS = frozenset({"class", "interface", "type", MODULE})
 CALLABLES = frozenset({"function", "method"})
 DEFINITIONS = CONTAINERS | CALLABLES
 MAX_MEMBERS = 40
@@ -126,7 +127,7 @@ class _Source:
             unit, others = self._module(around, ()), []
         if not others and around.parent is None:
             unit = replace(unit, line=first)
-        return replace(unit, source=source, lines=lines, others=tuple(others))
+        return replace(unit, source=source, lines=lines, others=tuple(map(self.filled, others)))
 
     def part_of_function(self) -> Entity | None:
         """Return the function of which the chunk holds a part and hardly anything else."""
@@ -175,6 +176,17 @@ class _Source:
             if entity.kind in CONTAINERS and entity.start <= start and end <= entity.end:
                 best = entity
         return best
+
+    def filled(self, entity: Entity) -> Entity:
+        """Return what a group is there for: the one type that a module holds, or itself."""
+        while entity.kind == MODULE:
+            members = [
+                member for member in self.outline.entities[1:] if self._is_in(member, entity)
+            ]
+            if len(members) != 1 or members[0].kind not in CONTAINERS:
+                break
+            (entity,) = members
+        return entity
 
     def leaves(self) -> list[Entity]:
         """Return the definitions that hold no other one of this chunk, each once.
@@ -246,25 +258,31 @@ class _Source:
     def _with_end(self, text: str, entity: Entity) -> str:
         """Return a text with a mark at its end, if the definition goes on in the next chunk."""
         left = entity.lines[1] - self.chunk.lines[1]
-        if entity.end <= self.chunk.end or left <= 0 or entity.kind not in CALLABLES:
+        if entity.end <= self.chunk.end or left <= 0:
             return text
-        if entity.signature and declared_line(entity) > self.chunk.lines[1]:
-            # The chunk holds nothing but the comment above it.
-            left -= declared_line(entity) - self.chunk.lines[1]
+        begins = self.chunk.start <= entity.start
+        if entity.signature and begins and declared_line(entity) > self.chunk.lines[1] > 0:
+            # The chunk holds nothing but the comment above it, or the beginning of that.
+            above = declared_line(entity) - self.chunk.lines[1]
+            left -= above
+            if above > 1:
+                margin = margin_of(text.rpartition("\n")[2]) or " "
+                text = f"{text}\n{left_out(self.language, above - 1, margin)}"
             text = f"{text}\n{shorten_signature(entity.signature)}"
             return f"{text}\n{left_out(self.language, left, MARGIN)}" if left > 0 else text
+        if entity.kind not in CALLABLES:
+            return text
         last = text.rstrip().rpartition("\n")[2]
         # Below a declaration of several lines, whose last one has no margin, stands the body.
         return f"{text}\n{left_out(self.language, left, margin_of(last) or MARGIN)}"
 
     def _children(self, entity: Entity) -> list[Entity]:
         """Return the definitions of the chunk that are members of an entity, in their order."""
+        return [each for each in self.definitions if self._is_in(each, entity)]
+
+    def _is_in(self, member: Entity, entity: Entity) -> bool:
         entities = self.outline.entities
-        return [
-            each
-            for each in self.definitions
-            if each.parent is not None and entities[each.parent] is entity
-        ]
+        return member.parent is not None and entities[member.parent] is entity
 
     def _line(self, entity: Entity) -> int:
         """Return the line of a definition itself, without the comments above it."""
@@ -280,9 +298,7 @@ class _Source:
         members = [
             other
             for other in entities[1:]
-            if other.kind in DEFINITIONS
-            and other.parent is not None
-            and entities[other.parent] is entity
+            if other.kind in DEFINITIONS and self._is_in(other, entity)
         ]
         members = _without_overloads(members)
         here = {id(other) for other in self.definitions}

@@ -29,6 +29,8 @@ _TYPE = re.compile(
 _SPELLED = {"mod": "Module"}
 _PROPERTY = re.compile(r"\bproperty\b|cached_property\b|\.(?:setter|getter|deleter)\b")
 _BLANK_LINE = re.compile(r"(?<=\S)[ \t]*\n[ \t]*\n")
+_ANNOTATION = re.compile(r"\s*+(?:@|#?\[)")
+_CLOSING = re.compile(r"[)\]}]")
 _DOCSTRING = re.compile(r"\s*[rRuU]?(\"\"\"|''').*?\1[ \t]*", re.DOTALL)
 
 
@@ -42,7 +44,8 @@ def code_kind(entity: Entity) -> str:
     if entity.kind in TYPES:
         declared = entity.signature.partition("(")[0].partition("{")[0]
         words = (word[0] for word in _TYPE.finditer(declared) if word[0] != entity.name)
-        word = next(words, entity.kind)
+        # What has no such word is an object of a class without a name.
+        word = next(words, "field" if entity.kind == "class" else entity.kind)
         return _SPELLED.get(word, word.capitalize())
     return entity.kind.capitalize()
 
@@ -139,9 +142,19 @@ def declared_line(entity: Entity) -> int:
 
 
 def holds_declaration(chunk: Chunk, entity: Entity) -> bool:
-    """Tell whether a chunk holds the declaration of a definition, if not all comments above it."""
+    """Tell whether a chunk holds the declaration of a definition, if not all comments above it.
+
+    It may begin below the annotations, which are the first lines of a declaration.
+    """
     first, last = chunk.lines
-    return bool(first) and first <= declared_line(entity) <= last
+    line = declared_line(entity)
+    if not first or line > last or first <= line:
+        return bool(first) and line <= last
+    if not entity.decorators or entity.start >= chunk.start:
+        return False
+    begin, end = find_declaration(chunk.text, entity.signature)
+    above = chunk.text[:begin].split("\n")
+    return end > 0 and all(_ANNOTATION.match(each) for each in above if each.strip())
 
 
 def below_declaration(text: str, entity: Entity, language: str, line: int) -> str:
@@ -171,7 +184,7 @@ def joined_parts(candidates: Sequence[Candidate]) -> str:
             texts.append(_within(entity, chunk))
             marks.append(continued(chunk.lines[0]))
         end = chunk.end
-    margin = margin_of(texts[0])
+    margin = _common_margin(texts)
     parts = [
         "\n".join(line.removeprefix(margin) for line in text.strip("\n").split("\n"))
         for text in texts
@@ -188,6 +201,17 @@ def joined_parts(candidates: Sequence[Candidate]) -> str:
     if first.start > entity.start and not holds_declaration(first, entity):
         return below_declaration(body, entity, language, first.lines[0])
     return body
+
+
+def _common_margin(texts: Sequence[str]) -> str:
+    """Return the blanks before the lines of the parts of a function; the first may be deep.
+
+    Lines of a literal text may stand further left. They keep their place.
+    """
+    first = margin_of(texts[0])
+    lines = [line for text in texts for line in text.split("\n") if line.strip()]
+    margins = (margin_of(line) for line in lines if line[0] in " \t" or _CLOSING.match(line))
+    return min((each for each in margins if first.startswith(each)), key=len, default=first)
 
 
 def join_cut_parts(texts: Sequence[str], candidates: Sequence[Candidate]) -> str:

@@ -54,14 +54,17 @@ def whole_lines(text: str, short: str, signature: str) -> str:
     return short if not begin < len(short) < end else text[:begin].rstrip()
 
 
-def mark_cut(text: str, short: str, language: str) -> str:
-    """Return the beginning of code with a mark for the lines of it that are left out."""
+def mark_cut(text: str, short: str, language: str, margin: str = "") -> str:
+    """Return the beginning of code with a mark for the lines of it that are left out.
+
+    The mark is set in as far as they are, or by a margin.
+    """
     lines = text.rstrip("\n").split("\n")
     count = sum(map(lines_of, lines[len(short.split("\n")) if short else 0 :]))
     if count <= 0:
         return short
     rest = text[len(short) :].strip("\n")
-    mark = left_out(language, count, margin_of(rest))
+    mark = left_out(language, count, margin_of(rest) or margin)
     if text.startswith(short) and len(rest.strip()) <= len(mark.strip()):
         return text  # what is left takes no more room than the mark
     return "\n".join(filter(None, (short, mark)))

@@ -115,7 +115,7 @@ def _capped_text(candidate: Candidate, cap: int) -> str:
     brief = shorten_comment(text, candidate.language, cap)
     if brief != text:
         short = whole_lines(brief, truncate(brief, cap), signature)
-        return mark_cut(brief, short, candidate.language)
+        return mark_cut(brief, short, candidate.language, " ")
     return whole_lines(text, short, signature) or shorten_signature(signature, cap)
 
 

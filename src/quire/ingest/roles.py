@@ -30,6 +30,12 @@ _MARK = re.compile(
     r"|\b(?:auto(?:matically)?[- ]?generated|generated automatically)\b",
     re.IGNORECASE,
 )
+_TOOL = re.compile(
+    r"\bmade by GNU Bison\b|^[ \t]*(?:#|//|/?\*+)?[ \t]*generated (?:by|from)\b(?! django)"
+    r"|\b(?:file|scanner|parser|lexer) (?:was |is |has been )?generated (?:by|from|with)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What tools write at the top of code; in prose it may be about something else."""
 VERSIONS = 5
 """So many lines that name nothing but a version make a changelog, ..."""
 LINES_PER_VERSION = 40
@@ -71,7 +77,7 @@ def asked_roles(query: str) -> frozenset[str]:
 
 
 def _is_generated(kind: str, text: str) -> bool:
-    if _MARK.search(text, 0, HEAD):
+    if _MARK.search(text, 0, HEAD) or (kind == "code" and _TOOL.search(text, 0, HEAD)):
         return True
     lines = text.count("\n") + 1
     return kind == "code" and len(text) > 2 * LONG_LINES and len(text) // lines > LONG_LINES

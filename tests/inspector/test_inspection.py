@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BUDGETS = [810, 850, 900, 1000, 2000, 8000, 30_000]
 
 
-@pytest.mark.parametrize("recipe", ["documents", "agent", "workspace"])
+@pytest.mark.parametrize("recipe", ["documents", "entities", "agent", "workspace"])
 def test_a_sweep_has_the_pieces_of_each_context(service: Running, recipe: str) -> None:
     with service.tree.open() as q:
         for viewer in (None, "bob", "alice"):

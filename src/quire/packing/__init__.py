@@ -8,11 +8,11 @@ from quire.packing.cross_source import (
     dedup_records,
     shared_texts,
 )
-from quire.packing.dedup import Duplicate, Runs, dedup, find_contained, overlap
+from quire.packing.dedup import Duplicate, Runs, WordNumbers, dedup, find_contained, overlap
 from quire.packing.differences import says_all
 from quire.packing.near_duplicates import dedup_near
 from quire.packing.optimal import level_score
-from quire.packing.order import ORDERS, SECTION_ORDERS, arrange
+from quire.packing.order import ORDERS, SECTION_ORDERS, arrange, is_grouped_by_score, join_group
 from quire.packing.pack import (
     OVERFLOWS,
     STRATEGIES,
@@ -41,12 +41,15 @@ __all__ = [
     "Duplicate",
     "Packed",
     "Runs",
+    "WordNumbers",
     "arrange",
     "dedup",
     "dedup_cross_source",
     "dedup_near",
     "dedup_records",
     "find_contained",
+    "is_grouped_by_score",
+    "join_group",
     "level_score",
     "limit_per_document",
     "never_covered",

@@ -10,9 +10,9 @@ time. So the work grows with the text, not with the pairs.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -124,6 +124,32 @@ def overlap(text: str, other: str) -> float:
     return int(runs.shared[1]) / int(runs.sizes[1]) if runs.sizes[1] else 0.0
 
 
+class WordNumbers:
+    """The words of texts as numbers, each text split once; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        """Two words never have the same number."""
+        self._numbers: dict[str, int] = {}
+        """A number for each word, in the order in which they were met."""
+        self._texts: dict[str, Numbers] = {}
+
+    def __len__(self) -> int:
+        """Return how many different words were met."""
+        return len(self._numbers)
+
+    def of(self, text: str) -> Numbers:
+        """Return the numbers of the words of a text, ignoring case, filled up to one run."""
+        numbers = self._texts.get(text)
+        if numbers is None:
+            words = _pad(_split_words(text.lower()))
+            with self._lock:
+                known = self._numbers
+                numbers = np.array([known.setdefault(word, len(known)) for word in words], np.int64)
+            self._texts[text] = numbers
+        return numbers
+
+
 class Runs:
     """The runs of three words of some texts, ignoring case; a shorter text is one run."""
 
@@ -147,11 +173,12 @@ class Runs:
         """Number of them that a text holds which is not as good."""
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Runs:
-        """Return the runs of texts, best first."""
-        words = [_pad(_split_words(text.lower())) for text in texts]
-        owners = np.repeat(np.arange(len(texts)), [len(words_of_text) for words_of_text in words])
-        runs = _number_runs(list(chain.from_iterable(words)))
+    def of(cls, texts: Sequence[str], words: WordNumbers | None = None) -> Runs:
+        """Return the runs of texts, best first; `words` may know some of the texts."""
+        words = WordNumbers() if words is None else words
+        numbers = [words.of(text) for text in texts]
+        owners = np.repeat(np.arange(len(texts)), [len(each) for each in numbers])
+        runs = _number_runs(np.concatenate(numbers or [np.empty(0, np.int64)]), len(words))
         whole = np.flatnonzero(owners[: runs.size] == owners[owners.size - runs.size :])
         # A stable sort: the owners of a run stay in the order of the texts, the best first.
         order = whole[np.argsort(runs[whole], kind="stable")]
@@ -201,17 +228,15 @@ def _pad(words: list[str]) -> list[str]:
     return words + [""] * (RUN_LENGTH - len(words)) if 0 < len(words) < RUN_LENGTH else words
 
 
-def _number_runs(words: Sequence[str]) -> Numbers:
+def _number_runs(words: Numbers, different: int) -> Numbers:
     """Return a number for the run that begins at each word; equal runs have equal numbers.
 
-    The number of a word is the place where it first stands.
+    Words have numbers below `different`.
     """
-    first: dict[str, int] = {}
-    word_numbers = np.fromiter(map(first.setdefault, words, range(len(words))), np.int64)
-    bits = len(words).bit_length()
-    runs = word_numbers
+    bits = different.bit_length()
+    runs = words
     for ahead in range(1, RUN_LENGTH):
         if bits * (ahead + 1) > NUMBER_BITS:
             runs = np.unique(runs, return_inverse=True)[1]
-        runs = runs[: word_numbers[ahead:].size] << bits | word_numbers[ahead:]
+        runs = runs[: words[ahead:].size] << bits | words[ahead:]
     return runs

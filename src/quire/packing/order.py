@@ -36,6 +36,8 @@ DEFAULT_ORDERS = {
     "interleaved": "packed",
     "score_weighted": "packed",
 }
+BY_SCORE = ("optimal", "score_weighted")
+"""The strategies that prefer pieces by their score."""
 ORDERS = ("auto", "grouped", "packed", "edges", "stable")
 AT_FOCUS = 1000
 """The structural signal of the focus: it has no distance from itself."""
@@ -86,6 +88,21 @@ def arrange(
         )
     by_heading = groupby(ordered, key=lambda piece: piece.heading)
     return tuple(_passage(list(group)) for _, group in by_heading)
+
+
+def is_grouped_by_score(order: str, strategy: str) -> bool:
+    """Tell whether `arrange` puts groups in the order of their best pieces, given by their score.
+
+    Then a group is the same passage whatever other groups there are, if no pieces share text.
+    """
+    if order == "auto":
+        order = DEFAULT_ORDERS.get(strategy, "grouped")
+    return order == "grouped" and strategy in BY_SCORE
+
+
+def join_group(pieces: Sequence[Piece]) -> Passage:
+    """Return the passage that pieces under one heading form, as `arrange` does."""
+    return _passage(sorted(pieces, key=_place_on_page))
 
 
 def _category_place(piece: Piece) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from quire import packing, rendering
+from quire import packing, rendering, tokens
 from quire.core.types import Passage, Piece
 from quire.pipeline.draft import Draft
+from quire.pipeline.page_counts import count_page
 
 
 def heading_counter(draft: Draft) -> Callable[[Piece], int]:
@@ -28,7 +29,11 @@ def count_tokens(draft: Draft, pieces: Sequence[Piece]) -> int:
     shown = [(piece.candidate.chunk.id, piece.level, piece.text) for piece in pieces]
     key = (draft.footer, draft.recipe.budget.available if not pieces else 0, *shown)
     if key not in draft.token_counts:
-        draft.token_counts[key] = draft.counter.count(render_pieces(draft, pieces)[1])
+        counted = count_page(draft, pieces)
+        if counted is None:
+            text = render_pieces(draft, pieces)[1]
+            counted = tokens.count_by_parts(draft.counter, text, draft.cache.counts)
+        draft.token_counts[key] = counted
     return draft.token_counts[key]
 
 

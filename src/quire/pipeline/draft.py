@@ -26,6 +26,7 @@ from quire.core.types import (
     Unit,
 )
 from quire.errors import BudgetError, InputError
+from quire.packing import WordNumbers
 from quire.pipeline.request import ResolvedRequest
 from quire.pipeline.retrieve import Retrieved
 from quire.ranking import FeatureTable
@@ -49,6 +50,15 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """What the pieces under one heading are shown as, and what that counts on a page."""
+
+    passage: Passage
+    category: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateCache:
     """What is worked out of a candidate alone: neither the budget nor the others change it.
 
@@ -65,8 +75,14 @@ class CandidateCache:
     """What headings cost, by chunk, level and text."""
     texts: dict[tuple[object, ...], str] = field(default_factory=dict)
     """What passages were rendered as."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """What the paragraphs of pages count."""
+    blocks: dict[tuple[object, ...], Block | None] = field(default_factory=dict)
+    """What groups of pieces are shown as, on pages that are counted by blocks."""
     definitions: dict[str, Counter[str]] = field(default_factory=dict)
     """The words of the definition that a chunk holds."""
+    words: WordNumbers = field(default_factory=WordNumbers)
+    """The words of the texts of candidates, to find repeats."""
     twins: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     """Which of some candidates say nearly what a better one of them says."""
 

@@ -8,7 +8,7 @@ is packed again. A restored piece is passed over wherever one that it repeats is
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from quire import packing
@@ -76,16 +76,21 @@ def shown_by(draft: Draft, repeat: Repeat) -> str | None:
     return _Finder(draft).shown_by(repeat, draft.pieces)
 
 
-def same_text_shown(piece: Piece, chosen: Sequence[Piece]) -> str | None:
+def shown_texts(chosen: Sequence[Piece]) -> dict[str, Piece]:
+    """Return the first piece with each text that chosen pieces show in full."""
+    return {piece.candidate.content: piece for piece in reversed(chosen) if piece.is_full}
+
+
+def same_text_shown(piece: Piece, shown: Mapping[str, Piece]) -> str | None:
     """Return the reason that names a chosen piece with the very text of one that did not fit.
 
     A repeat may cost less than what it repeats: beside its neighbour it needs no heading.
     """
-    for other in chosen:
-        if other.is_full and other.candidate.content == piece.candidate.content:
-            chunk = other.candidate.chunk
-            return SAME_TEXT.format(place_of(chunk), chunk.id)
-    return None
+    other = shown.get(piece.candidate.content)
+    if other is None:
+        return None
+    chunk = other.candidate.chunk
+    return SAME_TEXT.format(place_of(chunk), chunk.id)
 
 
 class _Finder:

@@ -47,6 +47,7 @@ from quire.pipeline.repeats import (
     same_text_shown,
     shown_by,
     shown_elsewhere,
+    shown_texts,
 )
 from quire.pipeline.rerank import rerank_option
 from quire.pipeline.result import make_context
@@ -152,7 +153,7 @@ def dedup(draft: Draft) -> Draft:
     overloads = find_overloads(candidates)
     declared = {candidate.chunk.id for candidate, _ in overloads}
     candidates = [each for each in candidates if each.chunk.id not in declared]
-    runs = packing.Runs.of([candidate.content for candidate in candidates])
+    runs = packing.Runs.of([each.content for each in candidates], draft.cache.words)
     places = {candidate.chunk.id: place for place, candidate in enumerate(candidates)}
     candidates, contained = packing.dedup(candidates, fit.dedup, within=fit.within, runs=runs)
     candidates, similar = (
@@ -289,10 +290,11 @@ def refine(draft: Draft) -> Draft:
 def _settle_repeats(draft: Draft) -> Draft:
     """Decide on repeats by what the context shows in the end."""
     covered = make_covered(draft)
+    by_text = shown_texts(draft.pieces)
     left_out: list[Piece] = []
     decisions = [decision for decision in draft.decisions if decision.step != "dedup"]
     for piece in draft.left_out:
-        if (same := same_text_shown(piece, draft.pieces)) is not None:
+        if (same := same_text_shown(piece, by_text)) is not None:
             decisions.append(drop(piece.candidate, "dedup", same, piece.tokens))
         elif not covered(piece, draft.pieces):
             left_out.append(piece)

@@ -8,7 +8,7 @@ could pass for a heading are escaped, and so are characters that XML does not al
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -63,6 +63,9 @@ TITLES = {
     "conversation": "Previous Conversations",
     "other": "Other Context",
 }
+RULE = "---"
+BETWEEN = "\n\n"
+"""What stands between the blocks of Markdown: titles, entities, rules."""
 MAX_MARKUP = 4
 """The words of a text for each word of its summary, at most: markup has words of its own."""
 SUMMARY_WORDS = 8
@@ -78,21 +81,33 @@ _INVALID_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uff
 
 def render_markdown(passages: Sequence[Passage], spec: RenderSpec, frame: Frame) -> str:
     """Render entities under headings, their code in fences that name the language."""
-    sections = [
-        "\n\n".join(
-            [
-                *([f"## {title}"] if title else []),
-                *_texts(group, frame, partial(_markdown_entity, spec=spec)),
-            ]
-        )
-        for title, group in _by_category(passages, spec)
-    ]
-    footer = [
+    blocks: list[str] = []
+    for title, group in _by_category(passages, spec):
+        blocks += [RULE] if blocks else []
+        blocks += [f"## {title}"] if title else []
+        blocks += _texts(group, frame, partial(_markdown_entity, spec=spec))
+    footer = _markdown_footer(passages[: spec.sources])
+    return BETWEEN.join([*blocks, footer] if footer else blocks)
+
+
+def markdown_frame(
+    categories: Collection[str], first: Sequence[Passage], spec: RenderSpec
+) -> tuple[list[str], str]:
+    """Return what `render_markdown` writes beside entities of some categories: blocks, and the end.
+
+    `first` are the passages whose sources it lists. Blocks have `BETWEEN` behind them.
+    """
+    titles = [f"## {TITLES[name]}" for name in categories] if spec.groups else []
+    return [*titles, *([RULE] * (len(titles) - 1))], _markdown_footer(first)
+
+
+def _markdown_footer(first: Sequence[Passage]) -> str:
+    """List the sources of the first passages; empty: of none."""
+    lines = [
         f"- {escape_start(escape_line(_name(passage)))}{_in_brackets(_place(passage, '()'))}"
-        for passage in passages[: spec.sources]
+        for passage in first
     ]
-    whole = "\n\n---\n\n".join(sections)
-    return "\n\n".join([whole, "\n".join(["---", "**Sources:**", *footer])]) if footer else whole
+    return "\n".join([RULE, "**Sources:**", *lines]) if lines else ""
 
 
 def _in_brackets(place: str) -> str:

@@ -7,7 +7,7 @@ byte. Everything that lists formats (validation, help texts) reads this table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from quire.core.types import FULL, Candidate, Frame, Passage, Piece, RenderSpec, Run
@@ -20,6 +20,7 @@ from quire.rendering.stale import describe_missing
 Render = Callable[[Sequence[Passage], RenderSpec, Frame], str]
 ItemText = Callable[[Candidate, RenderSpec, str], str]
 Shortener = Callable[[Candidate, RenderSpec], Callable[[page.Cut], str]]
+PageFrame = Callable[[Collection[str], Sequence[Passage], RenderSpec], tuple[list[str], str]]
 NO_FRAME = Frame()
 
 
@@ -39,6 +40,8 @@ class Format:
     """Returns a function that renders a shortened candidate, for formats that word each item."""
     excerpt: Callable[[Candidate, RenderSpec], Callable[[page.CutCode], str]] | None = None
     """Returns a function that renders a part of the code of a candidate, for the same formats."""
+    frame: PageFrame | None = None
+    """Returns what a page has beside its entities, if their texts have `BETWEEN` behind them."""
     heading: Callable[[Piece, RenderSpec], str] | None = None
     """Returns the text that is rendered once for a group of pieces; None: found by rendering."""
     joins_pages: bool = True
@@ -68,6 +71,7 @@ FORMATS: dict[str, Format] = {
         entities.render_markdown,
         entity_text.markdown_text,
         entities=True,
+        frame=entities.markdown_frame,
         heading=entities.markdown_heading,
         reads=ENTITY_SETTINGS,
     ),

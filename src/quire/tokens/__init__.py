@@ -19,12 +19,14 @@ from quire.errors import InputError
 from quire.tokens import models
 from quire.tokens.estimates import LENGTH_COUNTERS, MarginCounter
 from quire.tokens.excerpt import Excerpt, Terms, matching_part
+from quire.tokens.parts import END, adding_up, count_by_parts
 from quire.tokens.shorten import EXTRACTIVE, KEEP_START, STRATEGIES, SUMMARIZE, Aim, shorten
 from quire.tokens.truncate import truncate_text
 from quire.tokens.vocabularies import VOCABULARIES
 
 __all__ = [
     "DEFAULT_MODEL",
+    "END",
     "EXTRACTIVE",
     "KEEP_START",
     "STRATEGIES",
@@ -33,6 +35,8 @@ __all__ = [
     "Excerpt",
     "Terms",
     "Tokenizer",
+    "adding_up",
+    "count_by_parts",
     "count_tokens",
     "counter_names",
     "matching_part",

@@ -28,7 +28,11 @@ class MarginCounter:
 
     def count(self, text: str) -> int:
         """Return the number of tokens of a text."""
-        return -(-self.counter.count(text) * (100 + self.percent) // 100)
+        return self.add_margin(self.counter.count(text))
+
+    def add_margin(self, count: int) -> int:
+        """Return a count with the margin added."""
+        return -(-count * (100 + self.percent) // 100)
 
 
 @dataclass(frozen=True, slots=True)

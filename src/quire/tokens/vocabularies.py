@@ -49,6 +49,8 @@ class VocabularyCounter:
     control: str | None = None
     """What all control tokens begin with. Text without it is encoded into a buffer, which is faster
     than a list of numbers, but reads control tokens as such. None: always into a list."""
+    by_pattern: bool = True
+    """Whether a pattern splits a text before it is encoded, at every line end at the latest."""
     exact: bool = True
     note: str | None = None
 
@@ -79,11 +81,11 @@ VOCABULARIES = (
     VocabularyCounter("llama3", "llama3", control="<|"),
     VocabularyCounter("qwen", "qwen3", prepare=_nfc, control="<"),
     # Versions 1, 2, 3 and 7 of Mistral's SentencePiece differ in control tokens alone.
-    VocabularyCounter("mistral-spm", "mistral_v2"),
+    VocabularyCounter("mistral-spm", "mistral_v2", by_pattern=False),
     VocabularyCounter("mistral-tekken", "mistral_v3"),
-    VocabularyCounter("gemma2", "gemma2", single_tokens=_GEMMA2_TAG),
-    VocabularyCounter("gemma3", "gemma3", single_tokens=_GEMMA3_TAG),
-    VocabularyCounter("gemma4", "gemma4", control="<"),
+    VocabularyCounter("gemma2", "gemma2", single_tokens=_GEMMA2_TAG, by_pattern=False),
+    VocabularyCounter("gemma3", "gemma3", single_tokens=_GEMMA3_TAG, by_pattern=False),
+    VocabularyCounter("gemma4", "gemma4", control="<", by_pattern=False),
     VocabularyCounter("deepseek", "deepseek_v3", control="<"),
 )
 

@@ -61,7 +61,7 @@ def collect_defined(view: View, query: Query, depth: int) -> Hits:
     }
     outlines = view.outlines(sorted(records))
     mentions = [mention for mention in mentions if mention.record_id in outlines.keys() & records]
-    qualified = {m for m in mentions if _is_qualified(outlines[m.record_id], m, dotted)}
+    qualified = {m for m in mentions if dotted and _is_qualified(outlines[m.record_id], m, dotted)}
     in_file = {
         m for m in mentions if any(_is_path_of(each, records[m.record_id].path) for each in paths)
     }

@@ -110,7 +110,8 @@ def test_a_page_with_blocks_of_a_workspace_is_rendered(
 ) -> None:
     page = Block("duplicates", "page", "Duplicates")
     rules = [
-        Block(f"rule-{number}", "paragraph", f"rule {number}: {QUERY}", page.id) for number in range(4)
+        Block(f"rule-{number}", "paragraph", f"rule {number}: {QUERY}", page.id)
+        for number in range(4)
     ]
     sources.blocks.put([page, *rules])
     assert "rule 3" in sources.explain(QUERY, budget=4000, recipe="entities").text

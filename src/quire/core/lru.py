@@ -26,6 +26,10 @@ class LRUCache(Generic[Key, Value]):
         """Return how many values are kept."""
         return len(self._items)
 
+    def __contains__(self, key: object) -> bool:
+        """Tell whether a value is cached; that counts as no use of it."""
+        return key in self._items
+
     @property
     def count(self) -> HitCount:
         """How many values were asked for, and how many were cached."""

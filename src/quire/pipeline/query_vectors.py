@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from typing import Protocol
 
@@ -72,6 +73,10 @@ class QueryVectors:
             return None, [replaced]
         return lambda: self._vector(query, coverage.model), note_missing(coverage)
 
+    def is_at_hand(self, query: str, coverage: Coverage) -> bool:
+        """Tell whether a query's vector, or the reason why there is none, takes no model."""
+        return not self._wanted() or (coverage.model, query) in self._cache
+
     def _vector(self, query: str, model: str | None) -> bytes:
         assert model is not None, "vectors without a model"
         cached = self._cache.get((model, query))
@@ -108,6 +113,7 @@ def plan_vectors(
 ) -> tuple[dict[str, MakeVector], list[str]]:
     """Return functions that give the vectors of queries, and begin with those to be made."""
     known: dict[str, MakeVector] = {}
+    at_hand: dict[str, MakeVector] = {}
     makers: dict[str, MakeVector] = {}
     notes: list[str] = []
     for query in dict.fromkeys(queries):
@@ -117,21 +123,35 @@ def plan_vectors(
             continue
         make, notes = vectors.plan(query, coverage)
         if make is not None:
-            makers[query] = make
-    return {**known, **(_start(makers) if makers else {})}, notes
+            if vectors.is_at_hand(query, coverage):
+                at_hand[query] = partial(_translated, make)
+            else:
+                makers[query] = make
+    return {**known, **at_hand, **(_start(makers) if makers else {})}, notes
 
 
 def _start(makers: Mapping[str, MakeVector]) -> dict[str, MakeVector]:
-    """Let the model work in a thread while the words are searched."""
-    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quire-embed")
-    futures = {query: pool.submit(make) for query, make in makers.items()}
-    pool.shutdown(wait=False)
-    return {query: partial(_wait, future) for query, future in futures.items()}
+    """Let the model work in a thread while the words are searched.
+
+    No pool: all pools of a process share a lock, which each holds until its new thread runs. With
+    many requests at a time they would wait for each other there.
+    """
+    futures: dict[str, Future[bytes]] = {query: Future() for query in makers}
+
+    def work() -> None:
+        for query, future in futures.items():
+            try:
+                future.set_result(makers[query]())
+            except BaseException as error:  # noqa: BLE001 - whoever waits for it raises it
+                future.set_exception(error)
+
+    threading.Thread(target=work, name="quire-embed").start()
+    return {query: partial(_translated, future.result) for query, future in futures.items()}
 
 
-def _wait(future: Future[bytes]) -> bytes:
+def _translated(make: MakeVector) -> bytes:
     try:
-        return future.result()
+        return make()
     except QuireError:
         raise
     except Exception as error:  # whatever an embedder raises, the words still answer

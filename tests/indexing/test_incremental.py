@@ -140,6 +140,14 @@ def test_a_window_moves_on(repository: Repository, read: list[str]) -> None:
     assert set(repository.commits()) == set(shas[-3:])
 
 
+def test_a_lower_limit_says_what_it_removed(repository: Repository) -> None:
+    for n in range(5):
+        repository.commit(f"Number {n}", {"a.md": f"{n}\n"})
+    repository.index(history=5)
+    (note,) = repository.index(history=2).notes
+    assert note.startswith("commits before the newest 2 were removed: 3 ")
+
+
 def test_renames_are_followed_whenever_they_come(repository: Repository, read: list[str]) -> None:
     text = "".join(f"line {n}\n" for n in range(20))
     first = repository.commit("Begin", {"old.md": text, "other.md": "O\n"})

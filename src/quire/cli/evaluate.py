@@ -82,11 +82,13 @@ def _print_result(result: Evaluation) -> None:
             f"{Path(row.recipe).stem:<16}{row.budget:>8}{row.recall:>9.3f}{row.error:>8.3f}"
             f"{row.complete:>10.3f}{row.tokens:>9.0f}"
         )
+    names = list(dict.fromkeys(Path(row.recipe).stem for row in result.measured))
     for difference in result.compared:
         significant = not difference.low <= 0 <= difference.high
         output.say(
-            f"at {difference.budget}: {difference.difference:+.3f} ({difference.low:+.3f} to "
-            f"{difference.high:+.3f}), better in {difference.better}, worse in {difference.worse} "
+            f"{names[-1]} against {names[0]} at {difference.budget}: recall "
+            f"{difference.difference:+.3f} ({difference.low:+.3f} to {difference.high:+.3f}), "
+            f"better in {difference.better}, worse in {difference.worse} "
             f"of {result.questions}{': significant' if significant else ''}"
         )
     misses = [(row, miss) for row in result.measured for miss in row.misses]
@@ -94,8 +96,10 @@ def _print_result(result: Evaluation) -> None:
         causes = ", ".join(f"{count} {cause}" for cause, count in result.causes.items())
         output.say(f"lost: {causes}")
     for row, miss in misses[:MAX_MISSES]:
+        recipe = f" by {Path(row.recipe).stem}" if len(names) > 1 else ""
         output.say(
-            f"  [{miss.question}] {miss.expected} at {row.budget}: {miss.cause} ({miss.detail})"
+            f"  [{miss.question}] {miss.expected} at {row.budget}{recipe}: "
+            f"{miss.cause} ({miss.detail})"
         )
     if len(misses) > MAX_MISSES:
         output.note(f"and {len(misses) - MAX_MISSES} more; --json lists all")

@@ -253,6 +253,11 @@ def _update_commits(
         commit_writer.write(repository, part)
         report(Progress("history", at + len(part), len(shas)))
     removed = sorted(known.keys() - commit_writer.paths)
+    if limit is not None and len(known) > limit:
+        result.notes.append(
+            f"commits before the newest {limit} were removed: {len(removed)} (--history, or "
+            "[ingest] history, keeps more)"
+        )
     for batch in _split_batches([known[path] for path in removed]):
         retry.write(store, space, partial(_remove, stamps=batch))
     note = {

@@ -24,8 +24,8 @@ from quire.receipts.schema import read
 from quire.receipts.signing import UNSIGNED, SignatureCheck
 
 NO_CONTEXT = "the context: none was given"
-NO_STORE = "the texts of the sources: there is no store at hand"
-NO_RESULTS = "the texts of the sources: the caller brought them, and they are not at hand"
+NO_STORE = "the texts of the sources: there is no store to compare with"
+NO_RESULTS = "the texts of the sources: the caller brought them, and they were not passed"
 NO_ACCESS = "who may read the sources: the caller brought them, and Quire checked nobody's access"
 OTHER_NAMES = (
     "the page as a whole: rendered again it is not the same, since names or outlines around its "
@@ -136,7 +136,9 @@ def _check_itself(findings: _Findings, receipt: Mapping[str, Any], data: Mapping
     for name, what in PART_NAMES.items():
         if data[name] is None:
             count = data["parts"][name]["count"]
-            findings.not_checked.append(f"{what} ({count}): named by hash, and not at hand")
+            findings.not_checked.append(
+                f"{what} ({count}): the receipt has only their hash; `assemble --parts` writes them"
+            )
 
 
 def _check_context(

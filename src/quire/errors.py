@@ -15,6 +15,7 @@
     │   ├── StoreBusyError     another writer holds the store
     │   ├── StoreFullError     the disk is full; nothing was lost
     │   ├── StoreInterruptedError  the server ended a transaction, or does not answer
+    │   ├── ShardError         a shard did not answer in time
     │   ├── VectorIndexError   an index of vectors outside the store failed; nothing was lost
     │   ├── StoreVersionError  the store was written by a newer Quire
     │   └── StoreDamagedError  the file is not a store, or it is damaged

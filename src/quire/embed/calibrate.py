@@ -27,14 +27,14 @@ question .022 to .041.
 """
 
 
-def is_english(model: str | None) -> bool:
-    """Tell whether a model is known to be made for English texts."""
+def is_calibrated(model: str | None) -> bool:
+    """Tell whether it is known which cosines a model gives to unrelated and to matching texts."""
     return any((model or "").startswith(name) for name, _, _ in COSINE_RANGES)
 
 
-def is_calibrated(model: str) -> bool:
-    """Tell whether it is known which cosines a model gives to unrelated and to matching texts."""
-    return any(model.startswith(name) for name, _, _ in COSINE_RANGES)
+def is_english(model: str | None) -> bool:
+    """Tell whether a model is known to be made for English texts: so are all calibrated ones."""
+    return is_calibrated(model)
 
 
 def similarity(model: str | None, dot: int, dims: int) -> int:

@@ -1,4 +1,4 @@
-"""What a page of a workspace says beside the text of its blocks.
+"""What a page of a workspace shows beside the text of its blocks.
 
 Which other pages a record is related to, by the names that the workspace gives its relations, and
 where a block stands in the reading order of the page that the user is viewing.
@@ -57,7 +57,7 @@ def describe_relations(
         if target in titles and name.casefold() not in _property_names(records[source]):
             named.setdefault(source, {}).setdefault(name, []).append(titles[target])
     return {
-        source: tuple(_line(name, found) for name, found in relations.items())
+        source: tuple(_line(name, pages) for name, pages in relations.items())
         for source, relations in named.items()
     }
 

@@ -73,7 +73,7 @@ class LogFile:
 
 
 def write_context(log: LogFile, context: Context, viewer: Viewer, recipe: str, at: int) -> None:
-    """Add a line for a context that a viewer is handed; `at` is the time, since 1970."""
+    """Add a line for a context that a viewer received; `at` is the time, in seconds since 1970."""
     _write(
         log,
         viewer,
@@ -99,7 +99,7 @@ def write_disclosure(
     pieces: Iterable[str] = (),
     records: Iterable[str] = (),
 ) -> None:
-    """Add a line for chunks, or whole records, whose text a viewer is handed otherwise."""
+    """Add a line for chunks, or whole records, that a viewer received outside a context."""
     _write(log, viewer, what, at, {"pieces": [*pieces], "records": sorted(records)})
 
 
@@ -133,7 +133,7 @@ def _append(log: LogFile, data: bytes) -> None:
 
 
 def _begin_anew(log: LogFile, folder: PinnedFolder, name: str) -> None:
-    """Rename a log that has half of its size; never in the place of what is no log."""
+    """Rename a log that has half of its size; a file that is not a log is never replaced."""
     if log.max_bytes == ALL:
         return
     with suppress(OSError):  # then the log goes on: what is handed out must be recorded
@@ -146,7 +146,7 @@ def _begin_anew(log: LogFile, folder: PinnedFolder, name: str) -> None:
 
 
 def read(log: LogFile, viewer: str | None = None) -> Iterator[Mapping[str, Any]]:
-    """Go through the lines, oldest first; those of one viewer, or all."""
+    """Yield the lines, oldest first: those of one viewer, or all."""
     for path in (log.path.with_name(log.old), log.path):
         try:
             log.inside()
@@ -156,7 +156,7 @@ def read(log: LogFile, viewer: str | None = None) -> Iterator[Mapping[str, Any]]
         except (OSError, ValueError) as error:
             raise StoreError(f"cannot be read: {error}", place=str(path)) from error
         if path != log.path and not data.startswith(_START):
-            continue  # what has the name of an older log, and is none
+            continue  # it has the name of an older log, but is not one
         for number, line in enumerate(data.splitlines(), start=1):
             entry = _parse(line, f"{path}, line {number}")
             if viewer is None or entry["viewer"] == viewer:

@@ -6,8 +6,10 @@ import html
 from collections.abc import Iterable
 from typing import TypeAlias
 
-VOID = frozenset({"meta", "br", "hr", "rect"})
-"""The elements that have no end tag, or none here."""
+VOID = frozenset({"meta", "br", "hr"})
+"""The elements that have no end tag."""
+SELF_CLOSING = frozenset({"rect"})
+"""Elements of SVG that are written without content."""
 
 
 class Html(str):
@@ -26,7 +28,9 @@ def element(name: str, /, *children: Child, **attributes: str | int | bool | Non
     """
     written = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in VOID:
-        return Html(f"<{name}{written}>" if name != "rect" else f"<rect{written}/>")
+        return Html(f"<{name}{written}>")
+    if name in SELF_CLOSING:
+        return Html(f"<{name}{written}/>")
     return Html(f"<{name}{written}>{join(children)}</{name}>")
 
 

@@ -49,7 +49,7 @@ def _collect(plugin: Plugin, view: View, query: Query, depth: int) -> Hits:
     )
     scores: dict[str, int] = {}
     for item in answer:
-        chunk_id, score = _pair(plugin, item)
+        chunk_id, score = _read_hit(plugin, item)
         scores.setdefault(chunk_id, score)
     chunks = view.chunks(sorted(scores))
     allowed = _allowed_records(view, query.where)
@@ -62,12 +62,12 @@ def _collect(plugin: Plugin, view: View, query: Query, depth: int) -> Hits:
 
 
 def _as_list(answer: Any) -> list[Any]:
-    found: Iterable[Any] = answer.hits if isinstance(answer, Hits) else answer
-    return list(found)
+    items: Iterable[Any] = answer.hits if isinstance(answer, Hits) else answer
+    return list(items)
 
 
-def _pair(plugin: Plugin, item: Any) -> tuple[str, int]:
-    chunk_id, score = (item.id, item.score) if isinstance(item, Hit) else _unpacked(item)
+def _read_hit(plugin: Plugin, item: Any) -> tuple[str, int]:
+    chunk_id, score = (item.id, item.score) if isinstance(item, Hit) else _unpack(item)
     if isinstance(score, float) and math.isfinite(score):
         score = round(score * SCALE)
     if not isinstance(chunk_id, str) or type(score) is not int:
@@ -77,7 +77,7 @@ def _pair(plugin: Plugin, item: Any) -> tuple[str, int]:
     return chunk_id, score
 
 
-def _unpacked(item: Any) -> tuple[Any, Any]:
+def _unpack(item: Any) -> tuple[Any, Any]:
     return (item[0], item[1]) if isinstance(item, tuple | list) and len(item) == 2 else (None, None)
 
 

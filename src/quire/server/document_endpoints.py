@@ -114,7 +114,7 @@ def delete_document(call: Call) -> Any:
     return {"deleted": call.quire.documents.delete(path, **options, viewer=call.viewer)}
 
 
-def facets(call: Call) -> Any:
+def list_facets(call: Call) -> Any:
     """Count the values of metadata."""
     counted = call.quire.documents.facets(**call.take("limit"), viewer=call.viewer)
     return {"facets": to_plain(counted)}
@@ -205,7 +205,7 @@ ENDPOINTS = (
         "POST",
         "/v1/documents/batch",
         "put_documents",
-        "Put many documents, as a list or one on a line; 500 of them are kept at once, or none.",
+        "Put many documents, as a list or one a line; 500 are stored at once, or none of them.",
         put_documents,
         schemas.of_type(PutSummary),
         scope=WRITE,
@@ -303,7 +303,7 @@ ENDPOINTS = (
         "/v1/facets",
         "facets",
         "Count the values of metadata by key, among what the viewer may read.",
-        facets,
+        list_facets,
         result(facets={"type": "array", "items": schemas.of_type(Facet)}),
         parameters={
             "limit": number(

@@ -78,15 +78,16 @@ _VERBS = frozenset(
 )
 """What an instruction begins with: not what it is about."""
 ENOUGH = 2
-"""So many words of a prompt must be on the page, of fewer than four a half: much may be pasted."""
+"""How many of a prompt's own words must be on the page; half, if it has fewer than four. Not all: a
+prompt may hold much that was pasted."""
 TELLING, TELLING_ASKED = 3, 2
-"""So many words of its own say what an instruction, or a question, is about."""
+"""How many words of its own an instruction, or a question, needs to say what it is about."""
 _COMMANDS = frozenset(
     "cargo cd docker git gradle ls mvn npm npx pip pnpm poetry pytest ruff tsc uv yarn".split()  # noqa: SIM905
 )
 _MAX_COMMAND_WORDS = 5
 _BEGINNING, _ENDING = 4, 3
-"""Letters of a word that are compared at least, and that an ending may have."""
+"""The fewest letters of a word that are compared, and the most that its ending may have."""
 _SAID = frozenset((*_TALK, *_WORK, *_QUESTIONS))
 _CONVERSATION = _SAID.union(_PLAIN)
 _SAID_BEFORE = frozenset(
@@ -112,11 +113,17 @@ def is_about(
 ) -> bool:
     """Return whether a page that was found by words has enough of the prompt's own words.
 
-    Words of the conversation are no reason to show it; of the others, two must be there, or half. A
-    short instruction ("ignore the warnings") or question ("how old are you?") has hardly a word to
-    find anything by: what it is about must be the name of something on the page, or stand in what
-    is remembered; a question may be about a part of a name. Beginnings of words are compared,
-    since an ending may differ; a prompt without a word to compare is taken at its page.
+    Words of conversation do not count; of the others, two must be on the page, or half. A short
+    instruction ("ignore the warnings") or question ("how old are you?") has hardly a word to search
+    for: what it is about must be the name of something on the page, or in a memory; a question may
+    name a part of it. Only the beginnings of words are compared, since endings differ. A prompt
+    without such words passes.
+
+    Args:
+        prompt: What the user typed.
+        page: The text of the page.
+        names: The names of what is on the page.
+        remembered: The texts of the memories on it.
     """
     words = _words(prompt)
     own = {*words} - _SAID

@@ -486,12 +486,20 @@ def test_what_cannot_be_opened(server: Server) -> None:
     assert "refused the user" in refused(nobody, StoreError)
     assert "not a URL" in refused(f"{login}h/x?unknown=1", InputError)
     assert "not a URL" in refused(f"{login}[::/x", InputError)
+    assert "parameter in the URL" in refused(f"{login}/x?{socket}&sslmode=no", StoreError)
     assert "not a URL" in refused(f"{login}127.0.0.1:abc/x", InputError)
     assert "not a URL" in refused(f"{login}127.0.0.1:1,127.0.0.1:99999/x", InputError)
     assert "name of its host is not known" in refused(f"{login}no-such-host.invalid/x", StoreError)
     latin = "ENCODING latin1 LOCALE 'C' TEMPLATE template0"
     server.run(f"CREATE DATABASE old {latin} OWNER quire_test")
     assert "UTF8" in refused(f"{login}/old?{socket}", StoreError)
+
+
+def test_a_server_that_is_too_old(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "MIN_VERSION", 99)
+    said = refused(server.url(server.create()), StoreError)
+    assert "Quire needs 99 or later" in said
+    assert "upgrade the server" in said
 
 
 def test_what_a_server_refuses_is_told_in_its_words(server: Server) -> None:

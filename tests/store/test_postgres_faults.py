@@ -1,17 +1,20 @@
-"""PostgreSQL: a disk that is full, and a replica that lags behind."""
+"""PostgreSQL: a disk that is full, a replica that lags behind, and a server that hangs."""
 
 from __future__ import annotations
 
 import time
 from itertools import count
 from random import Random
+from typing import Any
 
+import psutil
 import pytest
 
 from quire.core.protocols import Store
 from quire.core.types import OWNER
-from quire.errors import StoreError, StoreFullError
+from quire.errors import StoreError, StoreFullError, StoreInterruptedError
 from quire.store import open_store
+from quire.store.postgres import connection
 
 from .postgresql import Server
 from .processes import mounted, remount
@@ -87,3 +90,56 @@ def test_a_slow_replica_shows_an_earlier_state_whole(server: Server) -> None:
     fill(primary, document("d", "delta"))
     assert primary.check() == []
     primary.close()
+
+
+def test_a_server_that_hangs_is_not_waited_for_ever(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kernel still confirms what is sent, and nobody in it is there to end the query."""
+    monkeypatch.setattr(connection, "PATIENCE_SECONDS", 0.3)
+    database = server.create()
+    store = open_store(server.url(database))
+    fill(store, document("a", "alpha"))
+    backends = "SELECT pid FROM pg_stat_activity WHERE application_name = 'quire'"
+    with store.view(OWNER) as view:
+        hanging = [psutil.Process(number) for (number,) in server.run(backends)]
+        for process in hanging:
+            process.suspend()
+        try:
+            with pytest.raises(StoreInterruptedError, match="did not answer in time"):
+                view.chunks_of("a")
+        finally:
+            for process in hanging:
+                process.resume()
+    assert names(store) == ["a"], "over another connection"
+    with store.view(OWNER) as view:
+        for (number,) in server.run(backends):
+            psutil.Process(number).suspend()
+        try:
+            assert names(store) == ["a"], "beside the one that hangs"
+            with pytest.raises(StoreInterruptedError, match="did not answer in time"):
+                view.lexical("alpha", 9)
+        finally:
+            for (number,) in server.run(backends):
+                psutil.Process(number).resume()
+    store.close()
+
+
+def test_a_pooler_that_shares_connections_is_told(server: Server) -> None:
+    """Another process has prepared a statement of the same name on what it takes for its own."""
+    store: Any = open_store(server.url(server.create()))
+
+    def ask() -> None:
+        with store._server.read_transaction() as lent:
+            lent.raw.execute("PREPARE _pg3_0 AS SELECT 1")
+            lent.raw.prepare_threshold = 0
+            try:
+                lent.rows("SELECT name FROM space")
+            finally:
+                lent.raw.prepare_threshold = 5
+
+    with pytest.raises(StoreError, match="shares its connections between transactions") as shared:
+        ask()
+    assert "pool_mode = session" in str(shared.value)
+    assert names(store) == []
+    store.close()

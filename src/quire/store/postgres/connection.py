@@ -21,6 +21,8 @@ CONNECT_SECONDS = 10
 MAX_PORT = 65535
 READ_SECONDS = 60
 """A query of a view that takes longer is ended by the server."""
+PATIENCE_SECONDS = 75
+"""After so long its answer is not waited for: a server that hangs ends nothing itself."""
 MIN_ANALYZE, MAX_ANALYZE = 1_000, 100_000
 """After so many statements of writers the statistics of the planner are brought up to date."""
 DELAYS = (0.0, 0.1, 0.5, 2.0)
@@ -95,6 +97,7 @@ class Connections:
     def read_once(self) -> Iterator[Connection]:
         """Lend a connection for one query that sees all, without the trips of a transaction."""
         with self._translated(), self._lend(lambda _: None) as connection:
+            connection.raw.patience = PATIENCE_SECONDS
             connection.sees_all = True
             try:
                 yield connection
@@ -156,6 +159,7 @@ class Connections:
         return max(1, int(self._wait * 1000))
 
     def _begin_reading(self, connection: Connection) -> None:
+        connection.raw.patience = PATIENCE_SECONDS
         connection.raw.execute(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
             f"SET LOCAL statement_timeout = {READ_SECONDS * 1000}; {_PLAN}"
@@ -241,7 +245,8 @@ class Connections:
                 connection = self._borrow()
                 begin(connection)
             except psycopg.OperationalError as error:
-                lost = connection is not None and connection.raw.broken
+                raw = None if connection is None else connection.raw
+                lost = raw is not None and (raw.broken or raw.hangs)
                 if connection is not None:
                     self._give_back(connection)
                 if not lost:
@@ -283,7 +288,9 @@ class Connections:
             if not usable:
                 # Whoever waits for an answer while it is closed would wait for ever.
                 raw.close()
-        connection.scope, connection.failure = "", None
+        if raw.hangs:
+            self._drop_idle()  # which would hang as well
+        connection.scope, connection.failure, raw.patience = "", None, None
         with self._lock:
             if usable and not self._closed and len(self._idle) < MAX_IDLE:
                 self._idle.append(connection)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
@@ -18,7 +19,7 @@ from psycopg.rows import TupleRow
 from quire.core.types import Viewer
 from quire.errors import QuireError, StoreDamagedError
 from quire.store.postgres import values
-from quire.store.postgres.errors import translate
+from quire.store.postgres.errors import NoAnswerError, translate
 
 FETCH_ROWS = 256
 """So many rows of a stream are fetched at once."""
@@ -47,9 +48,41 @@ logging.getLogger("psycopg").addHandler(logging.NullHandler())
 class Raw(psycopg.Connection[TupleRow]):
     """A connection of the driver, which is closed with the store that nobody closed."""
 
+    patience: float | None = None
+    """How many seconds an answer is waited for; None: as long as it takes."""
+    hangs = False
+    """Set if an answer did not come in time."""
+
+    def wait(self, gen: Generator[Any, Any, Any], *rest: Any, **named: Any) -> Any:
+        """Wait for an answer, but not for ever: a server that hangs cannot end a query itself."""
+        if self.patience is None:
+            return super().wait(gen, *rest, **named)
+        deadline = time.monotonic() + (0.0 if self.hangs else self.patience)
+        try:
+            return super().wait(_wait_until(gen, deadline), *rest, **named)
+        except NoAnswerError:
+            self.hangs = True
+            raise
+
     def __del__(self) -> None:  # type: ignore[override]  # the driver warns there
         with suppress(AttributeError):  # it was never opened
             self.pgconn.finish()
+
+
+def _wait_until(gen: Generator[Any, Any, Any], deadline: float) -> Generator[Any, Any, Any]:
+    """Wait for what a step of the driver waits for, until a moment; return what it returns.
+
+    Several times a second the driver sends that nothing has come.
+    """
+    try:
+        state = next(gen)
+        while True:
+            if ready := (yield state):
+                state = gen.send(ready)
+            elif time.monotonic() > deadline:
+                raise NoAnswerError
+    except StopIteration as end:
+        return end.value
 
 
 @lru_cache(maxsize=1024)

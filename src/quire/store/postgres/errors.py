@@ -21,6 +21,11 @@ from quire.errors import (
 )
 from quire.store.sql.connection import invalid_text
 
+
+class NoAnswerError(psycopg.OperationalError):
+    """The server did not answer in time; what becomes of the statement is not known."""
+
+
 OTHER = "name another database with {store}"
 _RESTORE = "restore a backup, or make a new database and index again"
 
@@ -90,6 +95,18 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], type[QuireError], str, s
         "try again, or raise its `max_connections`",
     ),
     (
+        (errors.DuplicatePreparedStatement, errors.InvalidSqlStatementName),
+        StoreError,
+        "something between Quire and the server shares its connections between transactions",
+        "name the server itself, or share them between sessions (`pool_mode = session`)",
+    ),
+    (
+        (NoAnswerError,),
+        StoreInterruptedError,
+        "the server did not answer in time",
+        "run the same command again when it is well",
+    ),
+    (
         (psycopg.OperationalError,),
         StoreInterruptedError,
         "the connection to the server was lost; what was not committed is undone",
@@ -134,6 +151,12 @@ _REFUSALS: tuple[tuple[tuple[str, ...], type[StoreError], str, str], ...] = (
         StoreInterruptedError,
         "the server is not ready ({reason})",
         "run the same command again when it is",
+    ),
+    (
+        ("invalid", "value"),
+        StoreError,
+        "a parameter in the URL is not valid ({reason})",
+        "see the parameters of libpq, or leave it out",
     ),
     (("FATAL:",), StoreError, "the server refused the connection ({reason})", _ASK),
     (

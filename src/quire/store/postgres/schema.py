@@ -17,6 +17,8 @@ from quire.errors import NoStoreError, StoreDamagedError, StoreError, StoreVersi
 from quire.store.postgres.database import READER, SEE_ALL, Connection, Raw
 
 SCHEMA = "quire"
+MIN_VERSION = 14
+"""The oldest release of PostgreSQL that is supported."""
 MIGRATION_LOCK = 0x5175_6972
 """The advisory lock of whoever creates or upgrades the tables."""
 
@@ -272,6 +274,7 @@ MIGRATIONS: tuple[str, ...] = (_TABLES + _TEXTS + _ROLE, _WAITING, _PATHS, _SPAC
 
 def prepare(raw: Raw, place: str, *, create: bool) -> None:
     """Create or upgrade the tables; refuse what is not a store, or is of a newer Quire."""
+    _check_version(raw, place)
     _check_encoding(raw, place)
     version = _version(raw, place)
     if version == len(MIGRATIONS):
@@ -340,6 +343,17 @@ def _version(raw: Raw, place: str) -> int | None:
             hint="upgrade Quire to open it",
         )
     return version
+
+
+def _check_version(raw: Raw, place: str) -> None:
+    version = raw.info.server_version // 10_000
+    if version < MIN_VERSION:
+        raise StoreError(
+            f"the server is PostgreSQL {version}, and Quire needs {MIN_VERSION} or later",
+            value=version,
+            place=place,
+            hint="upgrade the server, or name another",
+        )
 
 
 def _check_encoding(raw: Raw, place: str) -> None:

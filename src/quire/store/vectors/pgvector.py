@@ -29,6 +29,8 @@ MIN_CANDIDATES, MAX_CANDIDATES = 40, 1000
 """So many candidates a search by graph keeps: pgvector's own default, and the most it allows."""
 MIN_ANALYZE = 1000
 """After so many points the statistics are renewed by which the server chooses scan or graph."""
+MIN_GRAPH_VERSION = (0, 8)
+"""Since then a search by graph goes on until enough of what it finds passes the filter."""
 MAX_DIMS = 2000
 """Vectors of more dimensions can be compared, but not indexed by a graph."""
 
@@ -209,20 +211,30 @@ class PgvectorIndex(ReconciledIndex):
             self._url,
             autocommit=True,
             connect_timeout=CONNECT_SECONDS,
-            options=f"-c statement_timeout={READ_SECONDS * 1000}",
         )
-        schema = connection.execute(
-            "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace "
-            "WHERE e.extname = 'vector'"
+        # Not as an option of the connection, which would replace those of the URL.
+        connection.execute(sql.SQL("SET statement_timeout = {}").format(READ_SECONDS * 1000))
+        found = connection.execute(
+            "SELECT n.nspname, e.extversion FROM pg_extension e "
+            "JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
         ).fetchone()
-        if schema is None:
+        if found is None:
             connection.close()
             raise VectorIndexError(
                 "the database has no pgvector",
                 place=self._place,
                 hint="let its administrator run `CREATE EXTENSION vector` in it",
             )
-        connection.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(schema[0])))
+        schema, version = found
+        if not self.exact and _numbers(version) < MIN_GRAPH_VERSION:
+            connection.close()
+            raise VectorIndexError(
+                f"the database has pgvector {version}, whose graph cannot be filtered",
+                place=self._place,
+                hint="let its administrator upgrade it to 0.8 or later, or set [vectors] search = "
+                '"exact"',
+            )
+        connection.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(schema)))
         return connection
 
 
@@ -249,6 +261,10 @@ def _graph(collection: Collection) -> str:
 
 def _table(collection: Collection) -> sql.Identifier:
     return sql.Identifier(SCHEMA, _name(collection))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
 def _text(vectors: Matrix) -> list[str]:

@@ -27,9 +27,9 @@ from bench import (
     report,
     server,
     session,
-    shards,
     situation,
     vectors,
+    workers,
     workspace,
     writing,
 )
@@ -57,7 +57,7 @@ PARTS = (
     "server",
     "profile",
     "engines",
-    "shards",
+    "workers",
 )
 UNITS = {"k": 1000, "m": 1_000_000}
 
@@ -88,7 +88,7 @@ def main() -> None:
         "server": lambda: server.tables(sizes, asked),
         "profile": lambda: profiling.tables(sizes),
         "engines": lambda: engines.tables(sizes, asked),
-        "shards": lambda: shards.tables(sizes, asked),
+        "workers": lambda: workers.tables(sizes),
     }
     about = report.circumstances()
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)

@@ -48,7 +48,7 @@ def _made_up(size: int, asked: int, *, with_vec0: bool) -> Table:
     questions = world.questions(asked)
     store = open_store(path, create=False)
     exact = timed([partial(search, store, one, exact=True) for one in questions])
-    with _limits(scan=min(size // 2, vectors.SCAN_LIMIT)):
+    with limits(scan=min(size // 2, vectors.SCAN_LIMIT)):
         passes = timed([partial(search, store, one, exact=False) for one in questions])
         share = recall(store, world.questions(RECALL_OVER))
     if size <= vectors.SCAN_LIMIT:
@@ -119,7 +119,7 @@ def _real(count: int) -> Iterator[Table]:
     )
     for share in (0.005, 0.01, 0.02, 0.05, 0.1):
         kept = max(1, int(len(passages) * share))
-        with _limits(scan=0, first_pass=kept, per_hit=0):
+        with limits(scan=0, first_pass=kept, per_hit=0):
             found = [recall(store, questions, top) for top in (1, 5, 10, TOP)]
         table.add(f"{share:.1%}", kept, int(1_000_000 * share), *found)
     yield table
@@ -170,7 +170,7 @@ def recall(store: Store, questions: Sequence[bytes], top: int = TOP) -> float:
 
 
 @contextmanager
-def _limits(
+def limits(
     *, scan: int, first_pass: int | None = None, per_hit: int | None = None
 ) -> Iterator[None]:
     """Let two passes begin at fewer vectors, and keep fewer."""

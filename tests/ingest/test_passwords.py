@@ -177,3 +177,58 @@ def test_a_letter_whose_small_form_is_longer_moves_nothing() -> None:
     text = f'"İİİ": 1\npassword = "{SEASON}"'
     [secret] = find_secrets(text)
     assert text[secret.start : secret.end] == SEASON
+
+
+LETTERS = "yAVHnyrv" + "WdFr"
+SPECIAL = "GncfBA" + "epfJBd!x"
+HEX = "9106fd287db7f1adbc60926f6967e789" + "3f57fd14c1604d115cea325a65e19cba"
+LONG = "K9xiRGHOY32nfr5p" + "yzPCB9t2039bicBT"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"curl -u ann:{JUMBLED} https://shop.lan/v1", JUMBLED),
+        (f"curl -s --user 'ann:{JUMBLED}' https://shop.lan/v1", JUMBLED),
+        (f"mysql -u root -p{JUMBLED} shop", JUMBLED),
+        (f"sshpass -p {JUMBLED} ssh ann@shop.lan", JUMBLED),
+        (f"docker login -u ann -p {JUMBLED} registry.lan", JUMBLED),
+        (f"heroku config:set SECRET_KEY_BASE={HEX}", HEX),
+        (f"db:\n  password: {SPECIAL}\n", SPECIAL),
+        (f'"Server=db;User Id=sa;Password={LETTERS};"', LETTERS),
+        (f'password = "{LETTERS}"', LETTERS),
+        (f"encryption.key={LONG}", LONG),
+        (f'<add key="ApiKey" value="{LONG}" />', LONG),
+        (f'<property name="db.password" value="{JUMBLED}"/>', JUMBLED),
+        (f"env:\n  - name: DB_PASSWORD\n    value: {JUMBLED}\n", JUMBLED),
+        (f'{{"name": "API_TOKEN", "value": "{LONG}"}}', LONG),
+    ],
+)
+def test_a_secret_is_found_in_a_command_and_in_two_attributes(text: str, secret: str) -> None:
+    (found,) = find_secrets(f"first\n{text}\n")
+    assert f"first\n{text}\n"[found.start : found.end] == secret
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl -u ann:$PASSWORD https://shop.lan",
+        "curl -u user:password https://shop.lan",
+        "mysql -u root -p shop",
+        "mysql -u root -p${MYSQL_PASSWORD1} shop",
+        "mkdir -p build/x86_64-linux-gnu2",
+        "login with -p production1",
+        "docker login --password-stdin registry2.lan",
+        '<input name="csrfmiddlewaretoken" value="K9xiRGHOY32nfr5pyzPCB9t2039bicBT">',
+        '<add key="Theme" value="dark-blue-modern-theme2" />',
+        "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db2\n",
+        '{"name": "token_type", "value": "bearer-v2"}',
+        'password = "getUserNameOfAccount"',
+        "password: HashedPasswordOrNone",
+        "Password: Hello!World and more",
+        'token = "aVeryLongIdentifierName"',
+        "sort.key=customerNameAndAddress",
+    ],
+)
+def test_commands_and_attributes_without_a_secret_are_left_alone(text: str) -> None:
+    assert find_secrets(f"first\n{text}\n") == []

@@ -53,6 +53,10 @@ SEPARATED = re.compile(r"[A-Za-z0-9]+(?:[-_.:/][A-Za-z0-9]+)+=?")
 """Words that are joined to a name."""
 IDENTIFIER_CHANGE = re.compile("(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]")
 SPECIAL = re.compile(r"[!@#$%^&*?+~]")
+MIN_LETTERS = 12
+"""So many letters without a digit may be a password, if small ones and capitals change often."""
+CONFIGURED = re.compile(r"(?m)^[ \t]{0,40}(?:-[ \t]+)?[\w.-]{1,60}\Z")
+"""What stands before the sign of a line such as `db.password: ...`."""
 DIGITS_AT_END = re.compile(r"[A-Za-z]{3,}[0-9]{2,8}[!?.*#$%&+]{0,3}")
 SETTING = re.compile(
     r"(?m)^[ \t]{0,16}(?:export[ \t]+|set[ \t]+|ENV[ \t]+|-[ \t]+)?[A-Z][A-Z0-9_]*\Z"
@@ -105,7 +109,8 @@ def _is_possible(value: str) -> bool:
     rest = TECHNICAL.sub("", value)
     has_digit, has_letter = any(map(str.isdigit, rest)), any(map(str.isalpha, rest))
     special = SPECIAL.search(rest[1:-1]) is not None and _has_both_cases(rest)
-    return has_letter and (has_digit or special)
+    jumbled = len(rest) >= MIN_LETTERS and _has_both_cases(rest) and _is_jumbled(rest)
+    return has_letter and (has_digit or special or jumbled)
 
 
 def _is_bare_password(text: str, match: re.Match[str], value: str) -> bool:
@@ -121,6 +126,8 @@ def _is_bare_password(text: str, match: re.Match[str], value: str) -> bool:
     ):
         return True
     is_rest = not text[match.end() : match.end() + 1].strip()
+    if is_rest and CONFIGURED.match(text, line, match.start()) and SPECIAL.search(value[1:-1]):
+        return _has_both_cases(value)
     return is_rest and match["close"] == "" and DIGITS_AT_END.fullmatch(value) is not None
 
 

@@ -87,9 +87,10 @@ ASSIGNMENT = re.compile(
     r"""(?=[\s,;)}\]"'<]|$)"""
 )
 SECRET_NAME = re.compile(
-    r"""(?ix) (?: (?: api | access | auth | secret | client | private | signing | encryption | app
+    r"""(?ix) (?: secret [_-]? key [_-]? base
+        | (?: api | access | auth | secret | client | private | signing | encryption | app
         | account | consumer | bot | refresh | bearer | webhook | admin | master | deploy | session
-        | personal | license | shared ) [_-]? (?: key | token | secret )
+        | personal | license | shared ) [._-]? (?: key | token | secret )
         | (?<![a-z]) (?: passw(?:or)?d | pwd | secret ) ) ["']? \s{0,4} [:=]? \Z"""
 )
 SERVICE_NAME = re.compile(
@@ -123,6 +124,23 @@ IN_SETTING = re.compile(
     r"""(?i);\s{0,4}(?:password|pwd)\s?=\s?(?P<secret>[^;"'\s<>{}$]{8,100});"""
     r"""|"auth"\s{0,4}:\s{0,4}"(?P<encoded>[A-Za-z0-9+/]{20,500}={0,2})\""""
 )
+IN_COMMAND = re.compile(
+    r"""\b(?:curl|wget)\b[^\n]{0,200}?[ \t](?:-u|--user)[ =]{1,2}["']?"""
+    r"""[^\s:"'<>{}$@]{1,60}:(?P<secret>[^\s"'<>{}$@]{8,200})"""
+)
+IN_LOGIN_COMMAND = re.compile(
+    r"""\b(?:(?:mysql|mysqldump|mysqladmin|mariadb|sshpass)\b[^\n|;]{0,200}?[ \t]-p[ ]?"""
+    r"""|\b(?:docker|podman|nerdctl|helm|oras|crane|oc|az|cf|vault)\b[^\n|;]{0,40}?\blogin\b"""
+    r"""[^\n|;]{0,200}?[ \t](?:-p|--password)[ =]{1,2})["']?"""
+    r"""(?P<secret>[^\s"'<>{}$|;-][^\s"'<>{}$|;]{7,200})"""
+)
+IN_PAIR = re.compile(
+    r"""(?i)\b(?:key|name)["']?\s{0,4}[:=]\s{0,4}["']?(?P<name>[\w.:-]{0,60}"""
+    r"""(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)[\w.-]{0,20})["']?[\s,]{1,40}"""
+    r"""["']?value["']?\s{0,4}[:=]\s{0,4}["']?(?P<secret>[^\s"'<>{}$,]{8,200})"""
+)
+"""A setting whose name and value are two attributes or two lines, as in XML and in Kubernetes."""
+NO_SECRET_IN_PAIR = re.compile(r"(?i)[cx]srf|page|public")
 EXAMPLE_HOST = re.compile(
     r"(?i)(?:.*[.])?example(?:[.][a-z]+)?|localhost|127[.].*|.*[.](?:test|invalid)"
 )
@@ -258,10 +276,23 @@ def _find_credentials(text: str) -> Iterator[Secret]:
         ("UTHORIZATION", IN_HEADER, "a token in a header"),
         (";", IN_SETTING, "a password in a setting"),
         ('"auth"', IN_SETTING, "a password in a setting"),
+        ("curl", IN_COMMAND, "a password in a command"),
+        ("wget", IN_COMMAND, "a password in a command"),
+        ("mysql", IN_LOGIN_COMMAND, "a password in a command"),
+        ("mariadb", IN_LOGIN_COMMAND, "a password in a command"),
+        ("sshpass", IN_LOGIN_COMMAND, "a password in a command"),
+        (" login ", IN_LOGIN_COMMAND, "a password in a command"),
     )
     for substring, pattern, kind in places:
         if substring in text:
             yield from _find_in(kind, pattern, text)
+    if "value" in text:
+        for match in IN_PAIR.finditer(text):
+            value = match["secret"]
+            is_long = len(value) >= LONG_VALUE and _is_random_and_mixed(value)
+            is_named = "passw" in match["name"].lower() or is_long or _has_all_kinds(value)
+            if is_named and _is_password(value) and not NO_SECRET_IN_PAIR.search(match["name"]):
+                yield Secret(*match.span("secret"), "a secret given to a name")
 
 
 def _find_in(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[Secret]:

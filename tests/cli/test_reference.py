@@ -80,7 +80,7 @@ def test_no_summary_is_cut_in_a_list_of_commands(make_cli: ModuleType) -> None:
 
     for name, command, context in make_cli.commands(main, "quire", width=80):
         if isinstance(command, click.Group):
-            listed = command.get_help(context).partition("Commands:\n")[2]
+            listed = command.get_help(context).partition("Show this message and exit.\n")[2]
             assert listed, name
             assert "..." not in listed, name
 

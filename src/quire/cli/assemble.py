@@ -173,11 +173,3 @@ def premortem(
             domain, strategy, **drop_none(viewer=options.viewer, **typed)
         )
     _hand_out(options, context, receipt, signed=signed, parts=parts)
-
-
-COMMANDS: tuple[click.Command, ...] = (
-    assemble,
-    premortem,
-    explain,
-    why_not,
-)

@@ -133,6 +133,3 @@ def _refuse_bad_paths(options: Common, paths: Sequence[str]) -> None:
 def _start(options: Common, paths: Sequence[str]) -> str:
     """Return where the project is looked for: with --store, at the first path."""
     return paths[0] if options.store is not None and paths else "."
-
-
-COMMANDS: tuple[click.Command, ...] = (index, watch)

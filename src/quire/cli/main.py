@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from typing import Any
@@ -103,6 +103,23 @@ class QuireCommand(click.Group):
             command = command.commands[name]
         return command, ()
 
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - the signature is click's
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """Write the list of commands by topic."""
+        widest = max(map(len, self.commands))
+        limit = formatter.width - 6 - widest
+        for title, commands in TOPICS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (f"{command.name:<{widest}}", command.get_short_help_str(limit))
+                        for command in commands
+                    ]
+                )
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a closed pipe on standard output is not an error."""
         try:
@@ -137,39 +154,20 @@ def main() -> None:
     """
 
 
-for command in (
-    *store.COMMANDS,
-    *index.COMMANDS,
-    search,
-    *assemble.COMMANDS,
-    feedback,
-    *receipts.COMMANDS,
-    report,
-    backup,
-    restore,
-    copy,
-    access,
-    map_,
-    pack,
-    evaluation,
-    add,
-    document,
-    sync,
-    remember,
-    memory,
-    model,
-    plugins,
-    rules,
-    experience,
-    values,
-    import_,
-    mcp,
-    mcp_proxy,
-    serve,
-    token,
-    hook,
-    install,
-    trust,
-    block,
-):
-    main.add_command(command)
+TOPICS: Mapping[str, tuple[click.Command, ...]] = {
+    "Index and ask": (
+        index.index, index.watch, search, assemble.assemble, assemble.explain, assemble.why_not,
+        map_, pack, store.status,
+    ),
+    "Receipts": (receipts.verify, receipts.replay, receipts.diff, report, receipts.key),
+    "Memory": (remember, memory, experience, assemble.premortem, values, feedback),
+    "Documents and pages": (add, document, sync, import_, block),
+    "Assistants and agents": (install, mcp, mcp_proxy, hook, rules),
+    "Serve a team": (serve, token, access),
+    "Maintain the store": (store.doctor, backup, restore, copy, store.purge),
+    "Settings and evaluation": (store.init, model, plugins, trust, evaluation),
+}  # fmt: skip
+"""All commands, in the order in which the help lists them."""
+for topic in TOPICS.values():
+    for command in topic:
+        main.add_command(command)

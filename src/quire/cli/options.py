@@ -206,7 +206,8 @@ def read_file(file: str) -> str:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read: {error}", value=file) from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"{file} cannot be read: {reason}", value=file) from error
 
 
 @contextmanager

@@ -220,6 +220,3 @@ def _read_key(value: str) -> bytes:
 
     is_hex = len(value) == HEX_DIGITS and all(digit in "0123456789abcdefABCDEF" for digit in value)
     return parse_public_key(value if is_hex else read_file(value))
-
-
-COMMANDS: tuple[click.Command, ...] = (verify, replay, diff, key)

@@ -170,6 +170,3 @@ def purge(options: Common, *, paths: tuple[str, ...]) -> None:
         on_disk = quire.documents.still_there(purged)
     print_purge_result(purged, on_disk, as_json=options.as_json)
     sys.exit(0 if purged else 1)
-
-
-COMMANDS: tuple[click.Command, ...] = (init, status, doctor, purge)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import quire
-from quire.pipeline import query_vectors
 from tests.conftest import Tree
 from tests.pipeline.builders import Meaning
 
@@ -32,7 +31,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             names.append(self.name)
             super().start()
 
-    monkeypatch.setattr(query_vectors.threading, "Thread", Noted)
+    monkeypatch.setattr(threading, "Thread", Noted)
     return names
 
 

@@ -102,6 +102,11 @@ def test_a_wrong_path_or_method_says_what_there_is(service: Running) -> None:
     wrong = service.ask("owner", "PUT", "/v1/memories")
     assert (wrong.status_code, wrong.json()["allowed"]) == (405, ["GET", "HEAD", "POST"])
     assert wrong.headers["allow"]
+    for method in ("GET", "HEAD"):  # which the inspector's files take, at any path
+        wrong = service.ask("owner", method, "/v1/assemble")
+        assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+    assert service.ask("owner", "GET", "/v1/assemble/").status_code == 404
+    assert service.ask(None, "PUT", "/main.js").headers["allow"] == "GET, HEAD"
 
 
 def test_a_body_must_be_json(service: Running) -> None:

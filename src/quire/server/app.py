@@ -232,11 +232,13 @@ async def _http_error(request: Request, error: Exception) -> Response:
     detail = error.detail if isinstance(error, HTTPException) else "failed inside Quire"
     headers = (error.headers if isinstance(error, HTTPException) else None) or {}
     facts: dict[str, Any] = {}
+    if status == HTTPStatus.NOT_FOUND and _methods_at(request):
+        status = HTTPStatus.METHOD_NOT_ALLOWED  # the inspector's files were looked at as well
     if status == HTTPStatus.NOT_FOUND:
         detail = "there is nothing at this path"
         facts = {"value": request.url.path[:MAX_VALUE], "hint": "see /openapi.json"}
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = _methods_at(request)
+        allowed = _methods_at(request) or ["GET", "HEAD"]  # of a file
         headers = {**headers, "Allow": ", ".join(allowed)}
         detail = f"this path does not take {metrics.method_name(request.method)}"
         facts = {"value": metrics.method_name(request.method), "allowed": allowed}
@@ -246,7 +248,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 def _methods_at(request: Request) -> list[str]:
-    """Return the methods that a path takes; one that is no endpoint's may be a file's."""
+    """Return the methods that a path takes, if there are endpoints at it that take others."""
     routes = [route for route in request.app.routes if isinstance(route, Route)]
     found = {
         method
@@ -254,7 +256,7 @@ def _methods_at(request: Request) -> list[str]:
         if route.matches(request.scope)[0] is Match.PARTIAL
         for method in route.methods or ()
     }
-    return sorted(found or {"GET", "HEAD"})
+    return sorted(found)
 
 
 def _labelled(route: str, handler: Handler) -> Handler:

@@ -20,6 +20,7 @@ FILES = {
     "docs/harbour.md": f"# Harbour {ATTACK}\n\nShips rest in the harbour at night. {ATTACK}\n"
     "</pre><script>window.attacked=2</script>\n\n## Pilot\n\nThe pilot of the harbour is named Wren.\n",
     f"docs/{ATTACK}.md": "# Tides\n\nThe tide turns twice a day; the harbour bar is dry then.\n",
+    "docs/ebb\u202edm.md": "# Ebb\n\nThe harbour is empty at ebb.\n",
     "docs/bell.md": "# Bell\n\nThe bell of the harbour rings when the tide turns.\n",
     "src/crane.py": 'def lift(load):\n    """Lift a load of a ship in the harbour."""\n    return load\n',
     "hr/pay.md": "# Pay\n\nThe master of the harbour earns ninety doubloons.\n",

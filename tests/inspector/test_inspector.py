@@ -242,6 +242,17 @@ def test_nothing_in_the_store_becomes_markup(open_page: OpenPage) -> None:
     assert page.locator("main img").count() == 0
 
 
+def test_a_name_cannot_look_like_another(open_page: OpenPage) -> None:
+    """One that overrides the direction of writing shows by which signs; its link still leads there."""
+    page = ready(open_page(f"?{urlencode({**QUESTION, 'q': 'harbour empty at ebb'})}"))
+    shown = page.inner_text("#result .pieces")
+    assert "docs/ebb\\u202edm.md" in shown
+    assert "\u202e" not in shown
+    page.locator("#result .pieces a", has_text="ebb").click()
+    page.get_by_text("The harbour is empty").wait_for()
+    assert page.inner_text("main h1") == "docs/ebb\\u202edm.md"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_accessibility_issue_and_no_sideways_scrolling(
     open_page: OpenPage, service: Running, scheme: Literal["light", "dark"]

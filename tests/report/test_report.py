@@ -116,6 +116,15 @@ def test_nothing_in_a_project_becomes_markup(project: Tree) -> None:
     assert not {"src", "href", "style"} & page.names, "it loads nothing"
 
 
+def test_a_name_cannot_look_like_another(tree: Tree) -> None:
+    """It may override the direction of writing: `ebb<202e>dm.md` would look like `ebbdm.md` backwards."""
+    tree.fill({"ebb\u202edm.md": "# Ebb\n\nThe anchor's chain is dry at ebb.\n"})
+    tree.index()
+    page = write_report(draw(assembled(tree, 400).receipt))
+    assert "ebb\\u202edm.md:1-3" in Page(page).text
+    assert "\u202e" not in page
+
+
 @given(st.text())
 def test_every_text_stays_a_text(text: str) -> None:
     page = Page(element("p", text, title=text))

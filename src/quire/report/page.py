@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
+from quire.core.serialize import printable
 from quire.core.types import Verification
 from quire.pipeline.picture import (
     EXCEEDED,
@@ -190,13 +191,13 @@ def _shares(title: str, shares: Sequence[Share], kind: str) -> Html:
         colour = f"c{number % COLOURS}" if kind else "part-pieces"
         swatch = element("span", class_=f"swatch {colour}")
         bar = _bar(
-            [_segment(0, 100 * share.tokens / most, colour, share.name, share.tokens)],
+            [_segment(0, 100 * share.tokens / most, colour, printable(share.name), share.tokens)],
             f"{share.tokens:,} tokens",
         )
         rows.append(
             element(
                 "tr",
-                element("th", swatch, share.name, scope="row"),
+                element("th", swatch, printable(share.name), scope="row"),
                 element("td", bar, class_="wide"),
                 element("td", f"{share.tokens:,}", class_="number"),
                 element("td", f"{share.pieces}", class_="number"),
@@ -272,7 +273,7 @@ def _piece(number: int, piece: ShownPiece, texts: Mapping[str, str]) -> Html:
     summary = (
         element("span", class_=f"swatch {_colour(entry)}"),
         element("span", place(entry), class_="place"),
-        element("span", piece.title, class_="title") if piece.title else None,
+        element("span", printable(piece.title), class_="title") if piece.title else None,
         element("span", f"{entry.tokens:,} tokens", class_="number"),
     )
     why = element(
@@ -295,7 +296,8 @@ def _piece(number: int, piece: ShownPiece, texts: Mapping[str, str]) -> Html:
 def place(entry: Entry) -> str:
     """Return where a candidate stands: its path and its lines, if it has any."""
     first, last = entry.lines
-    return f"{entry.path}:{first}-{last}" if first else entry.path
+    path = printable(entry.path)
+    return f"{path}:{first}-{last}" if first else path
 
 
 def signals(entry: Entry) -> str:

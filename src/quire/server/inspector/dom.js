@@ -14,6 +14,7 @@ function fill(element, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "title" || name === "aria-label") element.setAttribute(name, visible(String(value)));
     else element.setAttribute(name, value === true ? "" : String(value));
   }
   add(element, children);
@@ -23,8 +24,18 @@ function fill(element, props, children) {
 export function add(element, children) {
   for (const child of [children].flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    element.append(child instanceof Node ? child : document.createTextNode(visible(String(child))));
   }
+}
+
+/** A text with signs for what overrides the direction of writing: a name must not look like another one. */
+function visible(text) {
+  return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
+}
+
+/** A text as it is. */
+export function exact(text) {
+  return document.createTextNode(text);
 }
 
 export function show(element, ...children) {

@@ -1,7 +1,7 @@
 // The picture of a context: the same parts as in a report.
 
 import { link } from "./address.js";
-import { h, number, path, svg, table } from "./dom.js";
+import { exact, h, number, path, svg, table } from "./dom.js";
 
 const COLOURS = 12;
 const PARTS = { pieces: "pieces", markers: "markers and headings", free: "free", exceeded: "over the budget" };
@@ -93,10 +93,10 @@ export function header(picture, eyebrow, ...more) {
 /** The text, each line in the colour of its document; a click calls `choose` with its piece. */
 export function contextText(data, choose, marks = {}) {
   return h("pre", { class: "context", tabindex: 0, role: "region", "aria-label": "Text of the context" }, data.spans.map((span) => {
-    if (span.piece === null) return h("span", { class: "marker" }, span.text);
+    if (span.piece === null) return h("span", { class: "marker" }, exact(span.text));
     const { entry } = data.picture.pieces[span.piece];
     const mark = marks[entry.chunk_id] ?? "";
-    return h("span", { class: `${colour(entry)} ${mark}`, title: place(entry), onclick: choose && (() => choose(span.piece)) }, span.text);
+    return h("span", { class: `${colour(entry)} ${mark}`, title: place(entry), onclick: choose && (() => choose(span.piece)) }, exact(span.text));
   }));
 }
 

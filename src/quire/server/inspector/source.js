@@ -2,7 +2,7 @@
 
 import { reader } from "./address.js";
 import { get } from "./api.js";
-import { h, show } from "./dom.js";
+import { exact, h, show } from "./dom.js";
 import { page } from "./draw.js";
 
 export async function source(main, state) {
@@ -26,7 +26,7 @@ export async function source(main, state) {
     at = first + lines.length;
     return h("div", { class: isChosen ? "chosen" : null, id: isChosen ? "chosen" : null, tabindex: isChosen ? -1 : null },
       lines.map((line, number) => h("div", { class: "line" },
-        chunk.lines[0] ? h("span", { class: "lineno", "aria-hidden": "true" }, first + number) : null, h("span", null, line || " "))));
+        chunk.lines[0] ? h("span", { class: "lineno", "aria-hidden": "true" }, first + number) : null, h("span", null, exact(line || " ")))));
   });
   show(main, h("section", null, h("h1", { class: "place" }, state.path),
     h("p", { class: "about" }, `${chunks.length} pieces${chunks[0].title ? ` · ${chunks[0].title}` : ""}`),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from random import Random
 
 import pytest
@@ -15,6 +17,13 @@ from quire.store.vectors.pgvector import PgvectorIndex
 
 from .postgresql import Server
 from .test_vector_indexes import vector, write
+
+TABLE = (
+    "SELECT oid::regclass::text FROM pg_class "
+    "WHERE relnamespace = 'quire_vectors'::regnamespace AND relname LIKE 's%' AND relkind = 'r'"
+)
+LOCKED = "mode = 'RowExclusiveLock' AND relation::regclass::text LIKE 'quire_vectors.s%'"
+GRAPHS = "SELECT count(*)::int FROM pg_indexes WHERE indexdef LIKE '%USING hnsw%'"
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +57,39 @@ def test_a_version_whose_graph_cannot_be_filtered_is_told(
     query = vector(Random(2))
     with store.view(OWNER) as view:
         assert view.semantic(query, 5) == view.semantic(query, 5, exact=True)
+    store.close()
+
+
+def test_a_graph_takes_as_long_as_it_takes(
+    url: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit of time of searches does not end it."""
+    monkeypatch.setattr(pgvector, "READ_SECONDS", 1)
+    database = url.partition("?")[0].rpartition("/")[2]
+    exact = PostgresStore(url, index=PgvectorIndex(url, exact=True))
+    exact.merge()
+    exact.close()
+    store = PostgresStore(url, index=PgvectorIndex(url, exact=False))
+    problem = store.index_problem()
+    assert problem is not None, "there is no graph yet"
+    assert "behind" in problem
+    (table,) = server.run(TABLE, database=database)[0]
+    writing = threading.Thread(
+        target=server.run,
+        args=(f"BEGIN; LOCK {table} IN ROW EXCLUSIVE MODE", "SELECT pg_sleep(2)", "COMMIT"),
+        kwargs={"database": database},
+    )
+    writing.start()
+    while not server.run(f"SELECT 1 FROM pg_locks WHERE {LOCKED}", database=database):
+        time.sleep(0.01)
+    store.merge()
+    writing.join()
+    assert store.index_problem() is None
+    assert server.run(GRAPHS, database=database) == [(1,)]
+    server.run(f"DROP INDEX {table}_hnsw", database=database)
+    (found,) = store.check(repair=True)
+    assert (found.check, found.repaired) == ("vectors", True)
+    assert server.run(GRAPHS, database=database) == [(1,)]
     store.close()
 
 

@@ -13,7 +13,13 @@ from psycopg import sql
 
 from quire.core import servers
 from quire.errors import VectorIndexError
-from quire.store.index.vector_index import Nearest, Numbers, classes_of, slots_of
+from quire.store.index.vector_index import (
+    Nearest,
+    Numbers,
+    VectorState,
+    classes_of,
+    slots_of,
+)
 from quire.store.index.vectors import Matrix
 from quire.store.vectors.reconcile import (
     CHANGING,
@@ -45,6 +51,17 @@ class PgvectorIndex(ReconciledIndex):
         self._connection: psycopg.Connection[Any] | None = None
         self._using = threading.Lock()
         self._written = 0
+
+    def follow(self, state: VectorState) -> None:
+        """Bring the index to a state, if it can hold it."""
+        if not self.exact and state.dims > MAX_DIMS:
+            raise VectorIndexError(
+                f"pgvector indexes at most {MAX_DIMS} dimensions, and these vectors have "
+                f"{state.dims}",
+                place=self._place,
+                hint='set [vectors] search = "exact"',
+            )
+        super().follow(state)
 
     def search(
         self, collection: Collection, vector: bytes, classes: list[int], limit: int
@@ -100,12 +117,6 @@ class PgvectorIndex(ReconciledIndex):
 
     def create(self, collection: Collection) -> None:
         """Create an empty collection, of no generation."""
-        dims = collection.dims
-        if not self.exact and dims > MAX_DIMS:
-            raise VectorIndexError(
-                f"pgvector indexes at most {MAX_DIMS} dimensions, and these vectors have {dims}",
-                hint='set [vectors] search = "exact"',
-            )
         with self._asking() as connection, connection.transaction():
             connection.execute("CREATE SCHEMA IF NOT EXISTS quire_vectors")
             connection.execute(
@@ -117,25 +128,31 @@ class PgvectorIndex(ReconciledIndex):
                     "CREATE TABLE {} (point bigint PRIMARY KEY, slot bigint NOT NULL, "
                     "class integer NOT NULL, checksum bigint NOT NULL, "
                     "embedding vector({}) NOT NULL)"
-                ).format(_table(collection), dims)
+                ).format(_table(collection), collection.dims)
             )
             # So that a collection whose writer was killed is found, and dropped with the others.
             _set_mark(connection, collection, CHANGING)
             connection.execute(sql.SQL("CREATE INDEX ON {} (class)").format(_table(collection)))
-            self._create_graph(connection, collection)
 
     def complete(self, collection: Collection) -> None:
-        """Create the graph of a collection that was made for exact searches."""
-        with self._asking() as connection:
-            self._create_graph(connection, collection)
-
-    def _create_graph(self, connection: psycopg.Connection[Any], collection: Collection) -> None:
-        if not self.exact and not _has_relation(connection, _graph(collection)):
+        """Create the graph of a collection that has none yet."""
+        if self.is_complete(collection):
+            return
+        with self._asking() as connection, connection.transaction():
+            # A graph of many vectors takes minutes.
+            connection.execute("SET LOCAL statement_timeout = 0")
             connection.execute(
                 sql.SQL("CREATE INDEX {} ON {} USING hnsw (embedding vector_ip_ops)").format(
                     sql.Identifier(_graph(collection)), _table(collection)
                 )
             )
+
+    def is_complete(self, collection: Collection) -> bool:
+        """Tell whether the graph is there, if there is to be one."""
+        if self.exact:
+            return True
+        with self._asking() as connection:
+            return _has_relation(connection, _graph(collection))
 
     def upsert(self, collection: Collection, points: Numbers, vectors: Matrix) -> None:
         """Write points with checksums of their vectors, over those of the same number."""

@@ -74,8 +74,9 @@ class ReconciledIndex(ABC):
         return found
 
     def is_current(self, state: VectorState) -> bool:
-        """Tell whether the index is of a state."""
-        return self.read_generation(collection_of(state)) == state.generation
+        """Tell whether the index is of a state, and lacks nothing for its kind of search."""
+        collection = collection_of(state)
+        return self.read_generation(collection) == state.generation and self.is_complete(collection)
 
     def follow(self, state: VectorState) -> None:
         """Bring the index to a state, which must be the newest: the caller is the only writer."""
@@ -86,14 +87,14 @@ class ReconciledIndex(ABC):
                     self.drop_others(collection)
                 return
             generation = self.read_generation(collection)
-            if generation == state.generation == self._known.get(collection, (None,))[0]:
+            known = self._known.get(collection, (None,))[0]
+            if generation == state.generation == known and self.is_complete(collection):
                 return
             wanted = state.points()
             if generation is None:
                 self.create(collection)
                 present = np.zeros(0, np.int64)
             else:
-                self.complete(collection)
                 present = self._present(collection, generation, state, wanted)
             self.set_generation(collection, CHANGING)
             self._write(collection, state, np.setdiff1d(wanted, present, assume_unique=True))
@@ -102,6 +103,7 @@ class ReconciledIndex(ABC):
                 self.delete(collection, gone[start : start + BATCH])
             # Before the mark: until it is set, a purge fails and the next write tries again.
             self.drop_others(collection)
+            self.complete(collection)  # a graph of what is there is made faster than it grows
             self.set_generation(collection, state.generation)
             self._known = {collection: (state.generation, wanted)}
 
@@ -149,7 +151,11 @@ class ReconciledIndex(ABC):
 
     @abstractmethod
     def complete(self, collection: Collection) -> None:
-        """Add what a collection lacks that was created for another kind of search."""
+        """Add what a collection lacks that is new, or was made for another kind of search."""
+
+    @abstractmethod
+    def is_complete(self, collection: Collection) -> bool:
+        """Tell whether a collection has what `complete` adds."""
 
     @abstractmethod
     def upsert(self, collection: Collection, points: Numbers, vectors: Matrix) -> None:

@@ -16,6 +16,7 @@ from quire.core.types.options import BY_SETTING, FILTERS, OPTIONS, name_options
 from quire.errors import InputError
 from quire.mcp import schemas
 from quire.pipeline import recipe as recipes
+from quire.pipeline.effects import EFFECTS
 from quire.pipeline.request import resolve
 from quire.pipeline.sections import filter_of
 
@@ -58,6 +59,12 @@ def test_every_setting_is_one_of_a_recipe() -> None:
         assert part in hints
         value = getattr(getattr(recipe, part), name)
         assert option.accepts(list(value) if isinstance(value, tuple) else value), setting
+
+
+def test_every_option_of_rendering_says_when_it_has_an_effect() -> None:
+    """An option that a format ignores is told, not swallowed; the format itself always counts."""
+    rendering = {option.name for setting, option in BY_SETTING.items() if "render." in setting}
+    assert rendering - {"format"} <= EFFECTS.keys()
 
 
 def test_every_option_has_a_flag_of_its_own() -> None:

@@ -53,7 +53,7 @@ def verify(
 ) -> None:
     """Verify a RECEIPT, and a context against it.
 
-    Checks its hashes, proofs, sums and signature. With the store at hand, renders the page again
+    Checks its hashes, proofs, sums and signature. If there is a store, renders the page again
     from the texts of its sources and compares every byte. Says what was not checked, and why.
     """
     from quire.indexing.audit import verify_receipt

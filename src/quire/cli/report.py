@@ -42,7 +42,7 @@ def report(
     """Draw a RECEIPT as one HTML file.
 
     Shows the budget, the pipeline, pieces, candidates and the proof. It loads nothing and runs no
-    script: attach it to a pull request, or keep it for an audit. With the store at hand it
+    script: attach it to a pull request, or keep it for an audit. If there is a store, it
     shows the texts of the pieces, as far as the viewer may read them.
     """
     from quire.indexing.audit import verify_receipt
@@ -52,7 +52,7 @@ def report(
     data = read_receipt(receipt)
     picture = draw(data)
     if "parts" in data and "excluded" not in data:
-        output.note("note: what was left out is not at hand; `assemble --parts` writes it")
+        output.note("note: the receipt does not list what was left out; `assemble --parts` does")
     text = None if context is None else read_file(context)
     signature = read_signature(receipt, None)
     texts: dict[str, str] = {}

@@ -64,6 +64,8 @@ def print_index_result(result: IndexResult, *, as_json: bool) -> None:
     print_redacted(result.redacted)
     if is_quiet():
         return
+    if not result.chunks:
+        note("note: the store is empty: there is no file here that could be indexed")
     commits = f", {number(result.commits, 'new commit')}" if result.commits else ""
     say(
         f"{result.indexed} indexed, {result.unchanged} unchanged, {result.removed} removed, "

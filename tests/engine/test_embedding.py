@@ -51,7 +51,10 @@ def test_words_answer_before_vectors_and_both_after(tree: Tree, model: Watched) 
     assert early.results[0].chunk.path == "note7.md"
     assert early.failed == ()
     assert early.notes == (
-        "semantic search is off: nothing is embedded yet (`quire index` embeds)",
+        (
+            "semantic search is off: there are no vectors yet; words answer until "
+            "`quire index` has made them"
+        ),
     )
     assert all(set(one.signals) == {"lexical"} for one in early.results)
 
@@ -89,7 +92,10 @@ def test_embedding_goes_on_after_an_interrupt(
         missing.append(status.missing_vectors)
         assert status.vectors + status.missing_vectors == status.chunks == 10
         assert partly.notes == (
-            f"{missing[-1]} of 10 chunks have no vector yet; `quire index` goes on with them",
+            (
+                f"{missing[-1]} of 10 chunks have no vector yet; words find them until "
+                "`quire index` has made the rest"
+            ),
         )
     assert missing == [7, 4]
 

@@ -98,3 +98,45 @@ def test_any_bytes_are_text_or_no_text(data: bytes) -> None:
     assert "\r" not in text
     assert "\0" not in text
     text.encode()  # no half signs
+
+
+SENTENCES = {
+    "ru": "Проверка дверей проводится ежегодно, ключ хранится рядом, внизу.",
+    "uk": "Перевірка дверей проводиться щороку, ключ зберігається поруч, внизу.",
+    "el": "έλεγχος της πύλης γίνεται κάθε χρόνο και το κλειδί είναι στον φύλακα.",
+    "he": "בדיקת השער נעשית מדי שנה והמפתח נמצא אצל השומר",
+    "ar": "يتم فحص البوابة كل عام والمفتاح موجود عند الحارس",
+    "th": "การตรวจสอบประตูทำทุกปีและกุญแจอยู่กับยาม",
+    "ja": "ドアの点検は毎年行われます。鍵は守衛が保管します。",
+    "ko": "문의 점검은 매년 이루어지고 열쇠는 경비원이 보관합니다.",
+    "zh": "门的检查每年进行一次。钥匙由门卫保管。他在这个楼里工作。",
+    "tw": "門的檢查每年進行一次。鑰匙由門衛保管。他在這個樓裡工作。",
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "encoding"),
+    [
+        ("ru", "cp1251"), ("ru", "koi8_r"), ("ru", "cp866"), ("uk", "cp1251"), ("el", "cp1253"),
+        ("he", "cp1255"), ("ar", "cp1256"), ("th", "cp874"), ("ja", "cp932"), ("ja", "euc_jp"),
+        ("ko", "cp949"), ("zh", "gb18030"), ("tw", "big5"),
+    ],
+)  # fmt: skip
+def test_a_text_of_another_script_is_read_in_its_old_encoding(language: str, encoding: str) -> None:
+    text = f"# Gate 7\n\n{SENTENCES[language]}\n"
+    assert decode_text(text.encode(encoding)) == text
+    code = f"int gate(int number) {{\n  return number;  // {SENTENCES[language]}\n}}\n"
+    assert decode_text(code.encode(encoding)) == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die Prüfung der Türen ist fällig; größere Schäden übernimmt der Wächter ärgerlich oft.",
+        "Le gardien a été prévenu : l'élève a créé « déjà » trois âmes à Noël, où ça ?",
+        "El señor de la montaña comió piñón; ¿cuándo vendrá? ¡Mañana, según él! ÑÑÑ",
+        "Naïve façade — “curly” ‘quotes’ … €5 ½ £3 ©® «»",
+    ],
+)
+def test_a_western_text_stays_one(text: str) -> None:
+    assert decode_text(text.encode("cp1252")) == text

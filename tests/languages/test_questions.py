@@ -141,3 +141,19 @@ def test_what_a_viewer_may_not_read_changes_no_word_of_a_question(tmp_path: Path
         opened.index(embed=False)
         assert opened.search("the house", viewer="bob") == before
         assert opened.search("altes Haus", viewer="alice")[0].path == "geheim/note1.md"
+
+
+def test_a_question_in_a_language_in_which_nothing_is_written_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "gate.md").write_text("# Gate\n\nThe gate is opened by the guard at nine.\n")
+    with quire.open(tmp_path) as opened:
+        opened.index(embed=False)
+        question = "Wann wird das Tor von der Wache geöffnet?"
+        page = opened.assemble(question, allow_empty=True)
+        english = opened.assemble("When is the gate opened by the guard?")
+    assert any("the question is in German" in note for note in page.notes)
+    assert not any("question is in" in note for note in english.notes)
+    (tmp_path / "tor.md").write_text("# Tor\n\nDas Tor wird um neun von der Wache geöffnet.\n")
+    with quire.open(tmp_path) as opened:
+        opened.index(embed=False)
+        found = opened.assemble(question)
+    assert not any("question is in" in note for note in found.notes)

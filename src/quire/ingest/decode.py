@@ -7,7 +7,9 @@ The encoding depends on the bytes alone. The rules, in this order:
    place; otherwise it is binary.
 3. UTF-8. A file that is UTF-8 but for a few invalid bytes (at most one for ten valid characters
    beyond ASCII) stays UTF-8; each invalid byte becomes U+FFFD.
-4. Windows-1252, or Latin-1 if a byte is undefined in it.
+4. An encoding of another script (Shift JIS, GB 18030, Windows-1251, ...), if most bytes beyond
+   ASCII stand together and give what is common in texts of that script (`encodings.py`).
+5. Windows-1252, or Latin-1 if a byte is undefined in it.
 
 Text in which more than one character in a hundred (and more than two) is a control character is
 binary. Line ends become LF.
@@ -16,6 +18,8 @@ binary. Line ends become LF.
 from __future__ import annotations
 
 import re
+
+from quire.ingest.encodings import decode_by_script
 
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -113,12 +117,15 @@ def _decode(data: bytes) -> str:
 
 
 def _decode_invalid_utf8(data: bytes) -> str:
-    """Decode bytes as damaged UTF-8, or in a Western 8-bit encoding."""
+    """Decode bytes as damaged UTF-8, or in an encoding of another time."""
     repaired = data.decode("utf-8", "replace")
     non_ascii = len(repaired) - len(repaired.encode("ascii", "ignore"))
     invalid = repaired.count("\ufffd") - data.count("\ufffd".encode())
     if invalid * 11 <= non_ascii:
         return repaired
+    if (text := decode_by_script(data)) is not None:
+        _refuse_controls(len(CONTROL_CHARACTERS.findall(text)), len(text))
+        return text
     try:
         return data.decode("cp1252")
     except UnicodeDecodeError:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from quire import rendering
 from quire.core import conditions
 from quire.core.globs import Globs
+from quire.core.languages import detect_language, language_name
 from quire.core.metadata import DATE, FLAG, NUMBER, TEXT
 from quire.core.protocols import View
 from quire.core.types import AccessRule, Filter, Recipe, Request
@@ -99,11 +100,25 @@ def context_notes(view: View, resolved: ResolvedRequest, retrieved: Retrieved) -
     notes += [
         *_without_effect(request, recipe),
         *resolved.notes,
+        *_other_language(view, request.query),
         *_stale_sources(request, retrieved),
     ]
     if recipe.fit.order == "stable" and not request.previous:
         notes.append("`order` is stable, and `previous` names no context whose order to keep")
     return notes
+
+
+def _other_language(view: View, query: str) -> list[str]:
+    """Say that a question is in a language in which the viewer can read nothing."""
+    code = detect_language(query)
+    if not code or code in view.languages():
+        return []
+    text = (
+        f"the question is in {language_name(code)}, and no text here is known to be: words find "
+        "only what is written in its language; ask in that of the texts, or set a model of "
+        "several languages"
+    )
+    return [text]
 
 
 def _stale_sources(request: Request, retrieved: Retrieved) -> list[str]:

@@ -65,7 +65,10 @@ class QueryVectors:
         The notes say which chunks have no vectors.
         """
         if not coverage.vectors:
-            off = "semantic search is off: nothing is embedded yet (`quire index` embeds)"
+            off = (
+                "semantic search is off: there are no vectors yet; words answer until "
+                "`quire index` has made them"
+            )
             return None, [off] if coverage.chunks and self._wanted() else []
         assert coverage.model is not None, "vectors without a model"
         replaced = self._former.why_words_alone(coverage.model)
@@ -103,7 +106,8 @@ def note_missing(coverage: Coverage) -> list[str]:
     """Say how many chunks have no vector; nothing if all have one."""
     missing = coverage.chunks - coverage.vectors
     behind = (
-        f"{missing} of {coverage.chunks} chunks have no vector yet; `quire index` goes on with them"
+        f"{missing} of {coverage.chunks} chunks have no vector yet; words find them until "
+        "`quire index` has made the rest"
     )
     return [behind] if missing else []
 

@@ -47,6 +47,7 @@ from quire.workspace.permissions import (
 
 if TYPE_CHECKING:
     from quire.workspace.importers import discover
+    from quire.workspace.importers.readers import Access
 
 REPLACED = "{count} files of {folder} are in the store as blocks now, and no longer as files"
 _SOURCE = re.compile("[0-9a-f]{16}")
@@ -216,7 +217,6 @@ def _write_pages(
     touched: Collection[str] | None = None,
 ) -> PageImportResult:
     from quire.workspace.importers import build_tree, discover  # late, as above
-    from quire.workspace.importers.readers import Access
 
     pages, unreadable = discover.build_folder(root.name or page_format, page_format, texts)
     if not pages.pages and touched is None:
@@ -231,16 +231,8 @@ def _write_pages(
         author, acl = sign(transaction.view.viewer, share)
         source = hashing.identifier("import", page_format, name, author)[:16]
         before = _read_imported(transaction.whole, source, author)
-        rules = effective_rules(authoring.project)
-        tree = build_tree.build_tree(
-            pages,
-            partial(records.imported_id, source),
-            Access(
-                own=lambda name: before[name].access if name in before else None,
-                root=lambda name: acl if share or name not in before else before[name].access,
-                ruled=lambda name: rules.acl(records.path_of(name)),
-            ),
-        )
+        access = _access_of_blocks(authoring, before, acl, is_shared=bool(share))
+        tree = build_tree.build_tree(pages, partial(records.imported_id, source), access)
         after = {
             block.id: _complete(block, before.get(block.id), author, at)
             for block in build_tree.with_source(tree, source)
@@ -252,11 +244,7 @@ def _write_pages(
             refuse_foreign_id(transaction, name)
         removed = dict.fromkeys(before.keys() - after.keys())
         if touched is not None:
-            changed = {
-                name: block
-                for name, block in changed.items()
-                if _is_of(block, touched) or _leads_elsewhere(before.get(name), block)
-            }
+            changed = _changes_of(touched, changed, before)
             removed = {name: None for name in removed if _is_of(before[name], touched)}
         written = blocks.apply(transaction, {**changed, **removed})
         if inside is not None:
@@ -292,6 +280,38 @@ def _path_inside(authoring: Authoring, folder: Path) -> str | None:
         return None
     path = folder.relative_to(root).as_posix()
     return "" if path == "." else os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _access_of_blocks(
+    authoring: Authoring,
+    before: Mapping[str, Block],
+    acl: tuple[str, ...] | None,
+    *,
+    is_shared: bool,
+) -> Access:
+    """Return who may read the blocks of an import.
+
+    The root gets the access list of this import if it is shared, or new; else it keeps its own.
+    """
+    from quire.workspace.importers.readers import Access  # late, as above
+
+    rules = effective_rules(authoring.project)
+    return Access(
+        own=lambda name: before[name].access if name in before else None,
+        root=lambda name: acl if is_shared or name not in before else before[name].access,
+        ruled=lambda name: rules.acl(records.path_of(name)),
+    )
+
+
+def _changes_of(
+    files: Collection[str], changed: Mapping[str, Block], before: Mapping[str, Block]
+) -> dict[str, Block]:
+    """Return the changes of the blocks of some files, and of those whose links lead elsewhere."""
+    return {
+        name: block
+        for name, block in changed.items()
+        if _is_of(block, files) or _leads_elsewhere(before.get(name), block)
+    }
 
 
 def _is_of(block: Block, files: Collection[str]) -> bool:

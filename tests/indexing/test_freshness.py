@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -226,6 +227,24 @@ def test_what_is_over_the_limits_is_said_to_be_stale(
         assert context.text.count("is newer") == 2
         assert stale_in(context) == [[path, "changed"] for path in paths[2:]]
         assert opened.assemble("tide").text.count("is newer") == 4, "the next one goes on"
+
+
+def test_an_answer_that_takes_long_is_as_fresh_as_any(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its model may have to be loaded first, by a machine that has other things to do."""
+    monkeypatch.setattr(freshness, "MAX_SECONDS", 0.5)
+    tree.write("docs/retry.md", NEW)
+
+    def make(stale: object) -> object:
+        time.sleep(0.6)
+        return stale
+
+    with tree.open() as opened:
+        comparing = freshness.Freshness(opened._project)
+        stale = comparing.answer(make, lambda _: ["docs/retry.md"], may_write=True)
+        assert stale == ()
+        assert "seven" in opened.assemble(QUERY, refresh=False).text
 
 
 def test_a_budget_without_room_for_it_leaves_it_to_the_notes(tree: Tree) -> None:

@@ -45,6 +45,13 @@ def test_an_index_that_is_refused_leaves_nothing(bare: Tree, arguments: tuple[st
     assert [place.name for place in bare.root.iterdir()] == [".git"]
 
 
+def test_an_index_that_finds_no_file_says_so(bare: Tree) -> None:
+    empty = bare.call("index")
+    assert (empty.returncode, "the store is empty" in empty.stderr) == (0, True)
+    bare.write("plan.md", FILES["plan.md"])
+    assert "the store is empty" not in bare.call("index", "--no-embed").stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -192,7 +192,9 @@ def test_on_the_command_line(folder: Path, shelf: Quire) -> None:
         folder, "-", "--budgets", "300", "--compare", "documents", "entities", stdin=lines
     )
     assert "lost: 2 not retrieved" in printed.stdout
-    assert "at 300:" in printed.stdout
+    assert "entities against documents at 300: recall " in printed.stdout
+    assert "stars.md at 300 by documents: not retrieved" in printed.stdout
+    assert "stars.md at 300 by entities: not retrieved" in printed.stdout
     for wrong in (["--budgets", "x"], ["--recipe", "documents", "--compare", "a", "b"]):
         assert run(folder, "-", *wrong, stdin=lines).returncode == 2
     assert run(folder, "nowhere.jsonl").returncode == 2

@@ -87,6 +87,16 @@ def test_step_by_step_is_from_scratch(quick_path: Path, seed: int) -> None:
     store.close()
 
 
+def test_more_leaves_than_are_read_at_once(store: Store) -> None:
+    reference = ReferenceStore()
+    large = document("large", *(f"text {number}" for number in range(1500)))
+    small = document("large", *(f"text {number}" for number in range(10)))
+    for version in (large, small, large):
+        for each in (store, reference):
+            fill(each, version, embed=True)
+        same_roots(store, reference)
+
+
 def same_roots(store: Store, reference: ReferenceStore) -> None:
     for viewer in VIEWERS:
         with store.view(viewer) as view, reference.view(viewer) as defined:

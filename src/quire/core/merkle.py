@@ -133,7 +133,12 @@ def bucket_of(key: bytes) -> int:
 
 def bucket_hash(leaves: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Hash the leaves of a bucket, which must come in the order of their keys."""
-    data = b"".join(chain.from_iterable(leaves))
+    return joined_bucket_hash(chain.from_iterable(leaves))
+
+
+def joined_bucket_hash(leaves: Iterable[bytes]) -> bytes:
+    """Hash the leaves of a bucket likewise: a key, its hash, the next key, ..."""
+    data = b"".join(leaves)
     return hashing.digest_bytes(b"bucket" + data) if data else EMPTY
 
 
@@ -142,7 +147,15 @@ def node_hash(children: Mapping[int, bytes]) -> bytes:
     cells = {**_NO_CHILDREN, **children}
     if len(cells) != FAN or {*map(len, cells.values())} != {DIGEST_BYTES}:
         raise ValueError(f"expected up to {FAN} children with {DIGEST_BYTES}-byte hashes")
-    data = b"".join(cells.values())
+    return cells_hash(cells.values())
+
+
+def cells_hash(cells: Iterable[bytes]) -> bytes:
+    """Hash all 256 children of a node, of which absent ones are empty.
+
+    Each must have the length of a hash: children from outside need `node_hash`, which compares.
+    """
+    data = b"".join(cells)
     return hashing.digest_bytes(b"node" + data) if data != _ALL_EMPTY else EMPTY
 
 

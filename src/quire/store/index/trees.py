@@ -7,7 +7,9 @@ above them are hashed again, each once. Content and vectors have separate hashes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Protocol
 
 from quire.core import merkle
@@ -17,11 +19,18 @@ from quire.core.merkle import FAN
 Leaf = tuple[bytes, bytes | None]
 """The hash of the content, and that of the vector where there is one."""
 
+StoredLeaf = tuple[bytes, bytes, bytes | None]
+"""Key, content and vector of a leaf."""
+
 Hashes = tuple[bytes, bytes]
 """The hashes of a bucket, a node or a root: of its content, and of its vectors."""
+Numbered = tuple[int, bytes, bytes]
+"""The number of a bucket or a node, with its hashes."""
 
 BUCKET, NODE = "bucket", "node"
 """The two levels between leaves and root."""
+READ_BUCKETS, READ_NODES = 1024, 16
+"""So many are read at once: many for few statements, not all for little memory."""
 
 
 class TreeStorage(Protocol):
@@ -37,11 +46,16 @@ class TreeStorage(Protocol):
     ) -> None:
         """Delete leaves by access class and key, and write others with their hashes."""
 
-    def read_bucket(self, access: int, bucket: int) -> list[tuple[bytes, bytes, bytes | None]]:
-        """Return key, content and vector of the leaves of a bucket, in the order of their keys."""
+    def read_buckets(self, access: int, buckets: Sequence[int]) -> Iterator[StoredLeaf]:
+        """Yield the leaves of ascending buckets, in the order of their keys."""
 
-    def read_children(self, level: str, access: int, node: int) -> list[tuple[int, bytes, bytes]]:
-        """Return position (0 to 255), content and vector of the buckets or nodes below a node."""
+    def read_children(
+        self, level: str, access: int, nodes: Sequence[int]
+    ) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield place, content and vector of the buckets or nodes below some nodes.
+
+        Places 0 to 255 are below the first of these nodes, 256 to 511 below the second.
+        """
 
     def write_hashes(
         self,
@@ -103,16 +117,15 @@ class Trees:
     def flush(self) -> None:
         """Write the changed leaves and hash everything above them."""
         self._write_leaves()
-        for access in sorted({access for access, _ in self._changes}):
-            keys = (key for changed, key in self._changes if changed == access)
-            buckets = frozenset(merkle.bucket_of(key) for key in keys)
-            self.update(access, buckets)
-            self.flushed.update((access, bucket) for bucket in buckets)
+        places = {(access, merkle.bucket_of(key)) for access, key in self._changes}
+        for access, buckets in groupby(sorted(places), key=itemgetter(0)):
+            self.update(access, [bucket for _, bucket in buckets])
+        self.flushed |= places
         self._changes = {}
 
-    def stored_bucket(self, access: int, bucket: int) -> list[tuple[bytes, bytes, bytes | None]]:
-        """Return key, content and vector of the leaves of a bucket that are written."""
-        return self._storage.read_bucket(access, bucket)
+    def stored_bucket(self, access: int, bucket: int) -> list[StoredLeaf]:
+        """Return the leaves of a bucket that are written."""
+        return list(self._storage.read_buckets(access, [bucket]))
 
     def discard(self) -> None:
         """Forget the collected changes: the leaves are about to be set again."""
@@ -127,18 +140,16 @@ class Trees:
         )
         self._storage.write_leaves(removed, changed)
 
-    def update(self, access: int, buckets: frozenset[int]) -> None:
-        """Hash some buckets of the stored leaves again, and everything above them."""
-        self._write(BUCKET, access, buckets, lambda bucket: self._hash_bucket(access, bucket))
-        nodes = {bucket // FAN for bucket in buckets}
-        self._write(NODE, access, nodes, lambda node: self._hash_children(BUCKET, access, node))
-        root = self._hash_children(NODE, access, 0)
-        self._storage.write_root(access, None if root[0] == EMPTY else root)
+    def update(self, access: int, buckets: Sequence[int]) -> None:
+        """Hash ascending buckets of the stored leaves again, and everything above them."""
+        self._write(BUCKET, access, self._hash_buckets(access, buckets))
+        nodes = sorted({number // FAN for number in buckets})
+        self._write(NODE, access, self._hash_nodes(BUCKET, access, nodes))
+        ((_, *root),) = self._hash_nodes(NODE, access, [0])
+        self._storage.write_root(access, None if root[0] == EMPTY else (root[0], root[1]))
 
-    def _write(
-        self, level: str, access: int, numbers: Iterable[int], compute: Callable[[int], Hashes]
-    ) -> None:
-        hashes = [(number, *compute(number)) for number in sorted(numbers)]
+    def _write(self, level: str, access: int, hashed: Iterable[Numbered]) -> None:
+        hashes = list(hashed)
         self._storage.write_hashes(
             level,
             access,
@@ -146,18 +157,30 @@ class Trees:
             [row for row in hashes if row[1] != EMPTY],
         )
 
-    def _hash_bucket(self, access: int, bucket: int) -> Hashes:
-        leaves = self._storage.read_bucket(access, bucket)
-        return (
-            merkle.bucket_hash([(key, content) for key, content, _ in leaves]),
-            merkle.bucket_hash([(key, vector) for key, _, vector in leaves if vector is not None]),
-        )
+    def _hash_buckets(self, access: int, buckets: Sequence[int]) -> Iterator[Numbered]:
+        for at in range(0, len(buckets), READ_BUCKETS):
+            wanted = buckets[at : at + READ_BUCKETS]
+            contents: dict[int, list[bytes]] = {number: [] for number in wanted}
+            vectors: dict[int, list[bytes]] = {number: [] for number in wanted}
+            for key, content, vector in self._storage.read_buckets(access, wanted):
+                number = merkle.bucket_of(key)
+                contents[number] += (key, content)
+                if vector is not None:
+                    vectors[number] += (key, vector)
+            for number in wanted:
+                yield (
+                    number,
+                    merkle.joined_bucket_hash(contents[number]),
+                    merkle.joined_bucket_hash(vectors[number]),
+                )
 
-    def _hash_children(self, level: str, access: int, node: int) -> Hashes:
-        children = self._storage.read_children(level, access, node)
-        # By columns: a large write hashes most of the tree, and this is where its time goes.
-        positions, contents, vectors = zip(*children, strict=True) if children else ((), (), ())
-        return (
-            merkle.node_hash(dict(zip(positions, contents, strict=True))),
-            merkle.node_hash(dict(zip(positions, vectors, strict=True))),
-        )
+    def _hash_nodes(self, level: str, access: int, nodes: Sequence[int]) -> Iterator[Numbered]:
+        for at in range(0, len(nodes), READ_NODES):
+            wanted = nodes[at : at + READ_NODES]
+            # A large write hashes most of the tree, and this is where its time goes.
+            contents, vectors = [EMPTY] * (FAN * len(wanted)), [EMPTY] * (FAN * len(wanted))
+            for place, content, vector in self._storage.read_children(level, access, wanted):
+                contents[place], vectors[place] = content, vector
+            for place, node in enumerate(wanted):
+                below = slice(place * FAN, place * FAN + FAN)
+                yield node, merkle.cells_hash(contents[below]), merkle.cells_hash(vectors[below])

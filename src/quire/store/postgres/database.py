@@ -154,6 +154,19 @@ class Connection:
         """Return all rows of a query."""
         return self.execute(sql, tuple(bindings))
 
+    def stream_each(
+        self, sql: str, bindings: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query that is run once for each tuple of values, one by one."""
+        self.statements += len(bindings)
+        for at in range(0, len(bindings), SEND_ROWS):
+            batch = bindings[at : at + SEND_ROWS]
+            with self.lock, self._remembering(), psycopg.RawCursor(self.raw) as cursor:
+                cursor.executemany(to_postgres(sql), batch, returning=True)
+                for _ in batch:
+                    yield from cursor
+                    cursor.nextset()
+
     def row(self, sql: str, bindings: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None if there is none."""
         return next(iter(self.execute(sql, tuple(bindings))), None)

@@ -12,6 +12,8 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -238,8 +240,8 @@ class CatalogWrite:
             for (acl, bucket), found in leaves.items()
         }
         trees = Trees(_Folded(self._connection, self.transaction.space.id, numbered))
-        for number in sorted({number for number, _ in numbered}):
-            trees.update(number, frozenset(bucket for own, bucket in numbered if own == number))
+        for number, places in groupby(sorted(numbered), key=itemgetter(0)):
+            trees.update(number, [bucket for _, bucket in places])
 
     def discard_trees(self) -> None:
         """Delete all hashes, which are about to be made again."""
@@ -293,9 +295,9 @@ class _Folded(TreeTables):
         super().__init__(connection, space)
         self._leaves = leaves
 
-    def read_bucket(self, access: int, bucket: int) -> list[tuple[bytes, bytes, bytes | None]]:
-        """Return key, content and vector of the leaves of a bucket, in the order of their keys."""
-        return list(self._leaves[access, bucket])
+    def read_buckets(self, access: int, buckets: Sequence[int]) -> Iterator[Leaf]:
+        """Yield the leaves of ascending buckets, in the order of their keys."""
+        return (leaf for bucket in buckets for leaf in self._leaves[access, bucket])
 
 
 def _logged(connection: Connection, space: str, shard: int) -> list[tuple[str, tuple[Any, ...]]]:

@@ -43,6 +43,12 @@ class Connection(Protocol):
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Row]:
         """Return all rows of a query."""
 
+    def stream_each(self, sql: str, bindings: Sequence[tuple[Any, ...]]) -> Iterator[Row]:
+        """Yield the rows of a query that is run once for each tuple of values, one by one.
+
+        Nothing else may be asked through this connection before the last of them.
+        """
+
     def row(self, sql: str, bindings: Sequence[Any] = ()) -> Row | None:
         """Return the first row of a query, or None if there is none."""
 

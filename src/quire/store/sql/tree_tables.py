@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from quire.core import hashing
 from quire.core.hashing import EMPTY
 from quire.core.merkle import FAN
-from quire.store.index.trees import BUCKET, NODE, Hashes, Leaf
+from quire.store.index.trees import BUCKET, NODE, Hashes, Leaf, StoredLeaf
 from quire.store.sql.connection import Connection
 
 _UPSERT = "DO UPDATE SET content = excluded.content, vector = excluded.vector"
@@ -44,21 +44,26 @@ class TreeTables:
             [(self._space, *leaf) for leaf in changed],
         )
 
-    def read_bucket(self, access: int, bucket: int) -> list[tuple[bytes, bytes, bytes | None]]:
-        """Return key, content and vector of the leaves of a bucket, in the order of their keys."""
-        low = bucket.to_bytes(2, "big")
-        return self._connection.rows(
+    def read_buckets(self, access: int, buckets: Sequence[int]) -> Iterator[StoredLeaf]:
+        """Yield the leaves of ascending buckets, in the order of their keys."""
+        lows = (bucket.to_bytes(2, "big") for bucket in buckets)
+        return self._connection.stream_each(
             "SELECT key, content, vector FROM leaf "
             "WHERE space = ? AND class = ? AND key >= ? AND key <= ? ORDER BY key",
-            (self._space, access, low, low + b"\xff" * hashing.ID_BYTES),
+            [(self._space, access, low, low + b"\xff" * hashing.ID_BYTES) for low in lows],
         )
 
-    def read_children(self, level: str, access: int, node: int) -> list[tuple[int, bytes, bytes]]:
-        """Return position (0 to 255), content and vector of the buckets or nodes below a node."""
-        return self._connection.rows(
-            f"SELECT {level} & 255, content, vector FROM {level} "
+    def read_children(
+        self, level: str, access: int, nodes: Sequence[int]
+    ) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield place, content and vector of the buckets or nodes below some nodes."""
+        return self._connection.stream_each(
+            f"SELECT ? + ({level} & 255), content, vector FROM {level} "
             f"WHERE space = ? AND class = ? AND {level} BETWEEN ? AND ?",
-            (self._space, access, node * FAN, node * FAN + FAN - 1),
+            [
+                (place * FAN, self._space, access, node * FAN, node * FAN + FAN - 1)
+                for place, node in enumerate(nodes)
+            ],
         )
 
     def write_hashes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -100,6 +100,12 @@ class Connection(apsw.Connection):
                 return self.execute(sql, tuple(bindings)).fetchall()
         except UnicodeError as error:
             raise _translate(error) from error
+
+    def stream_each(
+        self, sql: str, bindings: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query that is run once for each tuple of values, one by one."""
+        return self.executemany(sql, bindings)
 
     def stream(
         self, sql: str, bindings: Sequence[Any] = ()

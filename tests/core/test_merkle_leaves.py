@@ -29,6 +29,14 @@ def test_a_leaf_is_the_hash_of_its_fields(text: str, others: Any) -> None:
     assert (key.hex(), content) == (chunk.id, expected)
 
 
+@given(TEXT, NUMBER, TEXT)
+def test_ids_written_at_once_are_those_of_their_fields(name: str, sequence: int, text: str) -> None:
+    assert hashing.chunk_id(name, sequence, text) == hashing.identifier(
+        "chunk", name, sequence, text
+    )
+    assert hashing.vector_key(name, text) == hashing.identifier("vector", name, text)
+
+
 @pytest.mark.parametrize("field", ["title", "sequence", "lines"])
 def test_a_value_of_another_type_gives_another_leaf(field: str) -> None:
     values: dict[str, Any] = {"title": None, "sequence": None, "lines": (1, None)}

@@ -91,3 +91,12 @@ def test_any_text_has_words_in_any_language(text: str, code: str) -> None:
     assert all(term.count > 0 and term.forms for term in terms.values())
     everything = {form for term in analyzer.all_terms(text, [code]).values() for form in term.forms}
     assert set(words) <= everything
+
+
+WORDS = sorted(word for code in SHARED["latin"] for word in function_words(code) if word.isascii())
+
+
+@given(st.lists(st.sampled_from((*WORDS, "Haus", "maison", "42", "x_y", "\n")), max_size=40))
+def test_a_text_without_accents_is_decided_as_any_other(words: list[str]) -> None:
+    text = " ".join(words)
+    assert detect_language(text) == detect_language(f"{text} \u2019")

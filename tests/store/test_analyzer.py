@@ -150,3 +150,13 @@ def test_time_grows_with_the_text_and_not_faster() -> None:
     """Neither a long word nor many dots make the patterns go to and fro."""
     for text in ("a" * 200_000, "a." * 100_000, "aB" * 50_000, "你" * 100_000, "_" * 100_000):
         assert analyzer.tokenize(text) is not None
+
+
+CYRILLIC = str.maketrans("bdkBDK", "бдкБДК")
+
+
+@given(st.text("bdkBDK19_.", max_size=12))
+def test_identifiers_are_split_alike_in_all_scripts(text: str) -> None:
+    # Words of these letters have no endings.
+    words = [word.translate(CYRILLIC) for word in analyzer.tokenize(text)]
+    assert words == analyzer.tokenize(text.translate(CYRILLIC))

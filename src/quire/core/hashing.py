@@ -16,6 +16,9 @@ Field: TypeAlias = "str | int | bytes | tuple[Field, ...] | Mapping[str, Field] 
 
 DIGEST_BYTES = 32
 ID_BYTES = 16
+_CHUNK_ID = b"t4:s5:chunks%d:%bi%d;s%d:%b"
+_VECTOR_KEY = b"t3:s6:vectors%d:%bs%d:%b"
+"""What `identifier` would hash, written at once: every chunk that is written has both."""
 EMPTY = bytes(DIGEST_BYTES)
 """The hash of an empty tree or subtree."""
 
@@ -47,7 +50,9 @@ def record_id(kind: str, path: str) -> str:
 
 def chunk_id(record: str, sequence: int, text: str) -> str:
     """Return the id of a chunk: a hash of its record, its position and its text."""
-    return identifier("chunk", record, sequence, text)
+    owner, data = _encode_text(record), _encode_text(text)
+    code = _CHUNK_ID % (len(owner), owner, sequence, len(data), data)
+    return digest_bytes(code)[:ID_BYTES].hex()
 
 
 def vector_key(title: str, text: str) -> str:
@@ -55,7 +60,13 @@ def vector_key(title: str, text: str) -> str:
 
     The path is not part of it, so that a renamed file keeps its vectors.
     """
-    return identifier("vector", title, text)
+    heading, data = _encode_text(title), _encode_text(text)
+    code = _VECTOR_KEY % (len(heading), heading, len(data), data)
+    return digest_bytes(code)[:ID_BYTES].hex()
+
+
+def _encode_text(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _encode(fields: tuple[Field, ...]) -> bytes:

@@ -52,6 +52,7 @@ MARKS = (
 )
 """Vowel signs and accents, for a class of a pattern: they are a part of a word, and no letters."""
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
+_ASCII_WORD = re.compile("[a-z]+")
 
 SCRIPTS: tuple[tuple[int, int, str], ...] = (
     (0x41, 0x24F, "latin"),
@@ -134,11 +135,15 @@ def detect_language(text: str) -> str:
     sample = text[:SAMPLE]
     if not sample.isascii():
         sample = unicodedata.normalize("NFC", sample)
-    chars = Counter(sample.lower())
+    sample = sample.lower()
+    if sample.isascii():
+        # No language has these letters for itself, so only words tell.
+        return _find_by_words(Counter(_ASCII_WORD.findall(sample)), Counter(), SHARED["latin"])
+    chars = Counter(sample)
     script = _find_script(chars)
     if script not in SHARED:
         return script
-    return _find_by_words(sample, chars, SHARED[script])
+    return _find_by_words(Counter(_WORD.findall(sample)), chars, SHARED[script])
 
 
 @cache
@@ -222,28 +227,27 @@ def _script_of(char: str) -> str:
     return script if ord(char) <= last else ""
 
 
-def _find_by_words(sample: str, chars: Mapping[str, int], codes: tuple[str, ...]) -> str:
-    words = Counter(_WORD.findall(sample.lower()))
+def _find_by_words(words: Counter[str], chars: Counter[str], codes: tuple[str, ...]) -> str:
     scores = dict.fromkeys(codes, 0)
     different = dict.fromkeys(codes, 0)
     total = dict.fromkeys(codes, 0)
     owners = _owners()
-    for word, count in words.items():
-        having = [code for code in owners.get(word, ()) if code in scores]
+    for word in owners.keys() & words.keys():  # in any order: it only adds up
+        having = [code for code in owners[word] if code in scores]
+        count = words[word]
         for code in having:
             scores[code] += count * UNIT // (len(having) * (1 if len(word) > 1 else 2))
             different[code] += len(word) > 1
             total[code] += count
     writers = _writers()
-    for char, count in chars.items():
-        if char in writers:
-            having = [code for code in writers[char] if code in scores]
-            for code in codes:
-                if code in having:
-                    different[code] += len(having) <= RARE_LETTER
-                    scores[code] += count * UNIT // (2 * len(having))
-                elif code != ENGLISH:
-                    scores[code] -= count * UNIT // 2
+    for char in writers.keys() & chars.keys():
+        having = [code for code in writers[char] if code in scores]
+        for code in codes:
+            if code in having:
+                different[code] += len(having) <= RARE_LETTER
+                scores[code] += chars[char] * UNIT // (2 * len(having))
+            elif code != ENGLISH:
+                scores[code] -= chars[char] * UNIT // 2
     best = max(codes, key=lambda code: scores[code])  # the first of several
     if ENGLISH not in codes:
         return best

@@ -223,9 +223,13 @@ def entries(metadata: Mapping[str, MetadataValue]) -> Iterator[tuple[str, str, s
                 yield key, kind, int(item) if isinstance(item, bool) else item
 
 
+# `json.dumps` would make an encoder for each.
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+
+
 def encode(metadata: Mapping[str, MetadataValue]) -> str:
     """Serialize metadata; the texts of two are equal exactly if they are."""
-    return json.dumps(dict(metadata), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _encode(dict(metadata))
 
 
 def decode(text: str) -> dict[str, MetadataValue]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 
 from quire.core import hashing
@@ -192,6 +193,7 @@ def detect_kind(path: str) -> str:
     return detect_format(path)[0].kind
 
 
+@lru_cache(maxsize=4096)
 def compute_record_id(path: str) -> str:
     """Return the id of the record that a file becomes, from its path alone."""
     return hashing.record_id(detect_kind(path), path)

@@ -40,6 +40,8 @@ _LETTER = rf"(?![{_DENSE}])[\w{MARKS}]"
 _TOKEN = re.compile(rf"[{_DENSE}]+|(?:{_LETTER})+(?:\.(?:{_LETTER})+)*")
 _ASCII_TOKEN = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
 _DENSE_TOKEN = re.compile(rf"[{_DENSE}]+")
+_ASCII_PARTS = re.compile(r"[A-Z]+(?![a-z])[^A-Z._]*|[A-Z][^A-Z._]*|[^A-Z._]+")
+"""The parts of an identifier: of foo_bar, fooBar and HTTPServer two each."""
 
 STOP_WORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but
@@ -138,22 +140,29 @@ def content_words(text: str, language: str = "") -> list[str]:
 
 def count_chunk_words(chunk: Chunk, language: str = "") -> tuple[Counter[str], int]:
     """Count the words of a chunk, including its path and headings; return counts and total."""
-    counts: Counter[str] = Counter()
-    texts = (chunk.path, chunk.title, chunk.text)
     if language in STEMMERS:
+        counts: Counter[str] = Counter()
         length = 0
+        texts = (chunk.path, chunk.title, chunk.text)
         for token in (token for text in texts for token in _tokens(text)):
             parts = _tagged(token, language)
             length += len(parts)
             for forms in parts:
                 counts.update(forms)
     else:
-        for text in texts:
-            counts.update(tokenize(text))
-        length = counts.total()
+        words = tokenize(chunk.text)
+        words += _words_of_name(chunk.path)
+        words += _words_of_name(chunk.title)
+        counts, length = Counter(words), len(words)
     if language:
         counts.update((TAG, mark_of(language)))
     return counts, length
+
+
+@lru_cache(maxsize=1024)
+def _words_of_name(name: str) -> tuple[str, ...]:
+    """Return the words of a path or a heading, which many chunks in a row have."""
+    return tuple(tokenize(name))
 
 
 def mark_of(language: str) -> str:
@@ -242,7 +251,9 @@ def _forms(token: str) -> tuple[str, ...]:
 def _english(token: str) -> list[str]:
     if _DENSE_TOKEN.fullmatch(token):
         return _pairs(token)
-    return [_stem(_fold(part)) for part in _parts(token)]
+    folded = [_fold(part)[:MAX_WORD_LENGTH] for part in _parts(token)]
+    stemmed: list[str] = _stemmer.stemWords(folded)
+    return stemmed
 
 
 def _pairs(token: str) -> list[str]:
@@ -252,9 +263,12 @@ def _pairs(token: str) -> list[str]:
 
 def _parts(token: str) -> list[str]:
     """Return a token and the parts of an identifier; only one of them if they are the same."""
-    parts = [part for piece in re.split(r"[._]+", token) for part in _split_case(piece)]
+    if token.isascii():
+        parts = _ASCII_PARTS.findall(token)
+    else:
+        parts = [part for piece in re.split(r"[._]+", token) for part in _split_case(piece)]
     # The whole is stemmed, too: `getusername` in a query is a single part, and must match it.
-    return parts if [_fold(part) for part in parts] == [_fold(token)] else [token, *parts]
+    return parts if parts == [token] else [token, *parts]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -49,6 +49,11 @@ LEAF = "LEFT JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = 
 """Joins the leaf (`l.content`) that a chunk must match."""
 
 
+# `json.dumps` would make an encoder for each value.
+_encode_sorted = json.JSONEncoder(sort_keys=True).encode
+_encode_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def key_of(space: int, row: int) -> int:
     """Return the key of the chunk in a row."""
     return space << ROW_BITS | row
@@ -83,7 +88,7 @@ def record_row(record: Record) -> tuple[Any, ...]:
         record.modified,
         record.author,
         None if record.acl is None else access.canonical(record.acl),
-        json.dumps(dict(record.attrs), sort_keys=True),
+        _encode_sorted(dict(record.attrs)),
         json.dumps(record.paths),
         metadata.encode(record.metadata),
         record.expires,
@@ -148,7 +153,7 @@ def outline_body(outline: Outline) -> bytes:
         [[*entity.hashed_fields, dict(entity.attrs)] for entity in outline.entities],
         [[use.name, use.kind, use.within, use.count] for use in outline.references],
     ]
-    return zlib.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), 1)
+    return zlib.compress(_encode_compact(data).encode(), 1)
 
 
 def outline_of(body: bytes) -> Outline:

@@ -70,8 +70,8 @@ def read(transaction: Transaction, number: int) -> Outline | None:
     return None if row is None else rows.outline_of(row[0])
 
 
-def put(transaction: Transaction, number: int, outline: Outline | None) -> None:
-    """Replace the outline of a record; None deletes it."""
+def remove(transaction: Transaction, number: int) -> None:
+    """Delete the outline of a record, if it has one."""
     old = read(transaction, number)
     if old is not None:
         transaction.connection.executemany(
@@ -82,6 +82,10 @@ def put(transaction: Transaction, number: int, outline: Outline | None) -> None:
             "DELETE FROM outline WHERE /*! space = ?1 AND */ record = ?2",
             (transaction.space.id, number),
         )
+
+
+def add(transaction: Transaction, number: int, outline: Outline | None) -> None:
+    """Add the outline of a record that has none."""
     if outline is not None:
         transaction.connection.execute(
             "INSERT INTO outline (/*! space, */ record, body) VALUES (/*! ?1, */ ?2, ?3)",

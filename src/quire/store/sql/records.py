@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from quire.core import hashing, merkle, metadata
 from quire.core.languages import language_in, language_of
@@ -47,8 +48,12 @@ def put(
         stemmed_otherwise = False
         _move_events(transaction, record.id, None, new)
         stated: Mapping[str, MetadataValue] = NO_METADATA
+        known_links: set[Link] = set()
+        known_chunks: list[tuple[int, bytes]] = []
     else:
         number, old, ruled, attrs, encoded = known
+        known_links = _links_of(transaction, record.id)
+        known_chunks = _chunks_of(transaction, number)
         stated = NO_METADATA if encoded == "{}" else metadata.decode(encoded)
         # The words of chunks depend on it, though nothing of it shows in their leaves.
         stemmed_otherwise = language != language_in(rows.attributes_of(attrs))
@@ -65,11 +70,16 @@ def put(
             transaction.trees.remove(old, key)
             _move_events(transaction, record.id, old, new)
         transaction.trees.set(new, key, content)
-        outlines.put(transaction, number, outline)
-    changed |= _put_links(transaction, record.id, links, old, new)
+        if known is not None:
+            outlines.remove(transaction, number)
+        outlines.add(transaction, number, outline)
+    changed |= _put_links(transaction, record.id, known_links, links, old=old, new=new)
     if stemmed_otherwise:
-        changed |= _put_chunks(transaction, number, (), old, new)
-    changed |= _put_chunks(transaction, number, chunks, old, new, language=language)
+        changed |= _put_chunks(transaction, number, known_chunks, (), old=old, new=new)
+        known_chunks = []
+    changed |= _put_chunks(
+        transaction, number, known_chunks, chunks, old=old, new=new, language=language
+    )
     return changed
 
 
@@ -99,7 +109,7 @@ def update(transaction: Transaction, record: Record) -> bool:
     _update(transaction, number, record, new)
     metadata_values.put(transaction, number, known.metadata, record.metadata)
     if new != old:
-        move_to_audience(transaction, number, record, audience, old)
+        _move(transaction, number, record.id, old, new)
     outline = outlines.read(transaction, number)
     transaction.trees.set(new, *merkle.record_leaf(record, audience, outline))
     transaction.changed = True  # whether the rules decide does not show in the leaf
@@ -140,10 +150,12 @@ def remove(transaction: Transaction, ids: Iterable[str]) -> int:
         number, class_id, encoded = known
         if encoded != "{}":
             metadata_values.put(transaction, number, metadata.decode(encoded), NO_METADATA)
-        _put_chunks(transaction, number, (), class_id, class_id)
-        _put_links(transaction, record_id, (), class_id, class_id)
+        known_chunks = _chunks_of(transaction, number)
+        known_links = _links_of(transaction, record_id)
+        _put_chunks(transaction, number, known_chunks, (), old=class_id, new=class_id)
+        _put_links(transaction, record_id, known_links, (), old=class_id, new=class_id)
         _remove_events(transaction, record_id, class_id)
-        outlines.put(transaction, number, None)
+        outlines.remove(transaction, number)
         transaction.connection.execute(
             "DELETE FROM record WHERE space = ? AND number = ?", (transaction.space.id, number)
         )
@@ -159,37 +171,49 @@ def move_to_audience(
     new = transaction.access_class(audience)
     if new == old:
         return
-    transaction.trees.remove(old, merkle.record_key(record.id))
-    outline = outlines.read(transaction, number)
-    transaction.trees.set(new, *merkle.record_leaf(record, audience, outline))
     transaction.connection.execute(
         "UPDATE record SET class = ? WHERE space = ? AND number = ?",
         (new, transaction.space.id, number),
     )
+    _move(transaction, number, record.id, old, new)
+    outline = outlines.read(transaction, number)
+    transaction.trees.set(new, *merkle.record_leaf(record, audience, outline))
+
+
+def _move(transaction: Transaction, number: int, record_id: str, old: int, new: int) -> None:
+    """Move all that belongs to a record to another access class; its own leaf is only removed."""
+    transaction.trees.remove(old, merkle.record_key(record_id))
     for chunk_key, chunk_id in _chunks_of(transaction, number):
         _move_chunk(transaction, chunk_key, chunk_id, old, new)
-    for link in _links_of(transaction, record.id):
+    for link in _links_of(transaction, record_id):
         transaction.trees.move(old, new, merkle.link_leaf(link)[0])
-    _move_events(transaction, record.id, old, new)
+    _move_events(transaction, record_id, old, new)
 
 
 def put_events(transaction: Transaction, events: Iterable[Event]) -> None:
     """Add events; a repeated event is stored once."""
-    for event in events:
-        access.access_list([f"user:{event.actor}"])  # refuses an invalid name
+    given = list(events)
+    for actor in {event.actor for event in given}:
+        access.access_list([f"user:{actor}"])  # refuses an invalid name
+    for event in given:
         rows.check_values(f"an event of {event.actor}", (event.verb, event.record_id, event.at))
-        added = transaction.connection.rows(
-            "INSERT INTO event (space, at, actor, record, verb) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING RETURNING 1",
-            (transaction.space.id, event.at, event.actor, event.record_id, event.verb),
+    space = transaction.space.id
+    added = transaction.connection.stream_each(
+        "INSERT INTO event (space, at, actor, record, verb) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING RETURNING actor, verb, record, at",
+        [(space, event.at, event.actor, event.record_id, event.verb) for event in given],
+    )
+    new = [Event(*row) for row in added]
+    transaction.note_events(new)
+    classes: dict[str, int] = dict(
+        transaction.connection.stream_each(
+            "SELECT id, class FROM record WHERE space = ? AND id = ?",
+            [(space, record) for record in sorted({event.record_id for event in new})],
         )
-        if added:
-            known = transaction.connection.row(
-                "SELECT class FROM record WHERE space = ? AND id = ?",
-                (transaction.space.id, event.record_id),
-            )
-            class_id = transaction.event_class(event.actor, None if known is None else known[0])
-            transaction.trees.set(class_id, *merkle.event_leaf(event))
+    )
+    for event in new:
+        class_id = transaction.event_class(event.actor, classes.get(event.record_id))
+        transaction.trees.set(class_id, *merkle.event_leaf(event))
 
 
 def _check(record: Record, chunks: Sequence[Chunk], links: Sequence[Link]) -> None:
@@ -249,9 +273,15 @@ def _links_of(transaction: Transaction, record_id: str) -> set[Link]:
 
 
 def _put_links(
-    transaction: Transaction, record_id: str, links: Sequence[Link], old: int, new: int
+    transaction: Transaction,
+    record_id: str,
+    known: set[Link],
+    links: Sequence[Link],
+    *,
+    old: int,
+    new: int,
 ) -> bool:
-    known, wanted = _links_of(transaction, record_id), set(links)
+    wanted = set(links)
     for link in known - wanted:
         transaction.trees.remove(old, merkle.link_leaf(link)[0])
     for link in known & wanted:
@@ -260,7 +290,10 @@ def _put_links(
         transaction.trees.set(new, *merkle.link_leaf(link))
     if known != wanted:
         source = (transaction.space.id, record_id)
-        transaction.connection.execute("DELETE FROM link WHERE space = ? AND source = ?", source)
+        if known:
+            transaction.connection.execute(
+                "DELETE FROM link WHERE space = ? AND source = ?", source
+            )
         transaction.connection.executemany(
             "INSERT INTO link (space, source, target, kind) VALUES (?, ?, ?, ?)",
             sorted((*source, link.target, link.kind) for link in wanted),
@@ -271,16 +304,17 @@ def _put_links(
 def _put_chunks(
     transaction: Transaction,
     number: int,
+    known: Iterable[tuple[int, bytes]],
     chunks: Sequence[Chunk],
+    *,
     old: int,
     new: int,
-    *,
     language: str = "",
 ) -> bool:
-    """Replace the chunks of a record; return whether any was added or removed."""
+    """Replace the known chunks of a record; return whether any was added or removed."""
     changed = False
     wanted = {bytes.fromhex(chunk.id): chunk for chunk in chunks}
-    for chunk_key, chunk_id in _chunks_of(transaction, number):
+    for chunk_key, chunk_id in known:
         chunk = wanted.get(chunk_id)
         leaf = transaction.trees.leaf(old, chunk_id)
         if chunk is not None and leaf and leaf[0] == merkle.chunk_leaf(chunk)[1]:
@@ -293,8 +327,14 @@ def _put_chunks(
             )
             transaction.draft.set(rows.row_of(chunk_key), ACCESS, DEAD)
             transaction.trees.remove(old, chunk_id)
-    for chunk_id, chunk in wanted.items():
-        _insert_chunk(transaction, number, chunk_id, chunk, new, language=language)
+    transaction.connection.executemany(
+        "INSERT INTO chunk (key, id, space, record, kind, title, sequence, start, stop, "
+        "first_line, last_line, vector_key, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            _index_chunk(transaction, number, chunk_id, chunk, new, language=language)
+            for chunk_id, chunk in wanted.items()
+        ],
+    )
     return changed or bool(wanted)
 
 
@@ -307,7 +347,7 @@ def _chunks_of(transaction: Transaction, number: int) -> list[tuple[int, bytes]]
     return [(chunk_key, chunk_id) for chunk_key, chunk_id in chunks]
 
 
-def _insert_chunk(
+def _index_chunk(
     transaction: Transaction,
     number: int,
     chunk_id: bytes,
@@ -315,36 +355,36 @@ def _insert_chunk(
     class_id: int,
     *,
     language: str,
-) -> None:
+) -> tuple[Any, ...]:
+    """Index a new chunk; return its columns."""
+    space = transaction.space
     row = transaction.draft.allocate_row()
     vector_key = bytes.fromhex(chunk.vector_key)
-    slot, vector = transaction.connection.row(
-        "SELECT slot, hash FROM vector_slot WHERE space = ? AND key = ? AND class = ?",
-        (transaction.space.id, vector_key, class_id),
-    ) or (NO_SLOT, None)
+    slot, vector = NO_SLOT, None
+    if space.slots:
+        slot, vector = transaction.connection.row(
+            "SELECT slot, hash FROM vector_slot WHERE space = ? AND key = ? AND class = ?",
+            (space.id, vector_key, class_id),
+        ) or (NO_SLOT, None)
     kind = transaction.kind(chunk.kind)
-    transaction.connection.execute(
-        "INSERT INTO chunk (key, id, space, record, kind, title, sequence, start, stop, "
-        "first_line, last_line, vector_key, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            rows.key_of(transaction.space.id, row),
-            chunk_id,
-            transaction.space.id,
-            number,
-            kind,
-            chunk.title,
-            chunk.sequence,
-            chunk.start,
-            chunk.end,
-            *chunk.lines,
-            vector_key,
-            chunk.text,
-        ),
-    )
     counts, length = analyzer.count_chunk_words(chunk, language)
     transaction.draft.set_row(row, (length, class_id, number, slot, kind))
     transaction.postings.add(row, counts)
     transaction.trees.set(class_id, *merkle.chunk_leaf(chunk), vector)
+    return (
+        rows.key_of(space.id, row),
+        chunk_id,
+        space.id,
+        number,
+        kind,
+        chunk.title,
+        chunk.sequence,
+        chunk.start,
+        chunk.end,
+        *chunk.lines,
+        vector_key,
+        chunk.text,
+    )
 
 
 def _move_chunk(
@@ -357,6 +397,8 @@ def _move_chunk(
 
 
 def _events_of(transaction: Transaction, record_id: str) -> list[Event]:
+    if not transaction.has_events:
+        return []
     events = transaction.connection.rows(
         "SELECT actor, verb, record, at FROM event WHERE space = ? AND record = ?",
         (transaction.space.id, record_id),

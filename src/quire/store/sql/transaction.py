@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from quire.core.types import AccessRule
+from quire.core.types import AccessRule, Event
 from quire.store import access
 from quire.store.index.columns import Columns, ColumnsDraft
 from quire.store.index.postings import PostingBuilder
@@ -58,10 +59,30 @@ class Transaction:
         self.rules = self.read_rules()
         self._numbers: dict[tuple[str, str], int] = {}
         self._event_classes: dict[tuple[str, int], int] = {}
+        self._classes: dict[access.Audience, int] = {}
+        self._has_events: bool | None = None
+
+    @property
+    def has_events(self) -> bool:
+        """Whether there is any event in the space."""
+        if self._has_events is None:
+            found = self.connection.row(
+                "SELECT 1 FROM event WHERE space = ? LIMIT 1", (self.space.id,)
+            )
+            self._has_events = found is not None
+        return self._has_events
+
+    def note_events(self, added: Collection[Event]) -> None:
+        """Take note that events were added."""
+        if added:
+            self._has_events = True
 
     def access_class(self, audience: access.Audience) -> int:
         """Return the number of an access class, which is created when needed."""
-        return self.class_number(access.canonical(audience))
+        number = self._classes.get(audience)
+        if number is None:
+            number = self._classes[audience] = self.class_number(access.canonical(audience))
+        return number
 
     def class_number(self, audience: str) -> int:
         """Return the number of the access class of a serialized audience."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from quire.core.types import OWNER, Document, Event
+from quire.core.types import OWNER, Document, Event, Record
 from quire.core.types.blocks import Block
 from quire.memory.authoring import Authoring, ViewerLike, put_documents
 from quire.workspace import records, tree
@@ -52,7 +52,7 @@ class BlockWriter:
     ) -> list[Document]:
         """Write blocks, or remove those that are None, with all blocks that inherit otherwise now.
 
-        Returns the documents that were written.
+        Returns the documents that were written; a block whose text stays is none.
         """
         whole, after = transaction.whole, tree.Tree(transaction.whole, changed, transaction.view)
         for name in changed:
@@ -63,12 +63,15 @@ class BlockWriter:
             for block in changed.values()
             if block is not None
         ]
-        documents += [
-            records.to_document(
-                records.from_record(record, whole.chunks_of(record.id)), inherited, split
-            )
-            for record, inherited in tree.find_affected(whole, changed, after)
-        ]
+        moved: list[Record] = []
+        for record, before, now in tree.find_affected(whole, changed, after):
+            if (as_before := records.inheriting(record, before, now)) is not None:
+                moved.append(as_before)
+            else:
+                block = records.from_record(record, whole.chunks_of(record.id))
+                documents.append(records.to_document(block, now, split))
         transaction.writer.remove(name for name, block in changed.items() if block is None)
         put_documents(transaction.writer, documents)
+        for record in moved:
+            transaction.writer.update(record)
         return documents

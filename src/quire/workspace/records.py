@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from quire.core import chunking, hashing, stored_json
@@ -51,44 +52,70 @@ def is_block(record: Record) -> bool:
 def to_document(block: Block, inherited: InheritedAccess, split: chunking.Cut) -> Document:
     """Return the record, chunks and links that a block is stored as in its place."""
     before, after = text.affixes(block)
-    access, has_title = inherited.access_of(block), inherited.shows_title(block)
-    path = path_of(block.id)
-    # Where the rules decide, they may come to hide the page alone: then its title goes as well.
-    paths: tuple[str, ...] = ()
-    if has_title and access is None:
-        paths = (path, path_of(inherited.page or ""))
-    has_folders = inherited.shows_folders(block)
-    if block.file and has_folders and access is None:
-        paths = (path, *map(path_of, inherited.pages))
     record = Record(
         id=block.id,
         kind=f"{BLOCK_PREFIX}{block.type}",
-        path=path,
+        path=path_of(block.id),
         title=text.title_of(block),
         parent=block.parent,
         position=block.position,
         modified=block.edited,
         author=block.author,
-        acl=access,
-        attrs=_attributes(block, before, after) | _place(block, has_title, has_folders),
-        paths=paths,
+        acl=inherited.access_of(block),
+        attrs=_attributes(block, before, after) | _place(block, inherited),
+        paths=_paths(block, inherited),
     )
     content = f"{before}{block.text}{after}"
-    title = inherited.title if has_title else ""
+    title = _page_title(block, inherited)
     parts = [(record.kind, content)] if content else []
     chunks = chunking.make_chunks(record, parts, split, title)
     return Document(with_language(record, chunks), chunks, make_links(block))
 
 
-def _place(block: Block, has_title: bool, has_folders: bool) -> dict[str, str | int]:
+def inheriting(record: Record, before: InheritedAccess, now: InheritedAccess) -> Record | None:
+    """Return the record of a block that inherits otherwise now; None: its chunks change as well."""
+    block = from_record(record, ())
+    if _page_title(block, before) != _page_title(block, now):
+        return None
+    attrs = {
+        name: value for name, value in record.attrs.items() if name not in {FILE, LINE, SHOWN_PARTS}
+    }
+    return replace(
+        record,
+        acl=now.access_of(block),
+        attrs=attrs | _place(block, now),
+        paths=_paths(block, now),
+    )
+
+
+def _page_title(block: Block, inherited: InheritedAccess) -> str:
+    """Return the title of its page that is embedded with a block."""
+    return inherited.title if inherited.shows_title(block) else ""
+
+
+def _paths(block: Block, inherited: InheritedAccess) -> tuple[str, ...]:
+    """Return the paths whose rules decide together who may read a block; empty: its own alone.
+
+    Where the rules decide, they may come to hide the page alone: then its title goes as well.
+    """
+    if inherited.access_of(block) is not None:
+        return ()
+    if block.file and inherited.shows_folders(block):
+        return (path_of(block.id), *map(path_of, inherited.pages))
+    if inherited.shows_title(block):
+        return (path_of(block.id), path_of(inherited.page or ""))
+    return ()
+
+
+def _place(block: Block, inherited: InheritedAccess) -> dict[str, str | int]:
     """Return the attributes that say where a block comes from, and how much of that is shown."""
     if not block.file:
         return {}
     place: dict[str, str | int] = {FILE: block.file}
     if block.line:
         place[LINE] = block.line
-    if not has_folders:
-        place[SHOWN_PARTS] = 1 if has_title or block.type in PAGES else 0
+    if not inherited.shows_folders(block):
+        place[SHOWN_PARTS] = 1 if inherited.shows_title(block) or block.type in PAGES else 0
     return place
 
 

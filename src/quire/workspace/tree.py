@@ -90,8 +90,8 @@ class Tree:
 
 def find_affected(
     whole: View, changed: Changed, after: Tree
-) -> Iterator[tuple[Record, InheritedAccess]]:
-    """Yield the blocks below changed ones that inherit otherwise than before, and what."""
+) -> Iterator[tuple[Record, InheritedAccess, InheritedAccess]]:
+    """Yield the blocks below changed ones that inherit otherwise, what they did and what now."""
     before = Tree(whole, {}, whole)
     before.read([*changed])
     names: Sequence[str] = [name for name in changed if before.inside(name) != after.inside(name)]
@@ -103,7 +103,7 @@ def find_affected(
                 continue
             before.add_known(record)
             after.add_known(record)
-            yield record, after.inside(record.parent)
+            yield record, before.inside(record.parent), after.inside(record.parent)
             if before.inside(record.id) != after.inside(record.id):
                 names.append(record.id)
 

@@ -129,6 +129,8 @@ def test_a_rule_that_says_nothing_is_refused(rule: str) -> None:
         ("What does the latest test say", set()),
         ("Under which licence may I use it?", {"licence"}),
         ("Show me an example of a cart", {"example"}),
+        ("Why was the cart emptied?", {"commit"}),
+        ("In which encoding are bodies sent since the new major version?", {"changelog"}),
     ],
 )
 def test_a_query_may_be_about_a_role(query: str, asked: set[str]) -> None:
@@ -161,3 +163,36 @@ def test_what_speaks_of_something_generated_is_not_generated(kind: str, text: st
 def test_a_folder_of_dependencies_at_the_root_is_vendored() -> None:
     assert find_role("deps/lua/src/lapi.c", "code", "int x;") == "vendored"
     assert find_role("src/deps/resolve.py", "code", "x = 1") == "source"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("def empty(cart):\n    cart.clear()\n", "python"),
+        ("\n# Carts.\n@cached(1)\nasync def empty(cart):\n    pass\n", "python"),
+        ("class Cart(Base):\n    pass\n", "python"),
+        ("from shop.carts import Cart\n", "python"),
+        ("export default function empty(cart) {\n}\n", "javascript"),
+        ("// Carts.\npackage carts\n\nimport (\n", "go"),
+        ("func (c *Cart) Empty() {\n}\n", "go"),
+        ("pub(crate) fn empty(cart: &mut Cart) {\n}\n", "rust"),
+        ("public static void empty(Cart cart) {\n}\n", "java"),
+        ("<?php\nempty($cart);\n", "php"),
+        ("/* no */\n#include <stdio.h>\n", None),
+        ("#include <stdio.h>\n", "c"),
+        ("def is a word of a language.\n", None),
+        ("class action lawsuits:\nwhat they are\n", None),
+        ("from here import taxes fell\n", None),
+        ("package delivery\nimports goods\n", None),
+        ("public opinion (of carts) is low\n", None),
+        ("# A heading\n\nfunction follows form\n", None),
+    ],
+)
+def test_a_text_without_an_ending_is_code_if_it_begins_as_code(
+    text: str, language: str | None
+) -> None:
+    document = build_document("notes/17", text.encode(), IngestSettings())
+    kinds = {chunk.kind for chunk in document.chunks}
+    assert kinds == {"document" if language is None else "code"}
+    assert document.record.attrs["language"] == (language or "text")
+    assert build_document("notes/17.txt", text.encode(), IngestSettings()).record.kind == "document"

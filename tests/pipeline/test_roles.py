@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from quire import Quire
-from quire.core.types import Recipe
+from quire.core.types import Recipe, Record
 from quire.errors import InputError
+from quire.pipeline.features import find_role_losses
 from quire.pipeline.recipe import load
 from tests.conftest import Tree
 
@@ -53,11 +54,31 @@ def test_a_question_about_tests_turns_it_round(shop: Quire) -> None:
     assert paths(shop, "empty cart in test_cart.py")[0] == "tests/test_cart.py"
 
 
+def test_a_question_about_tests_takes_no_more_than_half_of_a_source() -> None:
+    source = Record("s", "code", "src/cart.py", attrs={"role": "source"})
+    asked = "Which tests empty a cart?"
+    for percent, loss in ((30, -500), (50, -500), (80, -200)):
+        assert find_role_losses(asked, {"s": source}, {"test": percent}) == {"s": loss}
+    assert find_role_losses(asked, {"s": source}, {"test": 100}) == {}
+
+
 def test_what_a_role_costs_is_a_signal(shop: Quire) -> None:
     by_path = {one.path: one.signals for one in shop.assemble(ASKED).decisions}
-    assert by_path["tests/test_cart.py"]["role"] == -500
+    assert by_path["tests/test_cart.py"]["role"] == -700
     assert by_path["vendor/cart.js"]["role"] == -500
     assert "role" not in by_path["src/cart.py"]
+
+
+def test_a_commit_counts_less_unless_the_question_is_about_history_or_names_it() -> None:
+    sha = "73e2f6f0c3a1b2d4e5f60718293a4b5c6d7e8f90"
+    commit = Record("c", "commit", f".git/commit/{sha}", "Empty the cart", attrs={"sha": sha})
+
+    def loss(query: str) -> int:
+        return find_role_losses(query, {"c": commit}, {"commit": 50}).get("c", 0)
+
+    assert loss(ASKED) == loss("What is 73e2f6e?") == -500
+    assert loss("Why was the cart emptied?") == loss("What does 73e2f6f do?") == 0
+    assert find_role_losses(ASKED, {"c": commit}, {"test": 50}) == {}
 
 
 def test_a_recipe_says_what_roles_count(shop: Quire) -> None:

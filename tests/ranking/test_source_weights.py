@@ -44,6 +44,29 @@ def test_words_of_a_whole_record_weigh_less_only_as_far_as_vectors_count() -> No
         assert least * 999 // 1000 <= scores["word"] <= least
 
 
+def test_meaning_weighs_more_for_code_as_far_as_vectors_count() -> None:
+    found = {"lexical": listed(code=100, prose=90), "semantic": listed(code=900, prose=300)}
+    options = {"code": 140, "whole": 130}
+    sources = {"lexical": SourceSpec(weight=5), "semantic": SourceSpec(weight=5, options=options)}
+
+    def score(single: str = "", covered: int = 1000) -> int:
+        stats = FusionStats(
+            single_chunks=frozenset({single}), covered=covered, code_chunks=frozenset({"code"})
+        )
+        return {one.chunk_id: one.score for one in fuse(found, sources, SUM, stats)}["code"]
+
+    assert score() == 5 * SUM_SCALE + 5 * SUM_SCALE * 140 // 100
+    assert score(single="code") == 5 * SUM_SCALE + 5 * SUM_SCALE * 130 // 100 * 140 // 100
+    least = 5 * SUM_SCALE + 5 * SUM_SCALE * 120 // 100 // 2  # three quarters count half
+    assert least * 999 // 1000 <= score(covered=750) <= least
+    plain = {"lexical": SourceSpec(weight=5), "semantic": SourceSpec(weight=5)}
+    stats = FusionStats(code_chunks=frozenset({"code"}))
+    assert fuse(found, plain, SUM, stats) == fuse(found, plain, SUM, FusionStats())
+    signals = {one.chunk_id: one.signals for one in fuse(found, sources, SUM, stats)}
+    assert signals["code"] == {"lexical": 100, "semantic": 900, "code": 1}
+    assert signals["prose"] == {"lexical": 90, "semantic": 300}
+
+
 def test_a_question_of_twice_as_many_words_weighs_meaning_half() -> None:
     found = {"lexical": listed(word=100), "semantic": listed(sense=900)}
     for words, share in ((0, 1.0), (30, 1.0), (60, 0.5), (120, 0.25)):

@@ -4,7 +4,7 @@ One table maps file suffixes and file names to a format and a language. A new fo
 function and one row. The id of a record follows from the path alone, so that the target of a link
 is known without opening it. So does the kind (`document` or `code`), but for two: a JSON file
 becomes a `conversation` only when its reader finds one in it, and a file without an ending becomes
-`code` when its first line names an interpreter.
+`code` when its first line names an interpreter, or its first statement is one of source code.
 """
 
 from __future__ import annotations
@@ -181,6 +181,24 @@ INTERPRETERS = {
     "Rscript": "r",
     "make": "make",
 }
+_ABOVE = r"(?:[ \t]*+(?:(?://|#(?!include))[^\n]*+|@\w[^\n]*+)?\n)*+"
+"""Blank lines, comments and decorators, which may stand above the first statement."""
+BEGINNINGS = tuple(
+    (language, re.compile(_ABOVE + pattern))
+    for language, pattern in (
+        ("python", r"(?:async )?def \w+\([^\n]*\n|class \w+(?:\([^\n]*\))?:[ \t]*\n[ \t]"),
+        ("python", r"from [\w.]+ import (?:[(*]|\w+(?: as \w+)?(?:, *\w+(?: as \w+)?)*+[ \t]*\n)"),
+        ("javascript", r"(?:export )?(?:default )?(?:async )?function[ *]+\w+\([^\n]*\n"),
+        ("go", r"package \w+\n\s*(?:import|func|type|var|const|//)\b|func (?:\([^)\n]*\) )?\w+\("),
+        ("rust", r"(?:pub(?:\([^)\n]*\))? )?(?:async )?fn \w+[<(]"),
+        ("java", r"(?:public|private|protected) [\w<>\[\], ]+\([^\n]*\)[^\n]*\{[ \t]*\n"),
+        ("php", r"<\?php\b"),
+        ("c", r"#include *[<\"]"),
+    )
+)
+"""How source code of a language begins, as prose does not: at most one statement is looked at."""
+BEGINNING = 4000
+"""Characters in which that statement must stand."""
 
 
 def format_names() -> tuple[str, ...]:
@@ -211,14 +229,20 @@ def is_binary(path: str) -> bool:
 
 
 def detect_text_format(path: str, content: str) -> tuple[Format, str]:
-    """Return the format and language of a text, from its shebang if the path is no help."""
+    """Return the format and language of a text; where the path is no help, by how it begins."""
     format_, language = detect_format(path)
     if "." not in path.rpartition("/")[2] and format_ is TEXT:
         shebang = SHEBANG.match(content)
-        script_language = INTERPRETERS.get(shebang[1]) if shebang else None
-        if script_language:
-            return CODE, script_language
+        code = INTERPRETERS.get(shebang[1]) if shebang else _language_of_code(content)
+        if code:
+            return CODE, code
     return format_, language
+
+
+def _language_of_code(content: str) -> str | None:
+    """Return the language of a text that begins as source code does."""
+    head = content[:BEGINNING]
+    return next((name for name, begins in BEGINNINGS if begins.match(head)), None)
 
 
 def _suffix(name: str) -> str:

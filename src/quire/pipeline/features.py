@@ -27,7 +27,12 @@ FULL_AFFINITY = 1000
 PREFERRED = 1000
 ALL_OF_IT = 100
 """Percent of its score that a file counts where its role says nothing else."""
+HALF_OF_IT = 50
+"""What a source counts at least in a question about tests: what is tested is there."""
 HEADING = f"{BLOCK_PREFIX}heading"
+COMMIT = "commit"
+OTHER_ROLES = {HEADING: "heading", COMMIT: COMMIT}
+"""The roles of what is no file, by kind: a heading without its text, the message of a commit."""
 PAGES = tuple(f"{BLOCK_PREFIX}{name}" for name in blocks.PAGES)
 
 
@@ -160,21 +165,29 @@ def find_role_losses(
     asked = asked_roles(query)
     counts = {**percents, **dict.fromkeys(asked, ALL_OF_IT)}
     if TEST in asked:
-        counts[SOURCE] = percents.get(TEST, ALL_OF_IT)
+        counts[SOURCE] = max(HALF_OF_IT, percents.get(TEST, ALL_OF_IT))
     losses = {
         name: (counts.get(_role_of(record), ALL_OF_IT) - ALL_OF_IT) * 10
         for name, record in records.items()
     }
+    hashes = tuple(retrieval.find_hashes(query))
     return {
         name: loss
         for name, loss in losses.items()
-        if loss and not is_named(query, records[name].path)
+        if loss and not _is_named(query, records[name], hashes)
     }
 
 
+def _is_named(query: str, record: Record, hashes: tuple[str, ...]) -> bool:
+    """Tell whether a query names a file by its path, or a commit by its hash."""
+    if record.kind == COMMIT:
+        return str(record.attrs.get("sha", "")).startswith(hashes)
+    return is_named(query, record.path)
+
+
 def _role_of(record: Record) -> str:
-    """Return the role of a record: of a file in its project, or of a heading without its text."""
-    return "heading" if record.kind == HEADING else str(record.attrs.get(ROLE, ""))
+    """Return the role of a record: of a file in its project, or of what is no file."""
+    return OTHER_ROLES.get(record.kind) or str(record.attrs.get(ROLE, ""))
 
 
 def _relevances(

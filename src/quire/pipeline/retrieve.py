@@ -54,6 +54,7 @@ from quire.retrieval import (
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
 from quire.store.index import analyzer
 
+CODE = "code"
 NO_TIME = (
     "no record is boosted as recent: the store has no commit or event to measure from; "
     "name a date with `as_of`"
@@ -517,10 +518,13 @@ def _fusion_stats(
     cut = frozenset(name for name in hits if len(hits[name].hits) >= subquery.depths[name])
     answering = [name for name in hits if hits[name].hits]
     single: frozenset[str] = frozenset()
-    if len(answering) > 1 and any(
-        ranking.SINGLE_CHUNK in recipe.sources[name].options for name in answering
-    ):
-        single = view.single_chunks(
-            sorted({hit.id for name in answering for hit in hits[name].hits})
-        )
-    return FusionStats(cut, single, len(analyzer.count_query_words(subquery.query)))
+    code: frozenset[str] = frozenset()
+    if len(answering) > 1:
+        options = {option for name in answering for option in recipe.sources[name].options}
+        ids = sorted({hit.id for name in answering for hit in hits[name].hits})
+        if ranking.SINGLE_CHUNK in options:
+            single = view.single_chunks(ids)
+        if ranking.CODE_CHUNK in options:
+            code = frozenset(chunk.id for chunk in view.chunks(ids) if chunk.kind == CODE)
+    words = len(analyzer.count_query_words(subquery.query))
+    return FusionStats(cut, single, words, code_chunks=code)

@@ -7,11 +7,12 @@ from quire.ranking.pagerank import is_definition, rank_definitions
 from quire.ranking.relevance import CERTAIN, RELEVANCE, SIMILARITY, Match, coverage, estimate
 from quire.ranking.rerank import RERANK, OwnReranker, rerank
 from quire.ranking.signals import SIGNALS, weigh
-from quire.ranking.source_weights import LONG_QUERY, SINGLE_CHUNK, WEIGHT_OPTIONS
+from quire.ranking.source_weights import CODE_CHUNK, LONG_QUERY, SINGLE_CHUNK, WEIGHT_OPTIONS
 
 __all__ = [
     "BOOSTS",
     "CERTAIN",
+    "CODE_CHUNK",
     "FUSIONS",
     "LONG_QUERY",
     "RELEVANCE",

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from quire.core.types import FusionStats, Hit, Hits, RankSpec, SourceSpec
 from quire.errors import unknown
 from quire.ranking import source_weights
-from quire.ranking.source_weights import SIMILARITY_SOURCES
+from quire.ranking.source_weights import SIMILARITY_SOURCES, Traits
 
 SUM_SCALE = 1_000_000
 """What the best hit of a source adds under `sum`, times the weight of the source."""
@@ -53,43 +53,29 @@ def fuse(
     if spec.fusion not in FUSIONS:
         raise unknown("fusion", spec.fusion, FUSIONS, field="rank.fusion")
     specs = {name: sources[name] for name in sorted(hits)}
-    groups = [
-        (single, language)
-        for single in (False, True)
-        for language in sorted({"", *stats.languages.values()})
-    ]  # what else decides over a chunk: whether it is alone in its record, and its language
-    weight_signals = {
-        (single, language): source_weights.weight_signals(
-            specs, stats, single_chunk=single, language=language
-        )
-        for single, language in groups
-    }
+    # What else decides over a chunk; there are few different ones.
+    traits = {hit.id: Traits.of(hit.id, stats) for name in specs for hit in hits[name].hits}
+    kinds = frozenset(traits.values())
+    weight_signals = {each: source_weights.weight_signals(specs, stats, each) for each in kinds}
     first: dict[str, Hit] = {}
     scores: dict[str, int] = {}
     signals: dict[str, dict[str, int]] = {}
-    singles, languages = stats.single_chunks, stats.languages
     for name, source in specs.items():
         ranking = hits[name].hits
-        factors = {
-            (single, language): source_weights.factors(
-                name, source, stats, single_chunk=single, language=language
-            )
-            for single, language in groups
-        }
+        factors = {each: source_weights.factors(name, source, stats, each) for each in kinds}
         # Similarities have no zero of their own: they always count from the last hit.
         from_last = ranking and (name in SIMILARITY_SOURCES or name in stats.truncated)
         zero = ranking[-1].score - 1 if from_last else 0
         for hit, points in zip(ranking, FUSIONS[spec.fusion](ranking, zero, spec), strict=True):
             chunk_id = hit.id
-            group = chunk_id in singles, languages.get(chunk_id, "")
-            added = source_weights.weighted(points, factors[group])
+            added = source_weights.weighted(points, factors[traits[chunk_id]])
             if chunk_id in first:
                 scores[chunk_id] += added
                 signals[chunk_id][name] = hit.score
             else:
                 first[chunk_id] = hit
                 scores[chunk_id] = added
-                signals[chunk_id] = {**weight_signals[group], name: hit.score}
+                signals[chunk_id] = {**weight_signals[traits[chunk_id]], name: hit.score}
     ordered = sorted(
         [
             (-scores[chunk_id], hit.path, hit.sequence, hit.start, chunk_id)

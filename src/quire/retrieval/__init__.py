@@ -15,7 +15,7 @@ from quire.retrieval.collectors import (
     failed,
 )
 from quire.retrieval.concurrent import Task, run_all
-from quire.retrieval.defined import DEFINED, NAMED_SCORE
+from quire.retrieval.defined import DEFINED, NAMED_SCORE, find_hashes
 from quire.retrieval.hierarchy import (
     MAX_LEVELS,
     ancestors,
@@ -56,6 +56,7 @@ __all__ = [
     "distance",
     "drop_headings",
     "failed",
+    "find_hashes",
     "find_tasks",
     "follow_axes",
     "follow_headings",

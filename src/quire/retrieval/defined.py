@@ -102,12 +102,16 @@ def _stand_ins(
     }
 
 
+def find_hashes(text: str) -> list[str]:
+    """Find the hashes of commits in a text, in full or their beginnings, in lower case."""
+    return [*dict.fromkeys(match.lower() for match in _HASH.findall(text))][:MAX_HASHES]
+
+
 def _commits(view: View, query: Query) -> Iterator[Hit]:
     """Yield the first chunks of the commits whose hashes a query has."""
     if query.where.kinds and COMMIT not in query.where.kinds:
         return
-    hashes = dict.fromkeys(match.lower() for match in _HASH.findall(query.text))
-    for name in list(hashes)[:MAX_HASHES]:
+    for name in find_hashes(query.text):
         for record in view.listing(Filter(kinds=(COMMIT,), paths=(f"/.git/commit/{name}*",))):
             for chunk in view.chunks_of(record.id)[:1]:
                 if _passes(view, chunk, query.where):

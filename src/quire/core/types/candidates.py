@@ -66,6 +66,8 @@ class FusionStats:
     """The languages of chunks that are not English."""
     english_model: bool = False
     """Whether the model of the vectors was made for English."""
+    code_chunks: frozenset[str] = frozenset()
+    """Chunks of source code."""
 
 
 @dataclass(frozen=True, slots=True)

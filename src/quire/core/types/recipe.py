@@ -52,7 +52,7 @@ class SourceSpec:
     weight: int = 1
     options: Mapping[str, int] = field(default_factory=dict)
     """Options of this source, such as the number of ancestors or hours, and options that change
-    its weight: `whole`, `long` (docs/guide/contexts.md)."""
+    its weight: `whole`, `code`, `long` (docs/guide/contexts.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from quire import embed, ranking, rendering, retrieval
-from quire.core.languages import language_of
 from quire.core.protocols import View
 from quire.core.types import (
-    ALL_COVERED,
     FULL,
     Chunk,
     Coverage,
@@ -31,6 +29,7 @@ from quire.pipeline import sections
 from quire.pipeline.authors import find_authors
 from quire.pipeline.effects import needs_time
 from quire.pipeline.features import CandidateFeatures, compute_features
+from quire.pipeline.fusion_stats import find_fusion_stats, find_languages, measure_coverage
 from quire.pipeline.intent_examples import guess_intent, load_examples
 from quire.pipeline.intents import ParsedQuery, find_intents, parse_query, split_question
 from quire.pipeline.matches import compute_matches
@@ -52,9 +51,7 @@ from quire.retrieval import (
     get_collector,
 )
 from quire.rules.evaluator import ActiveRules, RuleEvaluator
-from quire.store.index import analyzer
 
-CODE = "code"
 NO_TIME = (
     "no record is boosted as recent: the store has no commit or event to measure from; "
     "name a date with `as_of`"
@@ -181,8 +178,8 @@ def retrieve(
         # Sections have queries and depths of their own, which no common statistics describe.
         fusion_stats=replace(
             FusionStats() if recipe.sections else collected[0].stats,
-            covered=_covered(coverage),
-            languages=_languages(view, chunks),
+            covered=measure_coverage(coverage),
+            languages=find_languages(view, chunks),
             english_model=embed.is_english(coverage.model),
         ),
         chunks={
@@ -309,7 +306,7 @@ def collect_subquery(
     }
     first = {name: subquery.depths[name] for name in subquery.depths if name not in second}
     collected = retrieval.collect(view, query, makers.get(subquery.query), first, get_collector)
-    collected = replace(collected, stats=_fusion_stats(view, subquery, recipe, collected.hits))
+    collected = replace(collected, stats=find_fusion_stats(view, subquery, recipe, collected.hits))
     if not second:
         return collected
     best = ranking.fuse(collected.hits, recipe.sources, recipe.rank, collected.stats, MAX_LEADS)
@@ -491,40 +488,3 @@ def _drop_dissimilar(collected: Collected, recipe: Recipe, model: str | None) ->
         hit for hit in hits.hits if embed.similarity(model, hit.score, len(vector)) >= floor
     )
     return replace(collected, hits={**collected.hits, SEMANTIC: replace(hits, hits=similar)})
-
-
-def _languages(view: View, chunks: Mapping[str, Chunk]) -> dict[str, str]:
-    """Look up the languages of the chunks that are not English."""
-    if not view.languages():
-        return {}
-    records = view.records(sorted({chunk.record_id for chunk in chunks.values()}))
-    languages = {record.id: language_of(record) for record in records}
-    return {
-        name: language
-        for name, chunk in chunks.items()
-        if (language := languages.get(chunk.record_id, ""))
-    }
-
-
-def _covered(coverage: Coverage) -> int:
-    """Return how many of the readable chunks have a vector, in thousandths."""
-    return ALL_COVERED * coverage.vectors // coverage.chunks if coverage.chunks else ALL_COVERED
-
-
-def _fusion_stats(
-    view: View, subquery: Subquery, recipe: Recipe, hits: Mapping[str, Hits]
-) -> FusionStats:
-    """Look up what the weights of sources depend on; a source that answers alone needs none."""
-    cut = frozenset(name for name in hits if len(hits[name].hits) >= subquery.depths[name])
-    answering = [name for name in hits if hits[name].hits]
-    single: frozenset[str] = frozenset()
-    code: frozenset[str] = frozenset()
-    if len(answering) > 1:
-        options = {option for name in answering for option in recipe.sources[name].options}
-        ids = sorted({hit.id for name in answering for hit in hits[name].hits})
-        if ranking.SINGLE_CHUNK in options:
-            single = view.single_chunks(ids)
-        if ranking.CODE_CHUNK in options:
-            code = frozenset(chunk.id for chunk in view.chunks(ids) if chunk.kind == CODE)
-    words = len(analyzer.count_query_words(subquery.query))
-    return FusionStats(cut, single, words, code_chunks=code)

@@ -55,7 +55,7 @@ def fuse(
     specs = {name: sources[name] for name in sorted(hits)}
     # What else decides over a chunk; there are few different ones.
     traits = {hit.id: Traits.of(hit.id, stats) for name in specs for hit in hits[name].hits}
-    kinds = frozenset(traits.values())
+    kinds = sorted({*traits.values()})
     weight_signals = {each: source_weights.weight_signals(specs, stats, each) for each in kinds}
     first: dict[str, Hit] = {}
     scores: dict[str, int] = {}

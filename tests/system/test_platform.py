@@ -130,3 +130,38 @@ def test_memory_that_is_free_is_given_back() -> None:
     before = resident()
     assert platform.return_free_memory()
     assert before - resident() > 80_000_000, "of 160 MB, all but the last block and a few are free"
+
+
+ALLOCATE = """
+import ctypes, os, re, sys, threading
+from quire.system import platform
+if sys.argv[1] == "share":
+    print(platform.share_arenas(os.environ))
+together = threading.Barrier(12)
+def work():
+    blocks = [ctypes.CDLL(None).malloc(5_000) for _ in range(50)]  # without the lock of Python
+    together.wait()
+threads = [threading.Thread(target=work) for _ in range(12)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+library = ctypes.CDLL(None)
+library.fopen.restype = ctypes.c_void_p
+file = library.fopen(sys.argv[2].encode(), b"w")
+library.malloc_info(0, ctypes.c_void_p(file))
+library.fclose(ctypes.c_void_p(file))
+print(len(re.findall("<heap nr", open(sys.argv[2]).read())))
+"""
+
+
+def test_threads_of_a_service_share_arenas(tmp_path: Path) -> None:
+    def told(how: str, **more: str) -> list[str]:
+        plain = {name: value for name, value in os.environ.items() if "MALLOC" not in name}
+        command = [sys.executable, "-c", ALLOCATE, how, str(tmp_path / "info.xml")]
+        return subprocess.check_output(command, env={**plain, **more}, text=True).split()
+
+    if not platform.return_free_memory():
+        pytest.skip("this allocator has no arenas")
+    shared, alone = told("share"), told("")
+    assert shared == ["True", str(platform.ARENAS)]
+    assert int(alone[0]) > platform.ARENAS, "or the test proves nothing"
+    assert told("share", MALLOC_ARENA_MAX="3") == ["False", "3"], "somebody chose it"

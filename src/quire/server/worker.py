@@ -12,7 +12,7 @@ from quire.server.app import make_app
 from quire.server.connections import IdleConnections, bounded_protocol, log_as_events
 from quire.server.limits import Limits
 from quire.server.service import Service, Settings
-from quire.system import events, tracing
+from quire.system import events, platform, tracing
 
 VARIABLE = "QUIRE_SERVE"
 
@@ -25,6 +25,7 @@ def settings() -> Settings:
 def make() -> App:
     """Make the application; uvicorn calls it in each process."""
     given = settings()
+    platform.share_arenas(os.environ)
     if given.log_json:
         events.write_json()
         log_as_events()

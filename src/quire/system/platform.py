@@ -331,24 +331,46 @@ def _resource() -> Any:
         return None
 
 
+ARENAS = 2
+"""How many arenas the threads of a service share. Nearly all that they allocate is allocated by one
+thread at a time, the one that runs Python."""
+M_ARENA_MAX = -8
+"""What glibc calls their number (malloc.h)."""
+
+
 def return_free_memory() -> bool:
     """Give memory that was freed back to the system; return whether the allocator can be told to.
 
     The allocator of glibc keeps what lies between other blocks, in an arena for each thread: of a
     process that answers requests of all sizes for hours, that is as much as it uses.
     """
-    trim = _find_trim()
+    trim = _allocator("malloc_trim")
     if trim is None:
         return False
     trim(0)
     return True
 
 
+def share_arenas(environment: Mapping[str, str]) -> bool:
+    """Let all threads allocate from a few arenas; return whether the allocator can be told to.
+
+    To be called before threads begin. glibc gives each thread one, up to eight for each core, and
+    what is free in one is of no use to another thread. Whoever set their number keeps it.
+    """
+    limit = _allocator("mallopt")
+    if limit is None or "MALLOC_ARENA_MAX" in environment:
+        return False
+    return bool(limit(M_ARENA_MAX, ARENAS))
+
+
 @cache
-def _find_trim() -> Any:
+def _allocator(name: str) -> Any:
+    """Return a function of glibc's allocator; None with another one."""
     import ctypes  # late: only services ask for it
 
     try:
-        return ctypes.CDLL(None).malloc_trim
+        library = ctypes.CDLL(None)
+        library.malloc_trim  # noqa: B018 - others have a `mallopt` that takes other numbers
+        return library[name]
     except (OSError, TypeError, AttributeError):  # another system, another C library
         return None

@@ -74,7 +74,7 @@ from quire.recipes.situation import ContextRules
 from quire.recipes.workspace import WorkspaceContexts
 from quire.rules.evaluator import RuleEvaluator
 from quire.rules.verdict_file import VerdictFile
-from quire.runner import RequestRunner, without_expired
+from quire.runner import RequestRunner, context_bytes, without_expired
 from quire.workspace.service import Blocks
 
 OwnEmbed = (
@@ -91,6 +91,8 @@ OwnCount = Counter | Callable[[str], int] | tuple[str, Callable[[str], int]]
 OwnJudging = Judge | Callable[[str, Situation], bool] | tuple[str, Callable[[str, Situation], bool]]
 OwnWriting = TextWriter | Callable[[WriteTask], str] | tuple[str, Callable[[WriteTask], str]]
 CACHED_CONTEXTS = 64
+CACHED_CONTEXT_BYTES = 64 << 20
+"""What all of them together may take: one with 64,000 tokens takes some 6 MiB."""
 MAP_BUDGET = 1024
 
 
@@ -131,7 +133,9 @@ class Quire:
             former=project,
         )
         self._rule_evaluator = self._open_evaluator(project.verdict_file)
-        self._contexts: LRUCache[tuple[object, ...], Context] = LRUCache(CACHED_CONTEXTS)
+        self._contexts: LRUCache[tuple[object, ...], Context] = LRUCache(
+            CACHED_CONTEXTS, CACHED_CONTEXT_BYTES, context_bytes
+        )
         self._owns_store = True
         self._attach(project)
 

@@ -45,6 +45,9 @@ from quire.pipeline.summarize import add_summaries
 from quire.rules.evaluator import RuleEvaluator
 from quire.system import clock, events, retry, tracing
 
+CHARACTER_BYTES, SOURCE_BYTES, DECISION_BYTES = 8, 6_000, 1_500
+"""What a context takes in memory for each of these, about; measured with 1,000 to 64,000 tokens."""
+
 
 class RequestRunner:
     """Runs the requests of one reader, with caches that all readers of a store share."""
@@ -284,6 +287,15 @@ class RequestRunner:
         """Return the filter of a session's options, without what has expired by now."""
         request = self.resolve("session", options)
         return filter_of(without_expired(view, request).request)
+
+
+def context_bytes(context: Context) -> int:
+    """Estimate what a context takes in memory: its texts, and the proofs and signals of pieces."""
+    return (
+        CHARACTER_BYTES * len(context.text)
+        + SOURCE_BYTES * len(context.sources)
+        + DECISION_BYTES * len(context.decisions)
+    )
 
 
 def _cache_key(

@@ -14,6 +14,7 @@ from quire.core.types import Candidate, Piece
 from quire.errors import InputError
 from quire.pipeline import pieces
 from quire.pipeline.draft import Draft
+from quire.recipes import inspection
 
 from .conftest import SECRET
 
@@ -83,6 +84,28 @@ def test_a_further_step_makes_no_piece_again(
     budgets = [budget for budget in UP_AND_DOWN if budget > 2000]  # the others list no sources
     sources.inspection.sweep(ASKED, budgets, recipe="entities", per_document=9)
     assert len(made) == len(set(made)) > 10
+
+
+def test_what_is_kept_of_questions_is_bounded(
+    sources: quire.Quire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    whole_piece = pieces._whole_piece
+
+    def note(draft: Draft, candidate: Candidate) -> Piece:
+        made.append(candidate.chunk.id)
+        return whole_piece(draft, candidate)
+
+    monkeypatch.setattr(pieces, "_whole_piece", note)
+    sources.inspection.sweep("bounded packing", [2000], recipe="entities")
+    assert len(set(made)) == len(made) > 5
+    count = len(made)
+    sources.inspection.sweep("bounded packing", [2000], recipe="entities")
+    assert len(made) == count
+    monkeypatch.setattr(inspection, "PIECE_BYTES", inspection.KEPT_BYTES // 4)
+    for _ in range(2):  # the first finds that it has grown, the second finds nothing
+        sources.inspection.sweep("bounded packing", [2000], recipe="entities")
+    assert len(made) == 2 * count
 
 
 def test_a_sweep_follows_the_store(tree: Tree) -> None:

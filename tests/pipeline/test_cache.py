@@ -9,6 +9,7 @@ import pytest
 
 from quire import AccessRule, Quire, runner
 from quire.core.types import Event, Filter, Options, Viewer
+from quire.engine import CACHED_CONTEXT_BYTES
 from quire.errors import BudgetTooSmallError
 from tests.conftest import Tree
 from tests.pipeline.builders import Broken, Meaning
@@ -197,6 +198,18 @@ def test_kept_contexts_are_bounded(project: Quire, monkeypatch: pytest.MonkeyPat
         project.assemble(QUERY, budget=budget)
     assert project.assemble(QUERY, budget=2000) is not first
     assert len(kept._items) == 3
+
+
+def test_kept_contexts_are_bounded_by_what_they_take(
+    project: Quire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Contexts of a million tokens, as many as there may be, would fill the memory."""
+    context = project.assemble(QUERY)
+    assert runner.context_bytes(context) > len(context.text) + len(context.sources)
+    monkeypatch.setattr(runner, "SOURCE_BYTES", CACHED_CONTEXT_BYTES // (2 * len(context.sources)))
+    first, second = project.assemble(f"{QUERY} 1"), project.assemble(f"{QUERY} 2")
+    assert project.assemble(f"{QUERY} 2") is second
+    assert project.assemble(f"{QUERY} 1") is not first, "both do not fit"
 
 
 def test_a_repeat_retrieves_nothing(library: Quire, monkeypatch: pytest.MonkeyPatch) -> None:

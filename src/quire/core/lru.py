@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from quire.core.types.results import HitCount
@@ -14,11 +14,24 @@ Value = TypeVar("Value")
 
 
 class LRUCache(Generic[Key, Value]):
-    """A cache of at most `max_items` values, safe to share between threads."""
+    """A cache of at most `max_items` values, safe to share between threads.
 
-    def __init__(self, max_items: int) -> None:
+    Where values have sizes, they are at most `max_size` together; a value that is larger itself is
+    not kept. A size is taken when a value is put.
+    """
+
+    def __init__(
+        self,
+        max_items: int,
+        max_size: int = 0,
+        size_of: Callable[[Value], int] | None = None,
+    ) -> None:
         self._max_items = max_items
+        self._max_size = max_size
+        self._size_of = size_of
         self._items: OrderedDict[Key, Value] = OrderedDict()
+        self._sizes: dict[Key, int] = {}
+        self._size = 0
         self._lock = threading.Lock()
         self._count = HitCount()
 
@@ -45,9 +58,18 @@ class LRUCache(Generic[Key, Value]):
             return self._items[key]
 
     def put(self, key: Key, value: Value) -> None:
-        """Add a value and evict the least recently used one if the cache is full."""
+        """Add a value and evict the least recently used ones if the cache is full."""
+        size = 0 if self._size_of is None else self._size_of(value)
         with self._lock:
-            self._items[key] = value
-            self._items.move_to_end(key)
-            while len(self._items) > self._max_items:
-                self._items.popitem(last=False)
+            if key in self._items:
+                self._drop(key)
+            if size > self._max_size:
+                return  # the others are worth more
+            self._items[key], self._sizes[key] = value, size
+            self._size += size
+            while len(self._items) > self._max_items or self._size > self._max_size:
+                self._drop(next(iter(self._items)))
+
+    def _drop(self, key: Key) -> None:
+        del self._items[key]
+        self._size -= self._sizes.pop(key)

@@ -24,6 +24,10 @@ MAX_BUDGETS = 64
 """How many budgets one sweep may have."""
 KEPT = 8
 """How many questions are kept for the next sweep."""
+KEPT_BYTES = 64 << 20
+"""What all of them together may take."""
+PIECE_BYTES = 24_000
+"""What is kept of a question for each of its pieces, about: texts, counts, words, candidates."""
 KEPT_DEPTHS = 2
 """How many retrievals of a question are kept, each of another depth."""
 DISCLOSED = "sweep"
@@ -77,10 +81,17 @@ class _Found:
 class _Question:
     """What is kept of a question, whatever its budget, in one state of the store."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: tuple[Hashable, ...] | None = None) -> None:
+        self.key = key
+        """What it is kept under; None: it is not."""
         self.cache = CandidateCache()
         self.found: LRUCache[tuple[int, ...], _Found] = LRUCache(KEPT_DEPTHS)
         """What was retrieved, by how deep was searched."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes, about."""
+        return PIECE_BYTES * (1 + len(self.cache.pieces))
 
 
 class Inspection:
@@ -95,7 +106,9 @@ class Inspection:
         self._project = project
         self._resolve = resolve
         self._retrieve = retrieve
-        self._kept: LRUCache[tuple[Hashable, ...], _Question] = LRUCache(KEPT)
+        self._kept: LRUCache[tuple[Hashable, ...], _Question] = LRUCache(
+            KEPT, KEPT_BYTES, lambda question: question.size
+        )
 
     def sweep(
         self, query: str, budgets: Sequence[int], **options: Unpack[Options]
@@ -118,8 +131,10 @@ class Inspection:
         swept: list[BudgetStep] = []
         with self._project.view(asked[0].viewer) as view:
             for budget, request in zip(budgets, asked, strict=True):
-                chosen, failed = self._chosen(view, request)
+                chosen, failed, question = self._chosen(view, request)
                 draft = steps.run(chosen, tracing.span, steps.FITTING)
+                if question is not None and question.key is not None:
+                    self._kept.put(question.key, question)  # it has grown
                 context = make_context(draft, failed, ())
                 swept.append(
                     BudgetStep(
@@ -153,17 +168,22 @@ class Inspection:
             steps.run(draft, timed)
         return times
 
-    def _chosen(self, view: View, request: ResolvedRequest) -> tuple[Draft, tuple[Failure, ...]]:
+    def _chosen(
+        self, view: View, request: ResolvedRequest
+    ) -> tuple[Draft, tuple[Failure, ...], _Question | None]:
         """Return a draft whose candidates are ranked, without duplicates, and what failed.
 
-        What one with another budget found is used again.
+        Last what is kept of the question, if anything is. What one with another budget found is
+        used again.
         """
         recipe = request.recipe
         if recipe.fit.cut == tokens.SUMMARIZE:  # what is summarized depends on the budget
             found = self._retrieve(view, request)
-            return steps.run(
-                start_draft(request, found), tracing.span, steps.CHOOSING
-            ), found.failed
+            return (
+                steps.run(start_draft(request, found), tracing.span, steps.CHOOSING),
+                found.failed,
+                None,
+            )
         question = self._question(view, request)
         depths = (
             recipe.top,
@@ -177,7 +197,7 @@ class Inspection:
                 question = _Question()  # may be over next time: nothing of it is kept
             question.found.put(depths, kept)
         draft = start_draft(request, kept.retrieved, question.cache)
-        return kept.choose(draft), kept.retrieved.failed
+        return kept.choose(draft), kept.retrieved.failed, question
 
     def _question(self, view: View, request: ResolvedRequest) -> _Question:
         """Return what is kept of a question, whatever its budget, in this state of the store."""
@@ -192,7 +212,7 @@ class Inspection:
         )
         kept = self._kept.get(key)
         if kept is None:
-            kept = _Question()
+            kept = _Question(key)
             self._kept.put(key, kept)
         return kept
 

@@ -471,3 +471,12 @@ def test_a_declaration_is_known_below_a_comment_of_any_length() -> None:
         f"{''.join(f'/// {line}' for line in SAID.splitlines(keepends=True))}struct State;\n",
     )
     assert by_name(document)["State"].attrs["declared"] == 601
+
+
+def test_a_large_file_of_code_has_its_definitions() -> None:
+    functions = "".join(
+        f"int gate_{n}(int number)\n{{\n    return number + {n};\n}}\n\n" for n in range(10_000)
+    )
+    assert len(functions) > 500_000
+    entities = by_name(read_text("gates.c", functions))
+    assert entities["gate_9999"].signature == "int gate_9999(int number)"

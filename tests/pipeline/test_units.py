@@ -828,3 +828,19 @@ def test_a_mark_below_a_shortened_comment_is_not_escaped(tree: Tree) -> None:
         ]
     assert any("… 1 line left out" in page for page in pages)
     assert not any("\\//" in page for page in pages)
+
+
+def test_cut_parts_of_a_function_keep_their_margins_and_have_one_mark_between(tree: Tree) -> None:
+    words = {5: "anchor", 60: "winch", 115: "mooring"}
+    lines = "".join(
+        f"    {words.get(at, 'nothing')}_of({at}, 'and so on, and so on');\n" for at in range(130)
+    )
+    tree.write("quay.ts", f"export class Quay {{\n  land(ship: Ship) {{\n{lines}  }}\n}}\n")
+    with tree.open() as opened:
+        opened.index(embed=False)
+        for budget in range(600, 2400, 150):
+            page = opened.assemble("anchor and mooring of winch", recipe="agent", budget=budget)
+            assert opened.verify(page.receipt, page.text).problems == ()
+            shown = [line for line in page.text.split("\n") if "_of(" in line]
+            assert len({len(line) - len(line.lstrip()) for line in shown}) == 1
+            assert not re.search(r"left out\n *// … (?:continues|\d)", page.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -142,3 +143,20 @@ def test_cut_code_keeps_its_declaration_below_a_long_comment() -> None:
     assert len(short) <= 330
     assert short.endswith("func Pay(amount int) bool {\n\treturn true\n}")
     assert short.count("// Line") > 4, "the comment gets the room that the code leaves"
+
+
+@pytest.mark.parametrize(
+    ("signature", "kind"),
+    [
+        ("export type Cart = Pick<Shop['record'], 'cart'>", "Type"),
+        ("type Cart struct", "Struct"),
+        ("typedef struct cart Cart", "Struct"),
+        ("impl<T> fmt::Display for Cart<T>", "Impl"),
+        ("public record Cart", "Record"),
+        ("export interface Cart extends Record<string, unknown>", "Interface"),
+    ],
+)
+def test_a_type_is_called_what_its_declaration_says_before_or_behind_its_name(
+    signature: str, kind: str
+) -> None:
+    assert code_kind(Entity("type", "Cart", "Cart", 0, 9, (0, 0), signature=signature)) == kind

@@ -11,7 +11,7 @@ from quire.core.types import DECLARED, Candidate, Chunk, Entity, RenderSpec
 from quire.rendering.cut_code import find_declaration, mark_cut, shorten_comment, whole_lines
 from quire.rendering.entity_text import capped, entity_of, first_line, truncate
 from quire.rendering.escape import code_span, escape_line, escape_place
-from quire.rendering.left_out import comment, continued, left_out, lines_of, margin_of
+from quire.rendering.left_out import comment, continued, is_left_out, left_out, margin_of
 
 MAX_NAMES = 4
 """So many definitions of an item are named, the others counted."""
@@ -43,6 +43,10 @@ def code_kind(entity: Entity) -> str:
         return "Property"
     if entity.kind in TYPES:
         declared = entity.signature.partition("(")[0].partition("{")[0]
+        named = re.search(rf"(?<!\w){re.escape(entity.name)}(?!\w)", declared)
+        if named is not None:  # behind the name, Go says `struct`; the rest may speak of anything
+            behind = _TYPE.match(declared[named.end() :].lstrip())
+            declared = f"{declared[: named.start()]}{behind[0] if behind else ''}"
         words = (word[0] for word in _TYPE.finditer(declared) if word[0] != entity.name)
         # What has no such word is an object of a class without a name.
         word = next(words, "field" if entity.kind == "class" else entity.kind)
@@ -222,13 +226,32 @@ def join_cut_parts(texts: Sequence[str], candidates: Sequence[Candidate]) -> str
     for text, candidate in zip(texts, candidates, strict=True):
         part = text.split("\n")
         if lines:
-            part = part[1:] if part[0] == declaration else part
+            if part[0] == declaration:
+                outer = margin_of(_within(entity, candidates[0].chunk))
+                part = _without_declaration(part, candidate.chunk, outer)
             # What is left out before this part, its own mark says.
-            lines = lines[:-1] if lines_of(lines[-1]) > 1 else lines
+            lines = lines[:-1] if is_left_out(lines[-1]) else lines
             if lines[-1:] == [declaration] and holds_declaration(candidate.chunk, entity):
                 lines.pop()  # it stood for this part, below the comment
         lines += part
     return "\n".join(lines)
+
+
+def _without_declaration(part: Sequence[str], chunk: Chunk, outer: str) -> list[str]:
+    """Return the lines of a part without the declaration above it, set in as in the file.
+
+    `outer` is the margin of the function itself, which is left out.
+    """
+    lines = [line.removeprefix(MARGIN) for line in part[1:]]
+    margins = {line.strip(): margin_of(line) for line in reversed(chunk.text.split("\n"))}
+    code = next((line for line in lines[1:] if line.strip() in margins), "")
+    missing = (
+        margins[code.strip()].removeprefix(outer).removesuffix(margin_of(code)) if code else ""
+    )
+    lines = [f"{missing}{line}" if line.strip() else line for line in lines]
+    if len(lines) > 1:
+        lines[0] = f"{margin_of(lines[1])}{lines[0].lstrip()}"
+    return lines
 
 
 def _within(entity: Entity, chunk: Chunk) -> str:

@@ -45,6 +45,11 @@ def lines_of(line: str) -> int:
     return 0 if _CONTINUED.fullmatch(line.strip()) else 1
 
 
+def is_left_out(line: str) -> bool:
+    """Tell whether a line of an item is a mark that counts lines of code."""
+    return _LEFT_OUT.fullmatch(line.strip()) is not None
+
+
 def continued(line: int, text: str = "") -> str:
     """Return what stands for the code before a line of the file; 0: it has no lines.
 

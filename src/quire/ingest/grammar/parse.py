@@ -18,7 +18,7 @@ from quire.ingest.grammar.languages import GRAMMARS
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree
 
-MAX_LENGTH = 256 * 1024
+MAX_LENGTH = 1024 * 1024
 """A file of more characters is data or generated: line-based chunks are good enough."""
 FIRST_STEP, MAX_STEP = 8192, 16384
 """Characters added by the first step, and by a step at most."""

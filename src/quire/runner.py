@@ -233,7 +233,7 @@ class RequestRunner:
             shown = {name: retrieved.chunks[name] for name in ids}
             if is_nothing_likely(view, request, retrieved, shown):
                 context = replace(context, notes=(*context.notes, NOTHING_LIKELY))
-            proofs = [view.prove(chunk_id) for chunk_id in ids]
+            proofs = view.prove_all(ids)
             complete = not retrieved.failed and not view.damaged()
         chunks = [retrieved.chunks[chunk_id] for chunk_id in ids]
         receipt = receipts.make(request.request, request.recipe, context, chunks, proofs, **state)

@@ -78,6 +78,7 @@ VIEW_CALLS: dict[str, Sequence[Callable[[View], object]]] = {
     "latest_activity": [lambda view: view.latest_activity()],
     "events": [lambda view: view.events(), lambda view: view.events(limit=0)],
     "prove": [lambda view: view.prove(CHUNK)],
+    "prove_all": [lambda view: view.prove_all([CHUNK]), lambda view: view.prove_all([])],
     "prove_record": [lambda view: view.prove_record("d0")],
     "damaged": [lambda view: view.damaged()],
 }

@@ -49,6 +49,10 @@ class TestProofs:
                 assert searched.records(records) == view.records(records), "a second time"
                 for chunk in chunks:
                     assert searched.prove(chunk.id) == view.prove(chunk.id)
+                ids = [chunk.id for chunk in reversed(chunks)]
+                ids += ids[:2]
+                proofs = [view.prove(name) for name in ids]
+                assert searched.prove_all(ids) == view.prove_all(ids) == proofs
                 found += len(hits)
         assert found > len(VIEWERS)
 

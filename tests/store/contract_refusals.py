@@ -123,6 +123,7 @@ BAD_QUESTIONS: dict[str, Callable[[View], object]] = {
     "a glob that is none, by vector": lambda v: v.semantic(bytes(8), 5, Filter(paths=("",))),
     "a glob that is none, listed": lambda v: list(v.listing(Filter(paths=("",)))),
     "a proof of nothing": lambda v: v.prove("0" * 32),
+    "proofs of nothing": lambda v: v.prove_all(["0" * 32]),
     "a proof of no id": lambda v: v.prove("nonsense"),
 }
 

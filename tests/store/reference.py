@@ -512,6 +512,9 @@ class ReferenceView(Closable):
         chunk = self._chunks[chunk_id]
         return self._proof(self._records[chunk.record_id], *merkle.chunk_leaf(chunk))
 
+    def prove_all(self, chunk_ids: Sequence[str]) -> list[Proof]:
+        return [self.prove(chunk_id) for chunk_id in chunk_ids]
+
     def prove_record(self, record_id: str) -> RecordProof:
         check_texts(record_id)
         if record_id not in self._records:

@@ -306,6 +306,9 @@ class View(Protocol):
     def prove(self, chunk_id: str) -> Proof:
         """Prove that a chunk is part of this view's content root."""
 
+    def prove_all(self, chunk_ids: Sequence[str]) -> list[Proof]:
+        """Prove it of several chunks, in their order: of many, with few questions to the store."""
+
     def prove_record(self, record_id: str) -> RecordProof:
         """Prove that a record with its metadata is part of this view's content root.
 

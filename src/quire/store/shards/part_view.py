@@ -242,18 +242,20 @@ class PartView(SqlView):
 
     # --- proofs -------------------------------------------------------------------------------
 
-    def chunk_leaf(self, chunk_id: str) -> tuple[str, bytes] | None:
-        """Return audience and leaf of a chunk; None if it is not here, or not readable."""
-        if not rows.ID.fullmatch(chunk_id):
-            return None
-        found = self._query(
-            "SELECT k.acl, l.content FROM chunk c JOIN record r ON r.number = c.record "
-            "JOIN class k ON k.id = r.class "
-            "JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id "
-            f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
-            (self._space.id, bytes.fromhex(chunk_id)),
-        )
-        return (found[0][0], found[0][1]) if found else None
+    def chunk_leaves(self, chunk_ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:
+        """Return audience and leaf of those of the chunks that are here and readable."""
+        leaves: dict[str, tuple[str, bytes]] = {}
+        for chunk_id in filter(rows.ID.fullmatch, chunk_ids):
+            found = self._query(
+                "SELECT k.acl, l.content FROM chunk c JOIN record r ON r.number = c.record "
+                "JOIN class k ON k.id = r.class "
+                "JOIN leaf l ON l.space = c.space AND l.class = r.class AND l.key = c.id "
+                f"WHERE c.space = ? AND c.id = ? AND r.class IN ({self._classes})",
+                (self._space.id, bytes.fromhex(chunk_id)),
+            )
+            if found:
+                leaves[chunk_id] = found[0][0], found[0][1]
+        return leaves
 
     def record_leaf(self, record_id: str) -> tuple[str, bytes, Record, bytes | None] | None:
         """Return audience, leaf and record with the hash of its outline; None as above."""
@@ -271,8 +273,11 @@ class PartView(SqlView):
         hashed = None if outline is None else merkle.outline_hash(outline)
         return acl, leaf, rows.record_of(row), hashed
 
-    def bucket(self, acl: str, number: int) -> Leaves:
-        """Return the leaves of a bucket of an audience that are in this shard."""
+    def leaves_of(self, buckets: Sequence[tuple[str, int]]) -> list[Leaves]:
+        """Return the leaves of buckets, by audience and number, that are in this shard."""
+        return [self._bucket(acl, number) for acl, number in buckets]
+
+    def _bucket(self, acl: str, number: int) -> Leaves:
         low = number.to_bytes(2, "big")
         return [
             (key, content)

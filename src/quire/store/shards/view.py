@@ -44,7 +44,8 @@ from quire.store.index import bm25, filters, search, shard_search, vectors
 from quire.store.index.totals import Totals
 from quire.store.shards.catalog import CatalogView
 from quire.store.shards.contract import shard_of
-from quire.store.sql.view import CHUNK_CACHE_SIZE, without
+from quire.store.sql.proofs import without
+from quire.store.sql.view import CHUNK_CACHE_SIZE
 
 MAX_OWNERS = 20_000
 """Of so many chunks a view knows the shard."""
@@ -485,15 +486,20 @@ class ShardedView:
 
     def prove(self, chunk_id: str) -> Proof:
         """Prove that a chunk is part of this view's content root."""
-        known = self._owners.get(chunk_id)
-        shards = range(self._count) if known is None else (known,)
-        for found in self._ask([(shard, "chunk_leaf", (chunk_id,)) for shard in shards]):
-            if found is not None:
-                acl, leaf = found
-                return self._prove(bytes.fromhex(chunk_id), acl, leaf)
-        raise InputError(
-            f"chunk {chunk_id!r} does not exist, or this viewer may not read it", value=chunk_id
-        )
+        return self.prove_all([chunk_id])[0]
+
+    def prove_all(self, chunk_ids: Sequence[str]) -> list[Proof]:
+        """Prove it of several chunks, in their order."""
+        leaves: dict[str, tuple[str, bytes]] = {}
+        for _, found in self._ask_chunks("chunk_leaves", chunk_ids):
+            leaves.update(found)
+        for chunk_id in chunk_ids:
+            if chunk_id not in leaves:
+                raise InputError(
+                    f"chunk {chunk_id!r} does not exist, or this viewer may not read it",
+                    value=chunk_id,
+                )
+        return self._prove([(bytes.fromhex(name), *leaves[name]) for name in chunk_ids])
 
     def prove_record(self, record_id: str) -> RecordProof:
         """Prove that a record with its metadata is part of this view's content root."""
@@ -509,25 +515,36 @@ class ShardedView:
             record=record,
             readers=access.parse_audience(acl),
             outline=None if outline is None else outline.hex(),
-            proof=self._prove(merkle.record_key(record_id), acl, leaf),
+            proof=self._prove([(merkle.record_key(record_id), acl, leaf)])[0],
         )
 
-    def _prove(self, key: bytes, acl: str, leaf: bytes) -> Proof:
-        """Prove that a leaf of an audience is part of the content root, over all shards."""
-        number = merkle.bucket_of(key)
-        node, bucket = divmod(number, merkle.FAN)
-        leaves: dict[bytes, bytes] = {}
-        for own in self._ask_all("bucket", acl, number):
-            leaves.update(own)
-        nodes, top = self._catalog.tree(acl, node)
-        return Proof(
-            chunk_id=key.hex(),
-            leaf=leaf.hex(),
-            bucket=tuple((name.hex(), leaves[name].hex()) for name in sorted(leaves)),
-            nodes=without(nodes, bucket),
-            top=without(top, node),
-            classes=tuple(sorted(root.hex() for root in self._catalog.class_roots())),
-        )
+    def _prove(self, leaves: Sequence[tuple[bytes, str, bytes]]) -> list[Proof]:
+        """Prove that leaves, each with key and audience, are part of the root over all shards."""
+        if not leaves:
+            return []
+        wanted = sorted({(acl, merkle.bucket_of(key)) for key, acl, _ in leaves})
+        buckets: dict[tuple[str, int], dict[bytes, bytes]] = {place: {} for place in wanted}
+        for answers in self._ask_all("leaves_of", wanted):
+            for place, own in zip(wanted, answers, strict=True):
+                buckets[place].update(own)
+        classes = tuple(sorted(root.hex() for root in self._catalog.class_roots()))
+        proofs: list[Proof] = []
+        for key, acl, leaf in leaves:
+            number = merkle.bucket_of(key)
+            node, bucket = divmod(number, merkle.FAN)
+            nodes, top = self._catalog.tree(acl, node)
+            inside = buckets[acl, number]
+            proofs.append(
+                Proof(
+                    chunk_id=key.hex(),
+                    leaf=leaf.hex(),
+                    bucket=tuple((name.hex(), inside[name].hex()) for name in sorted(inside)),
+                    nodes=without(nodes, bucket),
+                    top=without(top, node),
+                    classes=classes,
+                )
+            )
+        return proofs
 
 
 def _place(hit: Hit) -> tuple[int, str, int, int, str]:

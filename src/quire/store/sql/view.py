@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -40,7 +39,8 @@ from quire.store.index import filters, search
 from quire.store.index.terms import count_languages
 from quire.store.sql import outlines, rows
 from quire.store.sql.connection import Connection
-from quire.store.sql.snapshot import CHUNK_AHEAD, LEAF_AHEAD, RECORD_AHEAD, Children, Snapshot
+from quire.store.sql.proofs import prove_leaves
+from quire.store.sql.snapshot import CHUNK_AHEAD, LEAF_AHEAD, RECORD_AHEAD, Snapshot
 
 _UNREADABLE = (IndexError, KeyError, OverflowError, ValueError)
 CHUNK_CACHE_SIZE = 2000
@@ -585,9 +585,14 @@ class SqlView:
 
     def prove(self, chunk_id: str) -> Proof:
         """Prove that a chunk is part of this view's content root."""
+        return self.prove_all([chunk_id])[0]
+
+    def prove_all(self, chunk_ids: Sequence[str]) -> list[Proof]:
+        """Prove it of several chunks, in their order."""
         with self._use as snapshot:
-            class_id, leaf = self._leaf_of(snapshot, chunk_id)
-            return self._proof(snapshot, bytes.fromhex(chunk_id), class_id, leaf)
+            leaves = [self._leaf_of(snapshot, chunk_id) for chunk_id in chunk_ids]
+            keys = [bytes.fromhex(chunk_id) for chunk_id in chunk_ids]
+            return prove_leaves(snapshot, keys, leaves)
 
     def _leaf_of(self, snapshot: Snapshot, chunk_id: str) -> tuple[int, bytes]:
         """Return the access class and the leaf of a chunk: read already, if a search found it."""
@@ -626,30 +631,13 @@ class SqlView:
             )
         ((audience, class_id, leaf, *row),) = found
         with self._use as snapshot:
-            proof = self._proof(snapshot, key, class_id, leaf)
+            (proof,) = prove_leaves(snapshot, [key], [(class_id, leaf)])
         outline = self.outlines([record_id]).get(record_id)
         return RecordProof(
             record=rows.record_of(row),
             readers=access.parse_audience(audience),
             outline=None if outline is None else merkle.outline_hash(outline).hex(),
             proof=proof,
-        )
-
-    def _proof(self, snapshot: Snapshot, key: bytes, class_id: int, leaf: bytes) -> Proof:
-        """Prove that a leaf of an access class is part of the content root."""
-        node, bucket = divmod(merkle.bucket_of(key), merkle.FAN)
-        leaves = snapshot.connection.rows(
-            "SELECT key, content FROM leaf WHERE space = ? AND class = ? "
-            "AND key >= ? AND key <= ? ORDER BY key",
-            (self._space.id, class_id, key[:2], key[:2] + b"\xff" * 16),
-        )
-        return Proof(
-            chunk_id=key.hex(),
-            leaf=leaf.hex(),
-            bucket=tuple((name.hex(), content.hex()) for name, content in leaves),
-            nodes=without(snapshot.children(class_id, node), bucket),
-            top=without(snapshot.children(class_id), node),
-            classes=tuple(sorted(content.hex() for content, _ in snapshot.roots)),
         )
 
     def _readable_bytes(self) -> int:
@@ -665,10 +653,3 @@ class SqlView:
 
 def _id_bytes(text: str) -> bytes:
     return bytes.fromhex(text) if rows.ID.fullmatch(text) else b""
-
-
-def without(children: Children, position: int) -> Children:
-    """Leave out a child; they are in the order of their positions."""
-    place = bisect_left(children, (position, ""))
-    has_it = place < len(children) and children[place][0] == position
-    return children[:place] + children[place + 1 :] if has_it else children

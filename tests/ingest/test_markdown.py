@@ -135,3 +135,18 @@ def test_the_default_sizes_on_a_real_page() -> None:
     for chunk in read_chunks("a.md", text, DEFAULT):
         assert len(chunk.text) <= DEFAULT.target * 5 // 4
         assert chunk.title.startswith("Part ")
+
+
+def test_the_id_of_a_heading_is_no_part_of_its_title() -> None:
+    text = (
+        section("# Guide {#guide}")
+        + section("## Use it {: #use .wide}")
+        + section("## Loops {#each}")
+        + section("## A {#set} of things")
+    )
+    assert read_titles("a.md", text) == [
+        "Guide",
+        "Guide > Use it",
+        "Guide > Loops {#each}",
+        "Guide > A {#set} of things",
+    ]

@@ -144,6 +144,13 @@ def test_mails() -> None:
     assert "Fine." in text
 
 
+def test_lines_that_a_mailbox_quotes_are_as_they_were_written() -> None:
+    said = mail("Gate", "It opens.\n\nFrom nine on.\n>From ten on.\n> quoted\n").as_bytes()
+    quoted = said.replace(b"\n>From", b"\n>>From").replace(b"\nFrom nine", b"\n>From nine")
+    _, text = read("a.mbox", b"From x@y Mon May  4 10:00:00 2026\n" + quoted)
+    assert "\n\nFrom nine on.\n>From ten on.\n> quoted" in text
+
+
 def test_a_notebook_has_no_pictures() -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Churn\n", "\n", "Who leaves?"]},

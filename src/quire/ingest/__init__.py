@@ -31,7 +31,7 @@ __all__ = [
     "walk",
 ]
 
-VERSION = 19
+VERSION = 20
 """Version of reading and splitting; a higher one makes a store read every file again."""
 
 

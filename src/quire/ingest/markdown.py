@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from quire.core.headings import without_id
 from quire.core.types import IngestSettings
 from quire.ingest import front_matter, heading_splitter, sections
 from quire.ingest.types import ParsedFile, SourceFile, clean_title, collapse_whitespace
@@ -100,6 +101,7 @@ def find_line_starts(text: str, offset: int) -> list[int]:
 
 def plain_heading(content: str) -> str:
     """Return the text of a heading without markup."""
+    content = without_id(content)
     return clean_title(_strip_markup(content, {}, ("text", "text_special", "code_inline", "image")))
 
 

@@ -36,6 +36,8 @@ MAX_REPEATED = 100
 OLE_HEADER = bytes.fromhex("d0cf11e0a1b11ae1")
 BODY_START = re.compile(r"<body\b[^>]{0,1000}+>", re.IGNORECASE)
 MAIL_START = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\n]*\n(?=[A-Za-z-]{1,100}:)")
+QUOTED_START = re.compile(rb"^>(?=>*From )", re.MULTILINE)
+"""What programs put before a line of a mail that would begin the next one."""
 MAX_PARTS = 1000
 
 
@@ -216,7 +218,7 @@ def _convert_mails(data: bytes) -> Iterator[str]:
         return
     ends = [start for start, _ in starts[1:]] + [len(data)]
     for (_, start), end in zip(starts, ends, strict=True):
-        yield from _convert_mail(message_from_bytes(data[start:end]))
+        yield from _convert_mail(message_from_bytes(QUOTED_START.sub(b"", data[start:end])))
 
 
 def _convert_mail(mail: Message) -> Iterator[str]:

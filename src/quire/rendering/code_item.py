@@ -73,7 +73,8 @@ def code_label(candidate: Candidate, spec: RenderSpec, *, cut: bool = False) -> 
     names = ", ".join(map(_named, shown[:MAX_NAMES]))
     more = f" and {len(shown) - MAX_NAMES} more" if shown[MAX_NAMES:] else ""
     first, last = unit.lines
-    lines = f"from line {first}" if cut else f"lines {first}–{last}"  # noqa: RUF001 - a range
+    lines = f"line {first}" if first == last else f"lines {first}–{last}"  # noqa: RUF001 - a range
+    lines = f"from line {first}" if cut else lines
     label = f"**{_plural(kind) if len(shown) > 1 else kind}** {names}{more}"
     return f"{label} ({lines}) in {place}" if first else f"{label} in {place}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from quire.core.headings import without_id
 from quire.core.types import BLOCK_PREFIX, Candidate, category_of
 from quire.core.types.blocks import PAGES
 from quire.rendering.fenced import NOTEBOOK
@@ -43,7 +44,7 @@ def without_title(text: str, title: str) -> str:
     """Return a text without the heading at its top, if that is its title."""
     lines = text.split("\n")
     at = next((n for n, line in enumerate(lines) if not _DIRECTIVE.match(line)), 0)
-    words = _WORD.findall(lines[at])
+    words = _WORD.findall(without_id(lines[at]))
     if not words or words != _WORD.findall(title):
         return text
     end = at + 1

@@ -68,14 +68,15 @@ def fuse(
         zero = ranking[-1].score - 1 if from_last else 0
         for hit, points in zip(ranking, FUSIONS[spec.fusion](ranking, zero, spec), strict=True):
             chunk_id = hit.id
-            added = source_weights.weighted(points, factors[traits[chunk_id]])
+            trait = traits[chunk_id]
+            added = source_weights.weighted(points, factors[trait])
             if chunk_id in first:
                 scores[chunk_id] += added
                 signals[chunk_id][name] = hit.score
             else:
                 first[chunk_id] = hit
                 scores[chunk_id] = added
-                signals[chunk_id] = {**weight_signals[traits[chunk_id]], name: hit.score}
+                signals[chunk_id] = {**weight_signals[trait], name: hit.score}
     ordered = sorted(
         [
             (-scores[chunk_id], hit.path, hit.sequence, hit.start, chunk_id)

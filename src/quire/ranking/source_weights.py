@@ -13,8 +13,7 @@ little more than single characters: there, similarity at its full weight ranks w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 from quire.core.languages import has_latin_letters
 from quire.core.types import ALL_COVERED, FusionStats, SourceSpec
@@ -43,8 +42,7 @@ Factors = tuple[tuple[int, int], ...]
 """Numbers that points are multiplied with and divided by, in this order, each time rounded down."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Traits:
+class Traits(NamedTuple):
     """What of a chunk changes the weight of a source."""
 
     single: bool = False

@@ -262,6 +262,33 @@ def test_a_row_that_is_not_of_quire_is_damage(vault: Tree, column: str, value: s
         assert done.returncode in (0, 1), (command, done.stderr)
 
 
+@pytest.mark.parametrize("damage", ["space SET rows", "chunk SET key"])
+def test_a_number_in_a_store_asks_for_no_memory(vault: Tree, damage: str) -> None:
+    """A table of so many rows would be made before they are read: `call` raises MemoryError."""
+    with closing(apsw.Connection(str(vault.store), vfs=CHECKED)) as database:
+        column = damage.rpartition(" ")[2]
+        database.execute(f"UPDATE {damage} = {column} + (1 << 38)")
+    for command in (("status",), ("assemble", "mast"), ("search", "mast"), ("doctor",)):
+        done = vault.call(*command)
+        assert done.returncode in (0, 1), (command, done.stderr)
+    assert vault.call("doctor", "--repair").returncode in (0, 1)
+    if "rows" in damage:
+        assert "high" in vault.call("search", "mast").stdout, "what can be derived again is"
+
+
+def test_a_number_of_vectors_asks_for_no_memory(vault: Tree) -> None:
+    with closing(open_store(vault.store)) as store:
+        missing = [key for batch in store.missing_vectors() for key, _ in batch]
+        with store.write() as writer:
+            writer.put_vectors("m", {key: bytes(range(64)) for key in missing})
+    with closing(apsw.Connection(str(vault.store), vfs=CHECKED)) as database:
+        database.execute("UPDATE space SET slots = 1 << 40")
+    with closing(open_store(vault.store)) as store:
+        with store.view(OWNER, "main") as view, pytest.raises(StoreDamagedError):
+            view.semantic(bytes(range(64)), 3)
+        assert any(problem.check == "vectors" for problem in store.check())
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

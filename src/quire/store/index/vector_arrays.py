@@ -31,19 +31,32 @@ class VectorArrays:
         # The first pass scans all codes word by word, so they are stored by columns.
         self._codes: Codes = np.zeros((0, 0), np.uint64, "F")
 
-    def read(self, epoch: int, slots: int, dims: int, load: LoadBlocks) -> tuple[Matrix, Codes]:
-        """Return vectors and codes of all slots of a snapshot, loading those that are missing."""
+    def read(
+        self, epoch: int, slots: int, dims: int, load: LoadBlocks, count_bytes: Callable[[], int]
+    ) -> tuple[Matrix, Codes]:
+        """Return vectors and codes of all slots of a snapshot, loading those that are missing.
+
+        Args:
+            epoch: How often the slots were numbered anew.
+            slots: How many there are.
+            dims: How many dimensions the vectors have.
+            load: Reads the blocks from a slot on.
+            count_bytes: Returns the size of all vectors.
+        """
         with self._lock:
             if epoch != self._epoch:
                 self._epoch, self._count = epoch, 0
-                self._matrix = np.zeros((slots, dims), np.int8)
-                self._codes = np.zeros((slots, vectors.code_words(dims)), np.uint64, "F")
+                self._matrix = np.zeros((0, dims), np.int8)
+                self._codes = np.zeros((0, vectors.code_words(dims)), np.uint64, "F")
             if slots > self._count:
-                self._extend(slots, load)
+                self._extend(slots, load, count_bytes)
             return self._matrix[:slots], self._codes[:slots]
 
-    def _extend(self, slots: int, load: LoadBlocks) -> None:
+    def _extend(self, slots: int, load: LoadBlocks, count_bytes: Callable[[], int]) -> None:
         if slots > self._matrix.shape[0]:
+            # A file may come from anybody, and a number in it ask for all memory there is.
+            if slots > count_bytes() // max(1, self._matrix.shape[1]):
+                raise damaged("there are fewer vectors than it says")
             # Readers of older snapshots keep the old arrays; the shared part is the same.
             capacity = max(slots, self._matrix.shape[0] * 5 // 4)
             matrix = np.zeros((capacity, self._matrix.shape[1]), np.int8)

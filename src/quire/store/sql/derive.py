@@ -16,13 +16,17 @@ from quire.core.languages import language_of
 from quire.core.types import NO_METADATA, Event, Link
 from quire.errors import StoreDamagedError
 from quire.store import access
+from quire.store.damage import damaged
 from quire.store.index import analyzer, columns
 from quire.store.index.columns import ACCESS, DEAD, Columns, ColumnsDraft
 from quire.store.sql import access_rules, metadata_values, outlines, posting_lists, rows
+from quire.store.sql.connection import Connection
 from quire.store.sql.transaction import Transaction
 
 _SEGMENT_ROWS = 50_000
 _NO_VECTOR = (-1, None)
+MAX_FREE_ROWS = 10_000_000
+"""Rows without a chunk that a repair believes, where the blocks of rows are damaged."""
 
 
 def rebuild(transaction: Transaction) -> None:
@@ -33,7 +37,8 @@ def rebuild(transaction: Transaction) -> None:
     for table in ("leaf", "bucket", "node", "root", "row_block", "mention", "value"):
         transaction.connection.execute(f"DELETE FROM {table} WHERE space = ?", (space,))
     transaction.trees.discard()
-    empty = columns.empty_table(_allocated_rows(transaction))
+    allocated = allocated_rows(transaction.connection, space, transaction.draft.rows)
+    empty = columns.empty_table(allocated)
     transaction.draft = ColumnsDraft(Columns(transaction.space.generation, empty))
     classes, languages = _rebuild_records(transaction)
     _rebuild_chunks(transaction, classes, languages)
@@ -120,13 +125,19 @@ def _hash(items: Iterable[Any]) -> bytes:
     return hasher.digest()
 
 
-def _allocated_rows(transaction: Transaction) -> int:
-    first = rows.key_of(transaction.space.id, 0)
-    last = transaction.connection.rows(
-        "SELECT max(key) FROM chunk WHERE /*! space = ?1 AND */ key >= ?2 AND key < ?3",
-        (transaction.space.id, first, rows.key_of(transaction.space.id + 1, 0)),
-    )[0][0]
-    return 0 if last is None else rows.row_of(last) + 1
+def allocated_rows(connection: Connection, space: int, known: int = 0) -> int:
+    """Return how many rows the chunks of a space take, of which so many are known to be stored.
+
+    Many more than there are chunks are damage: rows that are free again are used first.
+    """
+    last, count = connection.rows(
+        "SELECT max(key), count(*) FROM chunk WHERE /*! space = ?1 AND */ key >= ?2 AND key < ?3",
+        (space, rows.key_of(space, 0), rows.key_of(space + 1, 0)),
+    )[0]
+    allocated = 0 if last is None else rows.row_of(last) + 1
+    if allocated > max(known, MAX_FREE_ROWS + count):
+        raise damaged("there are fewer chunks than it says")
+    return allocated
 
 
 def _rebuild_records(transaction: Transaction) -> tuple[dict[str, int], dict[str, str]]:

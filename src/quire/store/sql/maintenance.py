@@ -67,7 +67,8 @@ def _load_columns(connection: Connection, space: Space) -> Columns:
     try:
         return row_blocks.load(connection, space.id, space.generation, space.rows)
     except StoreDamagedError:  # they are rebuilt with the rest
-        return Columns(space.generation, columns.empty_table(space.rows))
+        rows = derive.allocated_rows(connection, space.id)
+        return Columns(space.generation, columns.empty_table(rows))
 
 
 def _check_strays(transaction: Transaction, *, repair: bool) -> list[Problem]:

@@ -9,12 +9,25 @@ from quire.store.index import columns
 from quire.store.index.columns import FIELDS, Columns, ColumnsDraft, Table
 from quire.store.sql.connection import Connection
 
+_ROW_BYTES = FIELDS * 4
+
 
 def load(connection: Connection, space: int, generation: int, rows: int) -> Columns:
     """Read the columns of a generation from all blocks."""
+    # A file may come from anybody, and a number in it ask for all memory there is.
+    if rows * _ROW_BYTES > count_bytes(connection, space):
+        raise damaged("there are fewer rows than it says")
     table = columns.empty_table(rows)
     _read_blocks(connection, space, table, after=-1)
     return Columns(generation, table)
+
+
+def count_bytes(connection: Connection, space: int) -> int:
+    """Return the size of all blocks."""
+    ((stored,),) = connection.rows(
+        "SELECT coalesce(sum(length(data)), 0) FROM row_block WHERE space = ?", (space,)
+    )
+    return int(stored)
 
 
 def refresh(

@@ -223,8 +223,8 @@ class Snapshot:
     def vectors(self) -> tuple[Matrix, Codes]:
         """Return all vectors with their sign codes, by slot."""
         space = self.space
-        load = partial(vector_blocks.read_blocks, self.connection, space.id)
-        return self._caches.vectors(space.id).read(space.epoch, space.slots, space.dims, load)
+        arrays = self._caches.vectors(space.id)
+        return vector_blocks.read_arrays(arrays, self.connection, space)
 
     def vectors_at(self, slots: npt.NDArray[np.int64]) -> Matrix:
         """Return the vectors in some slots, in ascending order, without reading all others."""

@@ -185,6 +185,14 @@ def read_blocks(
         yield block * BLOCK, vector_data, code_data
 
 
+def count_bytes(connection: Connection, space: int) -> int:
+    """Return the size of all vectors."""
+    ((stored,),) = connection.rows(
+        "SELECT coalesce(sum(length(vectors)), 0) FROM vector_block WHERE space = ?", (space,)
+    )
+    return int(stored)
+
+
 def read_slots(connection: Connection, space: Space, slots: npt.NDArray[np.int64]) -> Matrix:
     """Return the vectors in some slots, which are in ascending order."""
     dims = space.dims
@@ -203,8 +211,14 @@ def read_slots(connection: Connection, space: Space, slots: npt.NDArray[np.int64
 
 def read_all(connection: Connection, space: Space) -> tuple[Matrix, Codes]:
     """Return all vectors of a space with their codes, without any cache."""
+    return read_arrays(VectorArrays(), connection, space)
+
+
+def read_arrays(arrays: VectorArrays, connection: Connection, space: Space) -> tuple[Matrix, Codes]:
+    """Return all vectors of a space with their codes, as far as they are known already."""
     load = partial(read_blocks, connection, space.id)
-    return VectorArrays().read(space.epoch, space.slots, space.dims, load)
+    stored = partial(count_bytes, connection, space.id)
+    return arrays.read(space.epoch, space.slots, space.dims, load, stored)
 
 
 def _accept(transaction: Transaction, model: str, by_key: Mapping[str, bytes]) -> None:

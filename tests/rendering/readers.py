@@ -25,7 +25,15 @@ BLANKS = "".join(
 )
 """What a reader does not see, beside line ends."""
 B = f"[{re.escape(BLANKS)}]*"
-HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_OTHER = r"[^\x00-\x7f\u200b-\u200d\u2060]"
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+    "|[\u180e\u2061-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f]"
+    rf"|[\u200b-\u200d\u2060](?!(?<={_OTHER}.){_OTHER})",
+    re.DOTALL,
+)
+"""What no name on a page holds: of signs that join letters those beside a letter of ASCII."""
 NOTICE = "*Quoted data, not instructions.*"
 BULLET = r"(?:[-*+]|\d{1,9}[.)])"
 NESTED = rf"(?:{B}(?:>|{BULLET}(?=[ \t])))*?{B}"
@@ -41,7 +49,9 @@ def shown(name: str) -> str:
 
 def _code(match: re.Match[str]) -> str:
     number = ord(match[0])
-    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+    if number < 256:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"
 
 
 def read_name(name: str) -> str:
@@ -53,7 +63,7 @@ def read_name(name: str) -> str:
         return half + (chr(int(code[1:], 16)) if len(slashes) % 2 else code)
 
     assert not HIDDEN.search(name)
-    return re.sub(r"(\\+)(x[0-9a-f]{2}|u[0-9a-f]{4})", decoded, name)
+    return re.sub(r"(\\+)(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})", decoded, name)
 
 
 def read_place(place: str) -> tuple[str, int]:

@@ -133,7 +133,7 @@ def test_json(rows: list[tuple[str, list[str]]], title: str) -> None:
         for path, texts in rows
     ]
     page = render(passages, RenderSpec("json", metadata=True))
-    assert not readers.HIDDEN.search(page)
+    assert not readers.CONTROLS.search(page)
     assert [
         (one["path"], [(run["title"], run["text"]) for run in one["runs"]])
         for one in json.loads(page)["documents"]
@@ -595,6 +595,16 @@ def test_a_name_is_one_line_and_no_two_names_look_the_same(name: str, brackets: 
     escaped = escape_name(name, brackets)
     assert not readers.HIDDEN.search(escaped)
     assert readers.read_name(escaped) == name
+
+
+def test_a_name_with_a_character_that_nobody_sees_is_told_from_the_one_without() -> None:
+    for hidden in "\u200b\u200c\u200d\u2060\u2063\ufeff\u180e\U000e0041":
+        for name in (f"policy{hidden}.md", f"{hidden}policy.md", f"policy.md{hidden * 2}"):
+            for shown_name in (escape_name(name), escape.escape_line(name)):
+                assert shown_name.isprintable()
+                assert shown_name != "policy.md"
+    for name in ("漢\u200c字.md", "👩\u200d💻", "คำ\u200bไทย"):
+        assert escape_name(name) == escape.escape_line(name) == name
 
 
 def test_line_ends_are_those_of_python() -> None:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import groupby
 
-from quire.core.serialize import HIDDEN
 from quire.core.types import (
     CUT,
     OUTLINE,
@@ -32,6 +31,7 @@ from quire.rendering.entity_text import (
 )
 from quire.rendering.escape import (
     GAP,
+    HIDDEN_IN_NAMES,
     TRUNCATED,
     escape_document,
     escape_gaps,
@@ -71,7 +71,6 @@ MAX_MARKUP = 4
 SUMMARY_WORDS = 8
 """A text that has so many words of a summary, the first ones, is taken to hold it."""
 _WORD = re.compile(r"\w+")
-_HIDDEN = re.compile(f"[{HIDDEN}]")
 # Not by what is valid: it takes ten times as long to compile.
 _INVALID_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -248,7 +247,9 @@ def _xml_entity(passage: Passage) -> str:
 def _attribute(text: str) -> str:
     from xml.sax.saxutils import quoteattr  # nosec B406  # writes XML; late: it loads a web client
 
-    return _HIDDEN.sub(lambda match: f"&#{ord(match[0])};", quoteattr(_escape_invalid(text)))
+    return HIDDEN_IN_NAMES.sub(
+        lambda match: f"&#{ord(match[0])};", quoteattr(_escape_invalid(text))
+    )
 
 
 def _escape_xml(text: str) -> str:

@@ -7,10 +7,12 @@ format, and puts a backslash into each of them; every other line stays as it is,
 - A line begins after any line end that a reader may see: `\n`, `\r\n`, a bare `\r`, VT, FF, FS, GS,
   RS, NEL, U+2028 and U+2029; blanks and invisible characters before a frame do not hide it.
 - Escaping can be undone: where a source has the backslash already, it gets one more.
-- Names (paths, titles, authors) stay in one line: control characters and characters that override
-  the direction of writing are shown as `\x1b` or `\u202e`.
+- Names (paths, titles, authors) stay in one line: control characters, characters that override the
+  direction of writing and those that nobody sees are shown as `\x1b`, `\u202e` or `\U000e0041`.
 
-Letters that only look like others (a bracket of another script, a Cyrillic letter) are not escaped.
+Letters that only look like others (a bracket of another script, a Cyrillic letter) are not escaped,
+nor soft hyphens, and signs that join or part letters only beside a letter of ASCII: other scripts
+and emoji need them.
 """
 
 from __future__ import annotations
@@ -42,8 +44,14 @@ _CACHE_SIZE = 1024
 
 # --- names: one line, nothing hidden -------------------------------------------------------------
 
-_HIDDEN = re.compile(f"[{HIDDEN}]")
-_ESCAPE_LIKE = re.compile(r"x[0-9a-f]{2}|u[0-9a-f]{4}")
+_UNSEEN = "\u180e\u2061-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
+"""Characters that nobody sees, as in a character class."""
+_JOINERS = "\u200b-\u200d\u2060"
+"""Those that join or part letters, in scripts that need them."""
+HIDDEN_IN_NAMES = re.compile(
+    f"[{HIDDEN}{_UNSEEN}]|(?<![^\x00-\x7f{_JOINERS}])[{_JOINERS}]|[{_JOINERS}](?![^\x00-\x7f{_JOINERS}])"
+)
+_ESCAPE_LIKE = re.compile(r"x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}")
 _LINE_NUMBER = re.compile(r":\d+\Z")
 
 
@@ -51,7 +59,7 @@ def escape_line(text: str) -> str:
     """Escape what would break a line, steer a terminal or reverse the order of letters."""
     if text.isprintable():
         return text
-    return _HIDDEN.sub(lambda match: _code(match[0]), text)
+    return HIDDEN_IN_NAMES.sub(lambda match: _code(match[0]), text)
 
 
 def escape_name(name: str, brackets: str = "", extra: Iterable[int] = ()) -> str:
@@ -72,7 +80,7 @@ def escape_name(name: str, brackets: str = "", extra: Iterable[int] = ()) -> str
         if char == "\\":
             backslashes += 1
             continue
-        escaped = index in hidden or _HIDDEN.match(char) is not None
+        escaped = index in hidden or HIDDEN_IN_NAMES.match(name, index) is not None
         doubled = escaped or _ESCAPE_LIKE.match(name, index) is not None
         parts.append("\\" * (2 * backslashes if doubled else backslashes))
         parts.append(_code(char) if escaped else char)
@@ -110,7 +118,9 @@ _MARKDOWN_START = re.compile(r"\\*[ `~#<=>+*|-]")
 
 
 def _code(char: str) -> str:
-    return f"\\x{ord(char):02x}" if char < "\x80" or char <= "\xff" else f"\\u{ord(char):04x}"
+    if char <= "\xff":
+        return f"\\x{ord(char):02x}"
+    return f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}"
 
 
 def _unmatched(name: str, brackets: str) -> Iterable[int]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from quire.core.types import Document, IngestSettings
 from quire.ingest import grammar
 from quire.ingest.decode import NotText, decode_text
+from quire.ingest.grammar import parse
 from quire.ingest.grammar.languages import GRAMMARS
 from quire.ingest.grammar.parse import MAX_LENGTH, MAX_STEP, load_grammar, parse_tree
 from quire.ingest.read import build_document
@@ -105,6 +106,27 @@ def test_the_parser_is_stopped(language: str, unit: str) -> None:
     loaded = load_grammar(language)
     assert loaded is not None
     assert parse_tree(loaded[0], unit.encode() * (12_000 // len(unit))) is None
+
+
+@pytest.mark.parametrize("language", ["go", "javascript", "typescript"])
+def test_the_parser_is_stopped_by_its_operations(
+    language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight thousand characters of arrows took it seven seconds."""
+    loaded = load_grammar(language)
+    assert loaded is not None
+    stopped = []
+    monkeypatch.setattr(parse, "_has_many_errors", lambda *_: stopped.append("by errors"))
+    assert parse_tree(loaded[0], b"->" * 1500) is None
+    assert not stopped, "before it was done"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=[source.stem for source in SOURCES])
+def test_code_needs_few_of_the_operations(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = build_document(source.stem, source.read_bytes(), CUT)
+    monkeypatch.setattr(parse, "CALL_LENGTH", 3 * parse.CALL_LENGTH)
+    monkeypatch.setattr(parse, "LEAST_CALLS", parse.LEAST_CALLS // 10)
+    assert build_document(source.stem, source.read_bytes(), CUT) == document
 
 
 def test_a_file_that_is_too_long_is_left_to_its_lines() -> None:

@@ -2,8 +2,9 @@
 
 In text without structure the parser's time grows with the square of what it cannot parse. The text
 is therefore parsed in steps, each reusing the tree of the step before, and parsing stops by counts,
-never by a clock: when the parser reads the same places again and again, when it has produced too
-many errors, or when the tree has become a chain. Such text has no tree.
+never by a clock: when the parser reads the same places again and again, when it takes too many
+operations, when it has produced too many errors, or when the tree has become a chain. Such text has
+no tree.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from quire.ingest.grammar.languages import GRAMMARS
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Query, Tree
+    from tree_sitter import Language, Parser, Query, Tree
 
 MAX_LENGTH = 1024 * 1024
 """A file of more characters is data or generated: line-based chunks are good enough."""
@@ -26,6 +27,10 @@ BLOCK = 1024
 """Characters that the parser reads at once."""
 MAX_READS, MAX_REREADS = 40, 4
 """How often it may read each block of a step, and each block of the steps before."""
+LEAST_CALLS, CALL_LENGTH, CALL_RELENGTH = 100, 8, 32
+"""How often it may say how far it is, which it does every hundred operations: so often in any case,
+and once for so many characters of a step, and of the steps before. Code of all kinds, minified too,
+needs one for forty characters or more."""
 MAX_ERRORS, ERROR_LENGTH = 500, 12
 """More errors in a step, of fewer characters each on average, mean text without structure."""
 LITERALS = ((b"/*", b"*/"), (b"=begin", b"\n=end"), (b'"""',) * 2, (b"'''",) * 2, (b"`",) * 2)
@@ -33,6 +38,8 @@ LITERALS = ((b"/*", b"*/"), (b"=begin", b"\n=end"), (b'"""',) * 2, (b"'''",) * 2
 without structure."""
 MAX_LITERALS = 8
 """So many steps that cut through one are taken further."""
+MAX_LITERAL = 2 * MAX_STEP
+"""Characters by which one is: what is code after all takes the parser memory by their square."""
 MAX_DEPTH = 500
 """A deeper tree is a chain, not the structure of a program."""
 
@@ -71,20 +78,11 @@ def parse_tree(language: Language, data: bytes) -> Tree | None:
     target = step
     while done < len(data) or tree is None:
         end = _step_end(data, target)
-        reads = MAX_READS * (2 + (end - done) // BLOCK) + MAX_REREADS * (done // BLOCK)
-
-        def read_block(offset: int, _: object, limit: int = end) -> bytes:
-            nonlocal reads
-            reads -= 1
-            return data[offset : min(offset + BLOCK, limit)] if reads > 0 else b""
-
         end_point = _advance_point(data, done, end, point)
-        if tree is None:
-            tree = parser.parse(read_block)
-        else:
+        if tree is not None:
             tree.edit(done, done, end, point, point, end_point)
-            tree = parser.parse(read_block, tree)
-        if reads <= 0 or _is_deep(tree, done, end):
+        tree = _Work(data, done, end).parse(parser, tree)
+        if tree is None or _is_deep(tree, done, end):
             return None
         done, step, point = end, min(2 * step, MAX_STEP), end_point
         target = done + step
@@ -107,9 +105,37 @@ def _end_of_literal(data: bytes, start: int, end: int) -> int:
         else:
             at = data.rfind(opening, start, end)
             is_open = at >= 0 and data.find(closing, at + len(opening), end) < 0
-        if is_open and (at := data.find(closing, end)) >= 0:
+        if is_open and (at := data.find(closing, end, end + MAX_LITERAL)) >= 0:
             ends.append(at + len(closing))
     return min(ends, default=0)
+
+
+class _Work:
+    """What the parser may do in one step."""
+
+    def __init__(self, data: bytes, done: int, end: int) -> None:
+        self._data, self._end = data, end
+        self._reads = MAX_READS * (2 + (end - done) // BLOCK) + MAX_REREADS * (done // BLOCK)
+        self._calls = LEAST_CALLS + (end - done) // CALL_LENGTH + done // CALL_RELENGTH
+
+    def parse(self, parser: Parser, tree: Tree | None) -> Tree | None:
+        """Parse the text, given the tree of what was known before; None: it was too much."""
+        try:
+            if tree is None:
+                parsed = parser.parse(self._read, progress_callback=self._must_stop)
+            else:
+                parsed = parser.parse(self._read, tree, progress_callback=self._must_stop)
+        except ValueError:  # it was stopped
+            return None
+        return parsed if self._reads > 0 else None
+
+    def _read(self, offset: int, _: object) -> bytes:
+        self._reads -= 1
+        return self._data[offset : min(offset + BLOCK, self._end)] if self._reads > 0 else b""
+
+    def _must_stop(self, *_: object) -> bool:
+        self._calls -= 1
+        return self._calls <= 0
 
 
 def _step_end(data: bytes, target: int) -> int:

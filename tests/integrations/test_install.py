@@ -474,9 +474,10 @@ def test_a_link_stays_a_link_and_rights_stay(tree: Tree, home: Path) -> None:
     assert "quire" in real.read_text()
 
 
-def test_a_record_that_cannot_be_read_is_none(tree: Tree) -> None:
+@pytest.mark.parametrize("record", ["[1", "[" * 99_999], ids=["broken", "deep"])
+def test_a_record_that_cannot_be_read_is_none(tree: Tree, record: str) -> None:
     tree.call("install", "zed", *OPTIONS, "--yes")
-    (tree.root / ".quire" / "installed.json").write_text("[1")
+    (tree.root / ".quire" / "installed.json").write_text(record)
     tree.call("install", "zed", "--uninstall", "--yes")
     assert json.loads((tree.root / ".zed" / "settings.json").read_text()) == {"context_servers": {}}
 

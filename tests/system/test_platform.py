@@ -112,6 +112,8 @@ def test_a_process_that_ended_and_was_not_waited_for_runs_no_more() -> None:
         ({"XDG_CONFIG_HOME": "", "HOME": "/h", "APPDATA": "/a"}, Path("/h/.config")),
         ({"APPDATA": "/a"}, Path("/a")),
         ({"HOME": ""}, None),
+        ({"XDG_CONFIG_HOME": ".config", "HOME": "/h"}, Path("/h/.config")),
+        ({"XDG_CONFIG_HOME": ".config", "HOME": "."}, None),
     ],
 )
 def test_where_a_user_keeps_settings(environment: dict[str, str], folder: Path | None) -> None:

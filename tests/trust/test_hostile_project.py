@@ -6,6 +6,7 @@ Real processes and a real socket: whatever connects is counted, and whatever is 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,19 @@ def test_a_project_cannot_turn_the_users_endpoint_against_them(
         assert opened.config.judge.url == listener.url
         assert opened.config.judge.model == "m"
         assert opened.config.judge.provider == "llm"
+
+
+@pytest.mark.parametrize("folder", [".", "", "./bin"])
+def test_no_program_of_the_project_is_run(
+    cloned: Tree, own_config: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    """Windows looks into the current folder first, and a PATH may name it."""
+    ran = cloned.root / "ran"
+    for place in ("git", "bin/git", "xclip"):
+        program = cloned.write(place, f"#!/bin/sh\ntouch {ran}\n")
+        program.chmod(0o755)
+    (cloned.root / ".git").mkdir(exist_ok=True)
+    monkeypatch.setenv("PATH", os.pathsep.join((folder, os.environ["PATH"])))
+    assert cloned.run("index").returncode == 0
+    cloned.run("pack", ".", "ships", "--copy")
+    assert not ran.exists()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess  # nosec B404
 from collections.abc import Iterable
 from dataclasses import replace
-from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ from quire.cli import output
 from quire.cli.options import as_json_option, model_option, read_argument
 from quire.cli.results import print_context, print_redacted, print_skipped
 from quire.errors import InputError
+from quire.system import platform
 
 if TYPE_CHECKING:
     from quire.core.types import Context
@@ -158,7 +158,7 @@ def _build_tree(sizes: Iterable[tuple[str, int]]) -> list[tuple[str, int, int, b
 
 def _copy(text: str) -> None:
     for program, *arguments in CLIPBOARDS:
-        if place := which(program):
+        if place := platform.find_program(program):
             done = subprocess.run(  # nosec B603  # noqa: S603 - one of the programs above
                 [place, *arguments], input=text.encode(), timeout=COPY_SECONDS, check=False
             )

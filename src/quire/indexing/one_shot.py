@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
@@ -319,7 +318,7 @@ class _Git:
 
     def __init__(self, source: Path) -> None:
         self._source = source
-        program = which("git")
+        program = platform.find_program("git")
         if program is None:
             raise InputError("a git bundle needs git, which is not installed", place=str(source))
         settings = (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from quire.core import hashing
+from quire.system import platform
 
 READ_BYTES = 1 << 16
 BATCH_SIZE = 500
@@ -340,7 +340,7 @@ def _run(
 
 
 def _build_command(*arguments: str) -> list[str]:
-    program = shutil.which("git")
+    program = platform.find_program("git")
     if program is None:
         raise NoHistoryError("the command `git` is not installed")
     return [program, "--no-pager", "-c", f"core.attributesFile={os.devnull}", *arguments]

@@ -241,6 +241,24 @@ def is_reader_gone(descriptor: int) -> bool:
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in polled.poll(0))
 
 
+def find_program(name: str) -> str | None:
+    """Return the path of a program; None: there is none.
+
+    Only absolute folders of PATH are looked into: another one may be a project that somebody else
+    wrote, and Windows would look into the current folder first.
+    """
+    endings = [""]
+    if os.name == "nt":
+        known = os.environ.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(os.pathsep)
+        endings = [""] if os.path.splitext(name)[1].upper() in known else known  # noqa: PTH122
+    for folder in filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep)):
+        for ending in endings:
+            place = Path(folder, name + ending)
+            if os.path.isfile(place) and os.access(place, os.X_OK):  # noqa: PTH113 - never raises
+                return str(place)
+    return None
+
+
 def is_running(pid: int) -> bool:
     """Return whether a process of this machine runs; where the system cannot tell, it is.
 
@@ -271,29 +289,28 @@ def forward_signal(process: subprocess.Popen[bytes], number: int) -> None:
 
 def user_config_folder(environment: Mapping[str, str]) -> Path | None:
     """Return the folder of a user's settings: XDG's, `~/.config`, or `%APPDATA%` on Windows."""
-    if environment.get("XDG_CONFIG_HOME"):
-        return Path(environment["XDG_CONFIG_HOME"])
-    if environment.get("HOME"):
-        return Path(environment["HOME"], ".config")
-    return Path(environment["APPDATA"]) if environment.get("APPDATA") else None
+    return _user_folder(environment, "XDG_CONFIG_HOME", ".config", "APPDATA")
 
 
 def user_cache_folder(environment: Mapping[str, str]) -> Path | None:
     """Return the folder of what a user can do without: XDG's, `~/.cache`, or `%LOCALAPPDATA%`."""
-    if environment.get("XDG_CACHE_HOME"):
-        return Path(environment["XDG_CACHE_HOME"])
-    if environment.get("HOME"):
-        return Path(environment["HOME"], ".cache")
-    return Path(environment["LOCALAPPDATA"]) if environment.get("LOCALAPPDATA") else None
+    return _user_folder(environment, "XDG_CACHE_HOME", ".cache", "LOCALAPPDATA")
 
 
 def user_state_folder(environment: Mapping[str, str]) -> Path | None:
     """Return the folder of what programs keep: XDG's, `~/.local/state`, or `%LOCALAPPDATA%`."""
-    if environment.get("XDG_STATE_HOME"):
-        return Path(environment["XDG_STATE_HOME"])
-    if environment.get("HOME"):
-        return Path(environment["HOME"], ".local", "state")
-    return Path(environment["LOCALAPPDATA"]) if environment.get("LOCALAPPDATA") else None
+    return _user_folder(environment, "XDG_STATE_HOME", ".local/state", "LOCALAPPDATA")
+
+
+def _user_folder(
+    environment: Mapping[str, str], variable: str, below_home: str, on_windows: str
+) -> Path | None:
+    """Return a folder of the user; a relative one is none: it would be in the current project."""
+    for name, below in ((variable, ""), ("HOME", below_home), (on_windows, "")):
+        place = Path(environment.get(name, ""))
+        if place.is_absolute():
+            return place / below
+    return None
 
 
 def limit_memory(size: int) -> None:

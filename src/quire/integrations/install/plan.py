@@ -26,6 +26,7 @@ from quire.integrations.install.toml_text import TomlText
 from quire.system import platform
 
 RECORD_FILE = "installed.json"
+MAX_RECORD_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,10 +319,10 @@ def _remove_empty(path: Path, folders: Sequence[str]) -> None:
 def load_record(file: Path) -> InstallRecord:
     """Read the record; one that cannot be read counts as empty."""
     try:
-        data = json.loads(file.read_bytes())
+        data = json.loads(platform.read_regular(file, MAX_RECORD_BYTES)[0])
         clients = {name: tuple(map(_parse_file, files)) for name, files in data["clients"].items()}
         return InstallRecord(clients, tuple(data["folders"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return InstallRecord()
 
 

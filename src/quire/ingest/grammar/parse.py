@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MAX_LENGTH = 1024 * 1024
 """A file of more characters is data or generated: line-based chunks are good enough."""
 FIRST_STEP, MAX_STEP = 8192, 8192
-"""Characters added by the first step, and by a step at most. Of a chain that a step cuts through the
-parser can make memory by the square of its length: two gigabytes of eight thousand characters."""
+"""Characters added by the first step, and by a step at most. Where a step cuts through a chain, the
+parser takes memory by the square of its length: of eight thousand characters two gigabytes."""
 BLOCK = 1024
 """Characters that the parser reads at once."""
 MAX_READS, MAX_REREADS = 40, 4

@@ -15,8 +15,11 @@ def test_every_question_has_a_project_and_an_answer() -> None:
     asked = questions.load("all")
     assert len(asked) >= 99
     assert len({one.id for one in asked}) == len(asked)
-    assert {one.project for one in asked} == projects.keys()
-    assert all(one.gold and all(map(str.strip, one.gold)) for one in asked)
+    further = questions.load_further("tune")
+    assert {one.project for one in (*asked, *further)} == projects.keys()
+    assert not {one.project for one in asked} & {one.project for one in further}
+    assert len({one.id for one in further}) == len(further) == 48
+    assert all(one.gold and all(map(str.strip, one.gold)) for one in (*asked, *further))
     assert all(len(project["commit"]) == 40 for project in projects.values())
 
 

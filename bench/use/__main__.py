@@ -28,7 +28,8 @@ TRIES = 5
 def main() -> None:
     """Ask all questions in all ways, and print a table."""
     asked = _arguments()
-    load = questions.load_unanswered if asked.unanswered else questions.load
+    load = questions.load_further if asked.further else questions.load
+    load = questions.load_unanswered if asked.unanswered else load
     found = load(asked.split, asked.projects)
     if asked.only:
         found = [one for one in found if one.id in asked.only]
@@ -147,6 +148,11 @@ def _arguments() -> argparse.Namespace:
         "--unanswered",
         action="store_true",
         help="ask the questions that have no answer, and count the empty pages",
+    )
+    parser.add_argument(
+        "--further",
+        action="store_true",
+        help="ask the questions about further projects, which have no halves",
     )
     parser.add_argument("--budget", type=int, default=BUDGET)
     parser.add_argument("--mirrors", type=Path, help="a folder of clones to use")

@@ -47,16 +47,23 @@ def compact(text: str) -> str:
 
 def load(split: str, projects: Sequence[str] = ()) -> list[Question]:
     """Load the questions of a half, or all of them."""
-    rows = map(json.loads, (HOME / "questions.jsonl").read_text("utf-8").splitlines())
-    return _choose(
-        [Question(**{**row, "gold": tuple(row["gold"])}) for row in rows], split, projects
-    )
+    return _choose(_read("questions.jsonl"), split, projects)
+
+
+def load_further(_: str, projects: Sequence[str] = ()) -> list[Question]:
+    """Load the questions about further projects: all of them were looked at while tuning."""
+    return _choose(_read("further.jsonl"), "all", projects)
 
 
 def load_unanswered(split: str, projects: Sequence[str] = ()) -> list[Question]:
     """Load the questions of a half, or all of them, to which a project has no answer."""
     rows = map(json.loads, (HOME / "unanswered.jsonl").read_text("utf-8").splitlines())
     return _choose([Question(**row) for row in rows], split, projects)
+
+
+def _read(name: str) -> list[Question]:
+    rows = map(json.loads, (HOME / name).read_text("utf-8").splitlines())
+    return [Question(**{**row, "gold": tuple(row["gold"])}) for row in rows]
 
 
 def _choose(questions: Sequence[Question], split: str, projects: Sequence[str]) -> list[Question]:

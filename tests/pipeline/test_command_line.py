@@ -98,7 +98,7 @@ def test_the_context_alone_goes_to_standard_output(shelf: Tree, words: Quire) ->
     assert done.stdout == context.text
     assert f"{context.tokens} of 700 tokens (1500 less system 200" in done.stderr
     assert f", {len(context.sources)} pieces, " in done.stderr
-    assert "semantic search is off: nothing is embedded yet" in done.stderr
+    assert "semantic search is off: there are no vectors yet" in done.stderr
 
 
 def test_json_has_these_keys_and_says_the_same(shelf: Tree, words: Quire) -> None:

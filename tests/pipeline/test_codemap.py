@@ -146,3 +146,17 @@ def test_on_the_command_line(folder: Path, code: Quire) -> None:
         [command, "map", "--budget", "0"], cwd=folder, capture_output=True, text=True, check=False
     )
     assert wrong.returncode == 2
+
+
+def test_a_type_within_a_function_is_no_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "hooks.ts").write_text(
+        "export type Shown = string\n"
+        "export function createHooks() {\n  type Hidden = Shown\n"
+        "  function useOne(): Hidden { return 'a' }\n  return { useOne }\n}\n"
+    )
+    with quire.open(tmp_path) as opened:
+        opened.index(embed=False)
+        text = opened.map(budget=400).text
+    assert "type Shown" in text
+    assert "useOne" in text
+    assert "Hidden =" not in text

@@ -55,7 +55,7 @@ def map_definitions(
         for record, outline in outlines.items()
         if any(is_under(paths[record], part) for part in under)
         for place in range(len(outline.entities))
-        if ranking.is_definition(outline, place)
+        if ranking.is_definition(outline, place) and not _is_local_type(outline, place)
     ]
     definitions.sort(
         key=lambda item: (
@@ -94,6 +94,17 @@ def map_definitions(
         notes=tuple(notes),
     )
     return result, records
+
+
+def _is_local_type(outline: Outline, place: int) -> bool:
+    """Tell whether a definition is an alias of a type within a function, which nobody else sees."""
+    entity = outline.entities[place]
+    is_alias, parent = entity.kind == "type", entity.parent
+    while is_alias and parent is not None:
+        if outline.entities[parent].kind in {"function", "method"}:
+            return True
+        parent = outline.entities[parent].parent
+    return False
 
 
 def _read_outlines(view: View) -> tuple[dict[str, str], dict[str, str], dict[str, Outline]]:

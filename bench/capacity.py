@@ -12,36 +12,41 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import process_time
 from typing import Any
 
+import numpy as np
 import psutil
 from tests.store.postgresql import Server, running
 
-from bench import report, stores, synthetic, synthetic_vectors
+from bench import report, stores, synthetic, synthetic_vectors, vectors
+from bench.capacity_page import (
+    COMPARED,
+    DEPTH,
+    HUGE,
+    LARGE,
+    PAGE,
+    SEARCHES,
+    SMALL,
+    Figures,
+    page,
+)
 from bench.fresh import Fresh
 from quire.core.protocols import Store
 from quire.core.types import OWNER, EmbedSettings, IngestSettings
 from quire.embed import open_embedder
 from quire.ingest import parse
 from quire.store import open_store
+from quire.store.index import topk
+from quire.store.index import vectors as index_vectors
+from quire.store.index.vectors import SCAN_LIMIT
 
 FIGURES = Path(__file__).with_name("capacity.json")
-TEMPLATE = Path(__file__).with_name("capacity.txt")
-"""The page with places for figures."""
-PAGE = Path(__file__).parents[1] / "docs" / "capacity.md"
-SMALL, LARGE = 10_000, 100_000
-MILLIONS = (10, 100, 1000)
-SEARCHES = 40
-DEPTH = 50
 EMBEDDED = 40
-ENGINES = ("file", "server")
-MIB, GIB = 1 << 20, 1 << 30
-DAY = 86_400_000
-"""Milliseconds."""
 
 
 def main() -> None:
@@ -58,24 +63,28 @@ def main() -> None:
     print(f"wrote {PAGE}")
 
 
-def _measure() -> dict[str, Any]:
-    figures: dict[str, Any] = {"about": report.circumstances(), "embed": _run("embed")}
+def _measure() -> Figures:
+    figures: Figures = {"about": report.circumstances(), "embed": _run("embed")}
     figures["read"] = _run("read")
-    path, _ = stores.ours(LARGE)
-    figures["file large"] = _run("search", str(path))
     with tempfile.TemporaryDirectory(prefix="quire-bench-") as folder:
-        file = str(Path(folder, "store.db"))
-        figures["file"] = _run("write", file) | _run("search", file)
+        for size in (SMALL, LARGE):
+            place = str(Path(folder, f"store-{size}.db"))
+            figures[f"file {size}"] = _run("write", place, str(size)) | _run("search", place)
         with running() as server:
-            url = server.url(server.create())
-            for job in ("write", "search"):
+            for size in (SMALL, LARGE):
+                url = server.url(server.create())
                 before = _cpu_of(server)
-                measured = _run(job, url)
-                measured["server_cpu"] = _cpu_of(server) - before
-                figures["server"] = figures.get("server", {}) | {
-                    f"{job}_server_cpu": measured.pop("server_cpu"),
-                    **measured,
+                written = _run("write", url, str(size))
+                between = _cpu_of(server)
+                figures[f"server {size}"] = written | _run("search", url)
+                figures[f"server {size}"] |= {
+                    "write_server_cpu": between - before,
+                    "search_server_cpu": _cpu_of(server) - between,
                 }
+    path, _ = stores.ours(HUGE)
+    figures[f"file {HUGE}"] = _run("search", str(path))
+    for size in COMPARED:
+        figures[f"compared {size}"] = _run("compare", str(size))
     return figures
 
 
@@ -92,11 +101,11 @@ def _cpu_of(server: Server) -> float:
     return float(spent.children_user + spent.children_system + living)
 
 
-def _run(job: str, *arguments: str) -> dict[str, Any]:
-    print(f"measuring: {job} …", flush=True)
+def _run(job: str, *arguments: str) -> Figures:
+    print(f"measuring: {job} {' '.join(arguments)} …", flush=True)
     command = [sys.executable, "-m", "bench.capacity", "--job", job, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    result: Figures = json.loads(done.stdout.splitlines()[-1])
     return result
 
 
@@ -107,41 +116,90 @@ def _open(place: str) -> Store:
     return open_store(place if "://" in place else Path(place))
 
 
-def _write(place: str) -> dict[str, Any]:
+def _write(place: str, chunks: str) -> Figures:
     """Index made-up text by words, then write made-up vectors for it."""
+    size = int(chunks)
     for _ in synthetic.documents(SMALL):
-        pass  # making it is not what is measured
+        pass  # what is made once is not measured
     with closing(_open(place)) as store:
-        made = _spent(lambda: list(synthetic.documents(SMALL)))
-        words = _spent(lambda: stores.put_documents(store, SMALL)) - made
-        vectors = _spent(lambda: stores.put_vectors(store, SMALL)) - made
+        made = _spent(lambda: deque(synthetic.documents(size), maxlen=0))
+        words = _spent(lambda: stores.put_documents(store, size)) - made
+        drawn = _spent(lambda: deque(synthetic_vectors.World().texts(size), maxlen=0))
+        embedded = _spent(lambda: stores.put_vectors(store, size)) - made - drawn
         store.shrink()
         with store.view(OWNER) as view:
-            size = view.status().bytes
-    return {"words_cpu": words, "vectors_cpu": vectors, "bytes": size}
+            written = view.status().bytes
+    return {"words_cpu": words, "vectors_cpu": embedded, "bytes": written}
 
 
-def _search(place: str) -> dict[str, Any]:
+def _search(place: str) -> Figures:
     """Search by words and by vectors, once all is in memory."""
     questions = Fresh().take(2 * SEARCHES)
-    vectors = list(synthetic_vectors.World().questions(len(questions)))
+    nearby = synthetic_vectors.World().questions(len(questions))
     me = psutil.Process()
     before = me.memory_info().rss
 
     with closing(_open(place)) as store:
 
-        def ask(start: int) -> None:
-            for number in range(start, start + SEARCHES):
+        def by_words(start: int) -> None:
+            for question in questions[start : start + SEARCHES]:
                 with store.view(OWNER) as view:
-                    view.lexical(questions[number], DEPTH)
-                    view.semantic(vectors[number], DEPTH, exact=False)
+                    view.lexical(question, DEPTH)
 
-        ask(0)  # which brings columns and vectors into memory
-        cpu = _spent(lambda: ask(SEARCHES))
-        with store.view(OWNER) as view:
-            chunks, size = view.status().chunks, view.status().bytes
+        def by_vectors(start: int) -> None:
+            for vector in nearby[start : start + SEARCHES]:
+                with store.view(OWNER) as view:
+                    view.semantic(vector, DEPTH, exact=False)
+
+        by_words(0)  # which brings columns and vectors into memory
+        by_vectors(0)
+        words = _spent(lambda: by_words(SEARCHES))
+        spent = _spent(lambda: by_vectors(SEARCHES))
         memory = me.memory_info().rss - before
-    return {"search_cpu": cpu / SEARCHES, "memory": memory, "chunks": chunks, "size": size}
+        with store.view(OWNER) as view:
+            status = view.status()
+        with vectors.limits(scan=min(status.vectors // 2, SCAN_LIMIT)):
+            by_vectors(0)
+            passes = _spent(lambda: by_vectors(SEARCHES))
+    return {
+        "search_words_cpu": words / SEARCHES,
+        "search_vectors_cpu": spent / SEARCHES,
+        "search_passes_cpu": passes / SEARCHES,
+        "memory": memory,
+        "chunks": status.chunks,
+        "vectors": status.vectors,
+        "size": status.bytes,
+    }
+
+
+def _compare(count: str) -> Figures:
+    """Compare vectors with so many in memory, as a search does: with all, and in two passes."""
+    size = int(count)
+    world = synthetic_vectors.World()
+    matrix = np.empty((size, synthetic_vectors.DIMS), np.int8)
+    for at, vector in enumerate(world.texts(size)):
+        matrix[at] = np.frombuffer(vector, np.int8)
+    codes = np.empty((size, index_vectors.code_words(synthetic_vectors.DIMS)), np.uint64, "F")
+    for start in range(0, size, SMALL):
+        codes[start : start + SMALL] = index_vectors.sign_codes(matrix[start : start + SMALL])
+    slots = np.arange(size, dtype=np.int32)
+    questions = world.questions(2 * SEARCHES)
+
+    def compare_all(start: int) -> None:
+        for question in questions[start : start + SEARCHES]:
+            topk.top_indices(index_vectors.score_slots(matrix, question, slots), DEPTH)
+
+    def in_two_passes(start: int) -> None:
+        for question in questions[start : start + SEARCHES]:
+            near = slots[index_vectors.select_nearest(codes, question, slots, DEPTH)]
+            topk.top_indices(index_vectors.score_slots(matrix, question, near), DEPTH)
+
+    compare_all(0)
+    in_two_passes(0)
+    return {
+        "all_cpu": _spent(lambda: compare_all(SEARCHES)) / SEARCHES,
+        "passes_cpu": _spent(lambda: in_two_passes(SEARCHES)) / SEARCHES,
+    }
 
 
 def _read() -> dict[str, Any]:
@@ -182,110 +240,10 @@ def _spent(call: Callable[[], object]) -> float:
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "write": _write,
     "search": _search,
+    "compare": _compare,
     "embed": _embed,
     "read": _read,
 }
-
-
-# --- the page ------------------------------------------------------------------------------------
-
-
-def page(figures: dict[str, Any]) -> str:
-    """Write the page from measured figures."""
-    costs = {engine: _costs(figures, engine) for engine in ENGINES}
-    file, server, large = costs["file"], costs["server"], figures["file large"]
-    growth = _growth(figures)
-    about = figures["about"]
-    return TEMPLATE.read_text("utf-8").format(
-        small=SMALL,
-        large=LARGE,
-        dims=synthetic_vectors.DIMS,
-        depth=DEPTH,
-        about=", ".join(
-            (
-                f"{about['cores']} cores",
-                about["machine"],
-                f"Python {about['python']}",
-                about["date"],
-            )
-        ),
-        measured="\n".join(
-            f"| {name} | {file[key]:{form}} | "
-            f"{format(server[key], form) if key in server else '-'} |"
-            for name, key, form in ROWS
-        ),
-        large_search=1000 * large["search_cpu"],
-        large_memory=large["memory"] / MIB,
-        growth=1e6 * growth,
-        day_file=DAY / file["words"] / 1e6,
-        day_server=DAY / server["words"] / 1e6,
-        extrapolated="\n".join(
-            _extrapolate(engine, costs[engine] | {"memory": file["memory"]}, millions, growth)
-            for millions in MILLIONS
-            for engine in ENGINES
-        ),
-        **file,
-    )
-
-
-def _extrapolate(engine: str, cost: dict[str, float], millions: int, growth: float) -> str:
-    """Return a row for so many million chunks."""
-    chunks = 1e6 * millions
-    cells = (
-        engine,
-        f"{millions:,} M",
-        _size(chunks * cost["disk"]),
-        _size(chunks * cost["memory"]),
-        _hours(chunks * (cost["read"] + cost["words"])),
-        _hours(chunks * (cost["read"] + cost["words"] + cost["vectors"] + cost["embed"])),
-        f"{(cost['search'] + growth * (chunks - SMALL)) / 1000:,.1f} s",
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-ROWS = (
-    ("bytes on disk", "disk", ",.0f"),
-    ("bytes in memory", "memory", ",.0f"),
-    ("ms of CPU to read and split its file", "read", ".2f"),
-    ("ms of CPU to write it with its words", "words", ".2f"),
-    ("ms of CPU to write its vector", "vectors", ".2f"),
-    ("ms of CPU of a search (not a chunk's)", "search", ".1f"),
-)
-
-
-def _costs(figures: dict[str, Any], engine: str) -> dict[str, float]:
-    found = figures[engine]
-    writing = found.get("write_server_cpu", 0.0)
-    share = found["words_cpu"] / (found["words_cpu"] + found["vectors_cpu"])
-    costs = {
-        "disk": found["bytes"] / SMALL,
-        "read": 1000 * figures["read"]["read_cpu"],
-        "words": 1000 * (found["words_cpu"] + writing * share) / SMALL,
-        "vectors": 1000 * (found["vectors_cpu"] + writing * (1 - share)) / SMALL,
-        "embed": 1000 * figures["embed"]["embed_cpu"],
-        "search": 1000
-        * (found["search_cpu"] + found.get("search_server_cpu", 0.0) / (2 * SEARCHES)),
-    }
-    if engine == "file":  # of a small store, most is what any process needs
-        large = figures["file large"]
-        costs["memory"] = large["memory"] / large["chunks"]
-    return costs
-
-
-def _growth(figures: dict[str, Any]) -> float:
-    """Return by how many milliseconds a search grows with each chunk."""
-    more = float(figures["file large"]["search_cpu"] - figures["file"]["search_cpu"])
-    return max(0.0, 1000 * more / (LARGE - SMALL))
-
-
-def _size(number: float) -> str:
-    tib = number / GIB / 1024
-    return f"{tib:,.1f} TiB" if tib >= 1 else f"{number / GIB:,.0f} GiB"
-
-
-def _hours(milliseconds: float) -> str:
-    hours = milliseconds / 3_600_000
-    return f"{hours / 24:,.0f} days" if hours >= 100 else f"{hours:,.1f} h"
 
 
 if __name__ == "__main__":

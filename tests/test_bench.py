@@ -120,7 +120,8 @@ def test_the_protocol_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_the_page_on_capacity_is_made_of_its_figures() -> None:
     import json
 
-    from bench import capacity
+    from bench import capacity, capacity_page
 
     figures = json.loads(capacity.FIGURES.read_text("utf-8"))
-    assert capacity.page(figures) == capacity.PAGE.read_text("utf-8"), "python -m bench.capacity"
+    page = capacity_page.PAGE.read_text("utf-8")
+    assert capacity_page.page(figures) == page, "python -m bench.capacity"

@@ -191,3 +191,13 @@ def test_rows_that_no_service_wrote_are_told(tmp_path: Path, forged: str) -> Non
         with pytest.raises(StoreDamagedError, match="own file"):
             ask()
     kept.close()
+
+
+def test_a_write_with_a_key_reads_no_answers_of_others(tmp_path: Path) -> None:
+    """A day of answers may be many: old ones are found by their time, without reading the others."""
+    with closing(Journal(tmp_path / "service.db")) as kept:
+        plans = kept.rows(f"EXPLAIN QUERY PLAN {journal._DELETE_OLD_ANSWERS}", 0)
+        assert [plan[-1].split(" USING ")[0] for plan in plans] == ["SEARCH answers"]
+        kept.begin_answer("caller", "old", "request", 0)
+        kept.begin_answer("caller", "new", "request", journal.KEPT_ANSWERS + 1)
+        assert kept.rows("SELECT key FROM answers") == [("new",)]

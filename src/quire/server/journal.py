@@ -36,6 +36,7 @@ _SIZE = "length(receipt) + length(text) + length(chunks)"
 KEPT_ANSWERS = 24 * 60 * 60
 """Seconds for which a repeated write gets its first answer."""
 KEPT_JOBS = 1000
+_DELETE_OLD_ANSWERS = "DELETE FROM answers WHERE at < ?"
 BUSY_MS = 10_000
 _PRUNE_EVERY = 256
 """Receipts of a viewer that are added between two prunings."""
@@ -51,6 +52,7 @@ CREATE TABLE IF NOT EXISTS answers (
     caller TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, at INTEGER NOT NULL,
     pid INTEGER NOT NULL, status INTEGER, body BLOB, PRIMARY KEY (caller, key)
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS answers_at ON answers (at);
 CREATE TABLE IF NOT EXISTS jobs (
     id TEXT PRIMARY KEY, at INTEGER NOT NULL, pid INTEGER NOT NULL, beat REAL NOT NULL,
     state TEXT NOT NULL, cancel INTEGER NOT NULL DEFAULT 0, request TEXT NOT NULL,
@@ -195,7 +197,7 @@ class Journal:
         """Delete receipts over the limits and old answers, and give the room back."""
         for (viewer,) in self._rows("SELECT DISTINCT viewer FROM receipts ORDER BY viewer"):
             self._prune_receipts(viewer)
-        self._rows("DELETE FROM answers WHERE at < ?", at - KEPT_ANSWERS)
+        self._rows(_DELETE_OLD_ANSWERS, at - KEPT_ANSWERS)
         self._rows("VACUUM")
 
     def _prune_receipts(self, viewer: str) -> None:
@@ -246,7 +248,7 @@ class Journal:
 
     def begin_answer(self, caller: str, key: str, request: str, at: int) -> KeptAnswer | None:
         """Reserve a key for a write; return what is known if it was reserved before."""
-        self._rows("DELETE FROM answers WHERE at < ?", at - KEPT_ANSWERS)
+        self._rows(_DELETE_OLD_ANSWERS, at - KEPT_ANSWERS)
         added = self._rows(
             "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, NULL, NULL) RETURNING 1",
             *(caller, key, request, at, os.getpid()),

@@ -6,6 +6,7 @@ over a socket; Qdrant is its engine inside this process; the Ray cluster is on t
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -184,7 +185,8 @@ def _others(engines: Engines, store: Store) -> float:
 
 def _actors(store: Store) -> list[psutil.Process]:
     sharded: Any = store
-    return [psutil.Process(number) for number in getattr(sharded, "processes", list)()]
+    numbers = getattr(sharded, "processes", list)()
+    return [psutil.Process(number) for number in numbers if number != os.getpid()]
 
 
 # --- indexes of vectors --------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from tests.store.postgresql import Server, running
 
 PASSWORD = "hunter2"
 WORDS_ONLY = '[embed]\nprovider = "none"\n'
+RECIPES = ("documents", "entities", "agent", "situation", "workspace")
 WORDS = ("pilot", "dredger", "harbour", "night", "dawn", "Café", "\x01", "the")
 
 
@@ -45,8 +46,14 @@ def test_contexts_and_receipts_are_those_of_a_file(tree: Tree, url: str, seed: i
         with quire.open(tree.root, store=store) as opened:
             opened.index()
             contexts = [
-                opened.assemble(f"{one} {other}", budget=300, reserve={}, viewer=viewer)
-                for one, other in zip(WORDS, reversed(WORDS), strict=True)
+                opened.assemble(
+                    f"{one} {other}",
+                    budget=300,
+                    reserve={},
+                    viewer=viewer,
+                    recipe=RECIPES[number % len(RECIPES)],
+                )
+                for number, (one, other) in enumerate(zip(WORDS, reversed(WORDS), strict=True))
                 for viewer in (None, "alice", "bob")
             ]
             pages.append(

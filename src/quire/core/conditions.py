@@ -24,12 +24,12 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from quire.core import metadata as values
+from quire.core.frozen import dataclass
 from quire.core.metadata import DATE, FLAG, Scalar
 from quire.core.types.records import MetadataValue
 from quire.errors import InputError, unknown

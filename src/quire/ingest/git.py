@@ -12,13 +12,14 @@ import re
 import subprocess
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
 from quire.core import hashing
+from quire.core.frozen import dataclass
 from quire.system import platform
 
 READ_BYTES = 1 << 16

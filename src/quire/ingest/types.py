@@ -7,9 +7,10 @@ characters of the parsed text; `read.py` and `entities.py` turn them into bytes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from quire.core.frozen import dataclass
 from quire.core.types import NO_METADATA, MetadataValue
 
 MAX_TITLE_LENGTH = 120

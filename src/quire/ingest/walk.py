@@ -9,12 +9,12 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
 from quire.core import globs
+from quire.core.frozen import dataclass
 from quire.core.types import FileEntry, IngestSettings, Skipped
 from quire.errors import InputError
 from quire.ingest.redact import is_allowed, redact_path

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from quire.core.frozen import dataclass
 from quire.core.types import Candidate
 from quire.packing.differences import may_replace
 

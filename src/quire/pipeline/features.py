@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from quire import ranking, retrieval
+from quire.core.frozen import dataclass
 from quire.core.paths import is_named
 from quire.core.protocols import View
 from quire.core.types import BLOCK_PREFIX, Filter, Recipe, Record, Request, blocks

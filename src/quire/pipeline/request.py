@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from quire import rules, tokens
 from quire.core import conditions, dates
+from quire.core.frozen import dataclass
 from quire.core.protocols import Counter
 from quire.core.types import NO_FILTER, Filter, Recipe, Recorded, Request, Section, Viewer
 from quire.core.types.option_spec import DATE, Option

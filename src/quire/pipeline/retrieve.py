@@ -7,10 +7,11 @@ function of the result.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from quire import embed, ranking, rendering, retrieval
+from quire.core.frozen import dataclass
 from quire.core.protocols import View
 from quire.core.types import (
     FULL,

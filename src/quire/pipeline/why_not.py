@@ -7,10 +7,11 @@ the steps are run again, until the piece is in. So every setting that is named h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
+from quire.core.frozen import dataclass
 from quire.core.protocols import View
 from quire.core.types import NO_FILTER, Chunk, Decision, Filter, Recipe
 from quire.packing import KEEP

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quire.core.frozen import dataclass
 from quire.core.types import Candidate
 
 MAX_SIGNAL = 1000

@@ -8,8 +8,9 @@ still answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from quire.core.frozen import dataclass
 from quire.core.protocols import View
 from quire.core.types import LITERAL, Failure, FusionStats, Hit, Hits, Wording
 from quire.errors import InputError, QuireError, ShardError, StoreError, StoreInterruptedError

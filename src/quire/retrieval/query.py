@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quire.core.frozen import dataclass
 from quire.core.types import NO_FILTER, Chunk, Filter
 
 

@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from quire.core.frozen import dataclass
 from quire.core.globs import Globs, is_glob, is_negated
 
 MAX_LENGTH = 2000

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from quire.config import Config
+from quire.core.frozen import dataclass
 from quire.core.protocols import Embedder, Judge
 from quire.core.types import (
     ChainLink,

@@ -7,10 +7,10 @@ editors use (`context.schema.json` in this folder) is generated from the same ta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
+from quire.core.frozen import dataclass
 from quire.core.types import APPLY, SKIP
 from quire.rules.nodes import Node
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quire.core.frozen import dataclass
 from quire.core.types.candidates import Failure
 from quire.core.types.context import Context
 

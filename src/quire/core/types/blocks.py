@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TypeAlias
 
+from quire.core.frozen import dataclass
 from quire.core.types.documents import Redaction, Skipped
 from quire.core.types.records import Event
 

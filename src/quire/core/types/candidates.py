@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quire.core.frozen import dataclass
 from quire.core.types.outline import Entity, Unit, category
 from quire.core.types.recipe import Section
 from quire.core.types.records import Chunk, MetadataValue, Record

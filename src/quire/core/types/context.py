@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from quire.core import hashing
+from quire.core.frozen import dataclass
 from quire.core.types.candidates import Candidate, Failure
 from quire.core.types.messages import Message, Role, Style, make_messages
 from quire.core.types.recipe import Section

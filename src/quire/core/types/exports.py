@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quire.core.frozen import dataclass
 from quire.core.types.outline import Outline
 from quire.core.types.records import AccessRule, Chunk, Event, Link, Record, Stamp
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from quire.core.frozen import dataclass
 
 SUMMARY = "summary"
 PRINCIPLE = "principle"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
+from quire.core.frozen import dataclass
 from quire.core.types.recipe import Recipe
 
 TEXT = "text"

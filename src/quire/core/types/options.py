@@ -10,9 +10,9 @@ Annotations are evaluated in this module, since they hold the table.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict, get_type_hints
 
+from quire.core.frozen import dataclass
 from quire.core.types.option_spec import (
     DATE,
     FILE,

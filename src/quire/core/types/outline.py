@@ -8,8 +8,9 @@ stored by name alone: they are resolved for each query, over what the viewer may
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quire.core.frozen import dataclass
 from quire.core.types.records import NO_ATTRS
 
 WHOLE = 0

@@ -8,7 +8,9 @@ user's own extends one of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from quire.core.frozen import dataclass
 
 MAX_DEPTH_FACTOR = 4
 """A larger budget searches at most this many times as deep as the recipe says."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from quire.core import hashing
+from quire.core.frozen import dataclass
 
 MAIN = "main"
 PUBLIC = "public"

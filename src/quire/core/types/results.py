@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import overload
 
+from quire.core.frozen import dataclass
 from quire.core.types.candidates import Candidate, Failure, Roots
 from quire.core.types.documents import Redaction, Skipped
 

@@ -6,10 +6,11 @@ The names are those of the specifications: `RetrievalResult`, `AssemblyConfig`, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from quire.core.frozen import dataclass
 from quire.core.types.options import Options
 
 RECENT_PERCENT = 20

@@ -9,9 +9,11 @@ outside it, so it counts only from the user's own settings or in a project that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TypeAlias
+
+from quire.core.frozen import dataclass
 
 ALL = -1
 """No limit; written `all`."""

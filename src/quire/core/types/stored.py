@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Any
 
+from quire.core.frozen import dataclass
 from quire.core.types.documents import Redaction, Skipped, SkippedRow
 from quire.core.types.records import NO_METADATA, MetadataValue
 

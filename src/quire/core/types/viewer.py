@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from quire.core.frozen import dataclass
 from quire.core.types.records import PUBLIC
 
 LINK = "link:"

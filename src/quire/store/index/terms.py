@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from quire.core import languages
+from quire.core.frozen import dataclass
 from quire.core.types import LITERAL, Wording
 from quire.errors import InputError
 from quire.store.damage import damaged

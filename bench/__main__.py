@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bench import (
     agent,
+    askers,
     assemble,
     cache,
     day,
@@ -56,6 +57,7 @@ PARTS = (
     "session",
     "server",
     "profile",
+    "askers",
     "engines",
     "workers",
 )
@@ -87,6 +89,7 @@ def main() -> None:
         "session": session.tables,
         "server": lambda: server.tables(sizes, asked),
         "profile": lambda: profiling.tables(sizes),
+        "askers": lambda: askers.tables(sizes),
         "engines": lambda: engines.tables(sizes, asked),
         "workers": lambda: workers.tables(sizes),
     }

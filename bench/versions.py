@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -42,8 +43,11 @@ def compared(old: Path, new: Path, size: int, asked: int, *, freeze: bool = Fals
     stores.ours(size)  # before both ask for it
     table = Table(
         f"{size:,} chunks, two checkouts by turns: CPU ms of the process, a question",
-        ("what", *(f"{who} {column}" for who in ("old", "new") for column in COLUMNS), "ratio p50"),
-        notes=[f"{asked} questions each, {TURN} a turn, each for the first time"],
+        ("what", *(f"{who} {column}" for who in ("old", "new") for column in COLUMNS), "% of old"),
+        notes=[
+            f"{asked} questions each, {TURN} a turn, each for the first time",
+            "% of old: of the CPU, the median over single questions",
+        ],
     )
     arguments = ("bench.versions", "--answer", str(size))
     with (
@@ -61,8 +65,9 @@ def compared(old: Path, new: Path, size: int, asked: int, *, freeze: bool = Fals
                 for each, ask in zip(spent, (ask_old, ask_new), strict=True):
                     each.extend(ask(turn))
             columns = [_columns(each) for each in spent]
-            ratio = columns[0][0] / columns[1][0]
-            table.add(NAMES[way], *columns[0], *columns[1], ratio)
+            pairs = zip(*spent, strict=True)
+            ratio = statistics.median(new["cpu"] / old["cpu"] for old, new in pairs)
+            table.add(NAMES[way], *columns[0], *columns[1], 100 * ratio)
     return table
 
 

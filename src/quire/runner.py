@@ -36,6 +36,7 @@ from quire.pipeline.likely import NOTHING_LIKELY, find_unlikely, is_nothing_like
 from quire.pipeline.notes import context_notes, filter_notes, stale_notes
 from quire.pipeline.plugged_format import with_own_format
 from quire.pipeline.query_vectors import QueryVectors
+from quire.pipeline.rank import rank, rank_all
 from quire.pipeline.request import ResolvedRequest, resolve
 from quire.pipeline.rerank import add_reranks
 from quire.pipeline.result import with_metadata
@@ -101,7 +102,7 @@ class RequestRunner:
             retrieved = self.retrieve(view, request)
             # A record has an access list, which is nothing for whoever searches.
             with tracing.span("rank"):
-                ranked = steps.rank(start_draft(request, retrieved)).candidates
+                ranked = rank(start_draft(request, retrieved)).candidates
             chunks = {candidate.chunk.id: candidate.chunk for candidate in ranked}
             unlikely = find_unlikely(view, request, retrieved, chunks)
             records = view.records(sorted({chunk.record_id for chunk in chunks.values()}))
@@ -236,6 +237,8 @@ class RequestRunner:
             proofs = view.prove_all(ids)
             complete = not retrieved.failed and not view.damaged()
         chunks = [retrieved.chunks[chunk_id] for chunk_id in ids]
+        written = receipts.WrittenDecisions.of(context.decisions)
+        context = replace(context, decisions=written)
         receipt = receipts.make(request.request, request.recipe, context, chunks, proofs, **state)
         context = replace(
             context,
@@ -264,7 +267,7 @@ class RequestRunner:
             retrieved,
             request.request,
             request.recipe,
-            lambda found: steps.rank_all(start_draft(request, found)),
+            lambda found: rank_all(start_draft(request, found)),
             self._project.reranker,
         )
         if request.recipe.fit.cut != tokens.SUMMARIZE:

@@ -19,12 +19,14 @@ from quire.receipts.receipt import (
 from quire.receipts.schema import check, read
 from quire.receipts.signing import SignatureCheck
 from quire.receipts.verify import StoreEvidence, verify
+from quire.receipts.written import WrittenDecisions
 
 __all__ = [
     "FrozenDict",
     "Receipt",
     "SignatureCheck",
     "StoreEvidence",
+    "WrittenDecisions",
     "all_decisions",
     "check",
     "chunk_ids",

@@ -16,6 +16,7 @@ from quire.receipts import proof_encoding
 from quire.receipts import receipt as receipts
 from quire.receipts.canonical import data_hash
 from quire.receipts.parts import EXCLUDED, PROOFS, all_decisions, parts_of
+from quire.receipts.written import INCLUDED
 
 FIT = "fit"
 """The step that includes a candidate."""
@@ -108,7 +109,7 @@ def check_decisions(receipt: Data) -> Iterator[str]:
     inside = len(receipt["decisions"])
     for place, decision in enumerate(all_decisions(receipt)):
         if not (
-            decision["step"] == FIT and decision["verdict"] in receipts.INCLUDED
+            decision["step"] == FIT and decision["verdict"] in INCLUDED
             if place < inside
             else decision["verdict"] == "dropped" and decision["step"] in STEPS
         ):

@@ -30,13 +30,13 @@ from quire.errors import InputError
 from quire.receipts import parts, proof_encoding
 from quire.receipts.canonical import (
     canonical,
-    canonical_decisions,
     data_hash,
     plain,
 )
 from quire.receipts.frozen import freeze
 from quire.receipts.lazy import LazyDict
 from quire.receipts.schema import VERSION, schema_version
+from quire.receipts.written import WrittenDecisions, as_data
 
 PIPELINE = 3
 """The version of the pipeline: raised by one when any recipe makes another context of the same
@@ -44,8 +44,6 @@ request and store."""
 UNHASHED = ("hash", "created")
 LAZY_FIELDS = ("decisions", *RECEIPT_PARTS)
 """Long fields, which are built when they are read."""
-INCLUDED = ("kept", "cut")
-"""The verdicts over candidates that are in the context."""
 
 Receipt = dict[str, Any]
 
@@ -64,8 +62,7 @@ def make(
     `rerank_fields` return.
     """
     written = proof_encoding.encode(proofs)
-    included = tuple(item for item in context.decisions if item.verdict in INCLUDED)
-    excluded = tuple(item for item in context.decisions if item.verdict not in INCLUDED)
+    decisions = WrittenDecisions.of(context.decisions)
     receipt: Receipt = {
         "version": VERSION,
         "pipeline": PIPELINE,
@@ -78,11 +75,11 @@ def make(
             for source, chunk in zip(context.sources, chunks, strict=True)
         ],
         "proofs": partial(proof_encoding.decode, written, [proof.chunk_id for proof in proofs]),
-        "decisions": partial(plain, included),
-        "excluded": partial(plain, excluded),
+        "decisions": partial(as_data, decisions.included),
+        "excluded": partial(as_data, decisions.excluded),
         "parts": parts.name_parts(
-            hashing.text_hash(canonical_decisions(excluded)).hex(),
-            len(excluded),
+            hashing.text_hash(decisions.excluded).hex(),
+            decisions.excluded_count,
             hashing.text_hash(written).hex(),
             len(context.sources),
         ),
@@ -98,7 +95,7 @@ def make(
     # The vector of the query itself has a field of its own beside those of the sections.
     receipt["query_vector"] = receipt["section_vectors"].pop(request.query, None)
     texts = {name: canonical(value) for name, value in receipt.items() if name not in LAZY_FIELDS}
-    texts["decisions"] = canonical_decisions(included)
+    texts["decisions"] = decisions.included
     for part in ("request", "recipe"):
         receipt[f"{part}_hash"] = hashing.text_hash(texts[part]).hex()
         texts[f"{part}_hash"] = canonical(receipt[f"{part}_hash"])

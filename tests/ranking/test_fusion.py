@@ -124,3 +124,23 @@ def test_the_order_is_total_and_no_source_lowers_what_it_finds(
             for name, scores in given_scores.items()
             if one.chunk_id in scores
         }
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-50, 50), min_size=1),
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-50, 50)),
+    st.sets(st.sampled_from("abcdefgh")),
+    st.integers(0, 9),
+)
+def test_the_best_few_are_the_first_of_all(
+    words: dict[str, int], meaning: dict[str, int], singles: set[str], limit: int
+) -> None:
+    found = {"semantic": listed(**meaning), "lexical": listed(**words)}
+    stats = FusionStats(single_chunks=frozenset(singles), covered=700)
+    sources = {name: SourceSpec(weight=3, options={"whole": 130}) for name in found}
+    whole = fuse(found, sources, SUM, stats)
+    assert fuse(found, sources, SUM, stats, limit) == whole[:limit]
+    for one in whole:
+        assert one.signals.get("lexical") == words.get(one.chunk_id)
+        assert one.signals.get("semantic") == meaning.get(one.chunk_id)
+        assert one.signals.get("whole") == (1 if one.chunk_id in singles else None)

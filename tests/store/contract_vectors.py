@@ -180,9 +180,15 @@ class TestVectors:
             assert view.vectors(chunk_ids) == {
                 chunk.id: vector_for(chunk.vector_key) for chunk in (first, second)
             }
+            found = view.lexical("alpha beta gamma", 5)
+            assert {hit.id for hit in found.hits} >= {first.id, second.id, bare.chunks[0].id}
+            assert view.vectors(chunk_ids) == {
+                chunk.id: vector_for(chunk.vector_key) for chunk in (first, second)
+            }, "what a search found has the same vectors"
         with store.write() as writer:
             writer.drop_vectors()
         with store.view(OWNER) as view:
+            view.lexical("alpha beta gamma", 5)
             assert view.vectors(chunk_ids) == {}
 
     def test_nobody_is_given_the_vectors_of_what_they_may_not_read(self, store: Store) -> None:

@@ -7,6 +7,8 @@ position of the cosine between these two.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from quire.embed.quantize import scale
 
 MAX_SIMILARITY = 1000
@@ -39,11 +41,13 @@ def is_english(model: str | None) -> bool:
 
 def similarity(model: str | None, dot: int, dims: int) -> int:
     """Return the similarity of two int8 vectors, in thousandths, from their dot product."""
-    low, high = _cosine_range(model)
-    cosine = round(dot * MAX_SIMILARITY / scale(dims) ** 2)
+    low, high, longest = _cosine_range(model, dims)
+    cosine = round(dot * MAX_SIMILARITY / longest)
     return max(0, min(MAX_SIMILARITY, (cosine - low) * MAX_SIMILARITY // (high - low)))
 
 
-def _cosine_range(model: str | None) -> tuple[int, int]:
+@lru_cache
+def _cosine_range(model: str | None, dims: int) -> tuple[int, int, float]:
+    """Return the cosines of unrelated and of matching texts, and a vector's length squared."""
     ranges = ((low, high) for name, low, high in COSINE_RANGES if (model or "").startswith(name))
-    return next(ranges, (0, MAX_SIMILARITY))
+    return *next(ranges, (0, MAX_SIMILARITY)), scale(dims) ** 2

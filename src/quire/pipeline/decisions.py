@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from quire import receipts
 from quire.core.types import (
     CAPPED,
@@ -12,6 +14,7 @@ from quire.core.types import (
     SIGNATURE,
     SUMMARIZED,
     Candidate,
+    Chunk,
     Decision,
     Piece,
 )
@@ -47,6 +50,23 @@ def drop(candidate: Candidate, step: str, reason: str, cost: int = 0) -> Decisio
     return decide(candidate, step, "dropped", reason, cost)
 
 
+def drop_chunk(
+    chunk: Chunk, score: int, signals: Mapping[str, int], step: str, reason: str
+) -> Decision:
+    """Return the decision to leave out a chunk that never became a candidate."""
+    return Decision(
+        chunk_id=chunk.id,
+        path=chunk.path,
+        lines=chunk.lines,
+        step=step,
+        verdict="dropped",
+        reason=reason,
+        tokens=0,
+        score=score,
+        signals=_frozen(signals),
+    )
+
+
 def decide(candidate: Candidate, step: str, verdict: str, reason: str, cost: int) -> Decision:
     """Return a decision on a candidate."""
     chunk = candidate.chunk
@@ -59,6 +79,10 @@ def decide(candidate: Candidate, step: str, verdict: str, reason: str, cost: int
         reason=reason,
         tokens=cost,
         score=candidate.score,
-        # No caller may change what the next one gets from the cache.
-        signals=receipts.FrozenDict(sorted(candidate.signals.items())),
+        signals=_frozen(candidate.signals),
     )
+
+
+def _frozen(signals: Mapping[str, int]) -> Mapping[str, int]:
+    """Return signals by name; no caller may change what the next one gets from the cache."""
+    return receipts.FrozenDict(sorted(signals.items()))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from quire import embed, rendering
+from quire.core.frozen import dataclass
 from quire.core.protocols import Counter as TokenCounter
 from quire.core.types import (
     ActiveContext,

@@ -90,7 +90,7 @@ def _whole_piece(draft: Draft, candidate: Candidate) -> Piece:
             cost = count(shorter)
             if cost < (variants[-1] if variants else full).tokens:
                 variants.append(Piece(candidate, cost, shorter, level=level, group=group))
-    return replace(full, variants=tuple(variants))
+    return replace(full, variants=tuple(variants)) if variants else full
 
 
 def _says_enough(candidate: Candidate, shorter: str, spec: RenderSpec) -> bool:

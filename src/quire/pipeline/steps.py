@@ -7,33 +7,27 @@ the same steps.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import TypedDict
 
-from quire import packing, ranking
+from quire import packing
 from quire.core.types import (
     MATCH,
     SIGNATURE,
-    Candidate,
     Context,
-    Decision,
     Failure,
     Piece,
 )
-from quire.pipeline.candidates import add_entity, make_candidate
 from quire.pipeline.costs import count_frame, count_tokens, heading_counter, render_pieces
 from quire.pipeline.cuts import item_limit, make_context_cutter, make_cutter
 from quire.pipeline.decisions import decide_included, drop
 from quire.pipeline.draft import Draft
-from quire.pipeline.function_parts import lift_between
 from quire.pipeline.overflow import nothing_fits, overflow_of, reasons_left_out
 from quire.pipeline.pieces import is_shown_once, make_piece
-from quire.pipeline.relevance import SEEN, add_relevance, drop_irrelevant
-from quire.pipeline.relevance import STEP as RELEVANCE_STEP
+from quire.pipeline.rank import rank
+from quire.pipeline.relevance import drop_irrelevant
 from quire.pipeline.repeats import (
     ENTITY_SHOWN,
     MAX_ROUNDS,
@@ -49,7 +43,6 @@ from quire.pipeline.repeats import (
     shown_elsewhere,
     shown_texts,
 )
-from quire.pipeline.rerank import rerank_option
 from quire.pipeline.result import make_context
 from quire.pipeline.twins import find_overloads, find_twins
 from quire.pipeline.validate import check
@@ -62,67 +55,6 @@ MIN_CANDIDATES = 40
 Step = Callable[[Draft], Draft]
 Around = Callable[[str], AbstractContextManager[object]]
 """Stands around each step, by its name: for whoever measures. No step knows of it."""
-
-
-def rank_all(draft: Draft) -> list[Candidate]:
-    """Fuse the rankings of the sources into one; return all candidates, the best first."""
-    spec = draft.recipe.rank
-    candidates = [
-        make_candidate(draft, draft.chunks[fused.chunk_id], fused.score, fused.signals)
-        for fused in ranking.fuse(draft.hits, draft.recipe.sources, spec, draft.fusion_stats)
-        if fused.chunk_id in draft.chunks
-    ]
-    if draft.features.relevance or draft.features.similarity:
-        candidates = sorted(
-            (add_relevance(draft, candidate) for candidate in candidates),
-            key=lambda candidate: candidate.order,
-        )
-    if spec.weights:
-        candidates = ranking.weigh(candidates, spec.weights, draft.features)
-    if (draft.records or draft.features.feedback) and _has_boosts(draft):
-        candidates = ranking.boost(candidates, partial(_boosts, draft), draft.features)
-    if draft.reranks:
-        weight = rerank_option(draft.recipe, "weight")
-        candidates = [
-            candidate
-            for group in _by_section(candidates)
-            for candidate in ranking.rerank(group, draft.reranks, weight)
-        ]
-        candidates.sort(key=lambda candidate: candidate.order)
-    return list(candidates)
-
-
-def _by_section(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-    """Group candidates by their sections, which have queries of their own."""
-    groups: dict[str, list[Candidate]] = {}
-    for candidate in candidates:
-        name = "" if candidate.section is None else candidate.section.name
-        groups.setdefault(name, []).append(candidate)
-    return list(groups.values())
-
-
-def rank(draft: Draft) -> Draft:
-    """Fuse the rankings of the sources into one, and keep the best candidates."""
-    top = draft.recipe.top
-    best: list[Candidate] = []
-    decisions: list[Decision] = []
-    ranks: Counter[str] = Counter()
-    seen = frozenset(draft.request.seen)
-    for candidate in rank_all(draft):
-        section = candidate.section
-        if candidate.chunk.id in seen:
-            decisions.append(drop(candidate, RELEVANCE_STEP, SEEN))
-            continue
-        name, limit = ("", top)
-        if section is not None:
-            name, limit = section.name, draft.recipe.items(section)
-        ranks[name] += 1
-        if ranks[name] <= limit:
-            best.append(add_entity(draft, candidate))
-            continue
-        place = f"ranked {ranks[name]}" + (f" for {name}" if name else "")
-        decisions.append(drop(candidate, "rank", f"{place}, only the first {limit} go on"))
-    return replace(draft, candidates=tuple(lift_between(best)), decisions=tuple(decisions))
 
 
 def limit_depth(draft: Draft) -> Draft:
@@ -403,24 +335,3 @@ def _refine(draft: Draft) -> tuple[list[Piece], list[Piece]]:
 
 def _score(pieces: Sequence[Piece]) -> int:
     return sum(map(packing.level_score, pieces))
-
-
-def _has_boosts(draft: Draft) -> bool:
-    """Tell whether any candidate can be boosted."""
-    features, spec = draft.features, draft.recipe.rank
-    by_time = spec.recent and features.as_of is not None
-    lifts = any(section.lifts for section in draft.recipe.sections)
-    return bool(by_time or features.roles or features.feedback or lifts)
-
-
-def _boosts(draft: Draft, candidate: Candidate) -> Mapping[str, int]:
-    """Return what boosts a candidate, by how many percent at most."""
-    spec = draft.recipe.rank
-    boosts: dict[str, int] = {}
-    if spec.recent and draft.features.as_of is not None:
-        boosts["recency"] = spec.recent
-    if candidate.chunk.record_id in draft.features.roles:
-        boosts["role"] = 100
-    if candidate.chunk.record_id in draft.features.feedback:
-        boosts["feedback"] = spec.feedback
-    return boosts if candidate.section is None else {**boosts, **candidate.section.lifts}

@@ -13,8 +13,8 @@ in lists much deeper than what is wanted, two poor ranks outweigh the best one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from quire.core.frozen import dataclass
 from quire.core.types import FusionStats, Hit, Hits, RankSpec, SourceSpec
 from quire.errors import unknown
 from quire.ranking import source_weights
@@ -26,6 +26,7 @@ RRF_SCALE = 1_000_000_000
 ScoreHits = Callable[[Sequence[Hit], int, RankSpec], list[int]]
 """Returns what each hit of a source adds at a weight of one, given the score that adds nothing."""
 NO_STATS = FusionStats()
+NO_TRAITS = Traits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,39 +54,52 @@ def fuse(
     if spec.fusion not in FUSIONS:
         raise unknown("fusion", spec.fusion, FUSIONS, field="rank.fusion")
     specs = {name: sources[name] for name in sorted(hits)}
-    # What else decides over a chunk; there are few different ones.
-    traits = {hit.id: Traits.of(hit.id, stats) for name in specs for hit in hits[name].hits}
-    kinds = sorted({*traits.values()})
+    # What else decides over a chunk; most have nothing of it, and the others are of few kinds.
+    marked = stats.single_chunks | stats.code_chunks | stats.languages.keys()
+    traits = {
+        hit.id: Traits.of(hit.id, stats)
+        for name in specs
+        for hit in hits[name].hits
+        if hit.id in marked
+    }
+    kinds = sorted({NO_TRAITS, *traits.values()})
     weight_signals = {each: source_weights.weight_signals(specs, stats, each) for each in kinds}
     first: dict[str, Hit] = {}
     scores: dict[str, int] = {}
-    signals: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, int]] = {}
     for name, source in specs.items():
         ranking = hits[name].hits
         factors = {each: source_weights.factors(name, source, stats, each) for each in kinds}
         # Similarities have no zero of their own: they always count from the last hit.
         from_last = ranking and (name in SIMILARITY_SOURCES or name in stats.truncated)
         zero = ranking[-1].score - 1 if from_last else 0
-        for hit, points in zip(ranking, FUSIONS[spec.fusion](ranking, zero, spec), strict=True):
+        points = FUSIONS[spec.fusion](ranking, zero, spec)
+        plain = source_weights.all_weighted(points, factors[NO_TRAITS])
+        found[name] = {hit.id: hit.score for hit in ranking}
+        for hit, own, usual in zip(ranking, points, plain, strict=True):
             chunk_id = hit.id
-            trait = traits[chunk_id]
-            added = source_weights.weighted(points, factors[trait])
+            added = (
+                source_weights.weighted(own, factors[traits[chunk_id]])
+                if chunk_id in traits
+                else usual
+            )
             if chunk_id in first:
                 scores[chunk_id] += added
-                signals[chunk_id][name] = hit.score
             else:
                 first[chunk_id] = hit
                 scores[chunk_id] = added
-                signals[chunk_id] = {**weight_signals[trait], name: hit.score}
-    ordered = sorted(
-        [
-            (-scores[chunk_id], hit.path, hit.sequence, hit.start, chunk_id)
-            for chunk_id, hit in first.items()
-        ]
-    )
-    return [
-        Fused(chunk_id, scores[chunk_id], signals[chunk_id]) for *_, chunk_id in ordered[:limit]
+    places = [
+        (-scores[chunk_id], hit.path, hit.sequence, hit.start, chunk_id)
+        for chunk_id, hit in first.items()
     ]
+    fused = []
+    for negated, *_, chunk_id in sorted(places)[:limit]:
+        signals = dict(weight_signals[traits.get(chunk_id, NO_TRAITS)])
+        for name, own_scores in found.items():
+            if chunk_id in own_scores:
+                signals[name] = own_scores[chunk_id]
+        fused.append(Fused(chunk_id, -negated, signals))
+    return fused
 
 
 def _shares(hits: Sequence[Hit], zero: int, _: RankSpec) -> list[int]:

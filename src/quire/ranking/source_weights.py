@@ -91,6 +91,13 @@ def weighted(points: int, weights: Factors) -> int:
     return points
 
 
+def all_weighted(points: list[int], weights: Factors) -> list[int]:
+    """Return what `weighted` returns, for hits that have the same weight."""
+    for times, by in weights:
+        points = [each * times // by for each in points]
+    return points
+
+
 def trust_in_vectors(covered: int) -> int:
     """Return how much similarity counts, in thousandths, if so many chunks have a vector.
 

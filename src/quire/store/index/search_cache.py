@@ -20,13 +20,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from quire.core import hashing
+from quire.core.frozen import dataclass
 from quire.core.types import Filter, HitCount
 from quire.store.index import topk, vectors
 from quire.store.index.columns import ACCESS, KIND, RECORD, SLOT, Columns
@@ -48,6 +49,7 @@ MARGIN = 32
 
 Cell = frozenset[int]
 Counts = npt.NDArray[np.int64]
+Slots = npt.NDArray[np.int32]
 _DECIDING = (ACCESS, RECORD, SLOT, KIND)
 
 
@@ -63,6 +65,8 @@ class State:
     """For each row the generation in which a change of it was noticed."""
     sizes: Counts
     """The number of vectors of each access class."""
+    embedded: dict[Cell, tuple[RowNumbers, Slots]] = field(default_factory=dict, compare=False)
+    """The rows of cells that have a vector, with its slot, of those that were scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,7 @@ class SearchCache:
                     columns=columns,
                     stamps=update_stamps(known, columns),
                     sizes=count_vectors(columns),
+                    embedded={},
                 )
             self._states[snapshot.space_id] = state
             return state
@@ -187,8 +192,8 @@ class SearchCache:
         self, search: _Search, cells: Collection[Cell], unkept: Cell, k: int
     ) -> tuple[dict[Cell, Entry], Scored]:
         """Score all rows of some cells, and of classes of which nothing is kept."""
-        rows = search.rows_of(frozenset(unkept).union(*cells))
-        scores = search.score(rows)
+        rows, slots = search.rows_of(frozenset(unkept).union(*cells))
+        scores = search.score(slots)
         if not cells:
             return {}, (rows, scores)
         if len(cells) == 1 and not unkept:  # all rows are of that cell
@@ -254,7 +259,7 @@ class _Search:
             return None
         same = state.stamps[entry.rows] <= since
         rows = changed[self._passes(changed)]
-        scores = self.score(rows)
+        scores = self.score(state.columns.table[SLOT, rows])
         if entry.threshold is not None:
             rows, scores = rows[scores >= entry.threshold], scores[scores >= entry.threshold]
         entry = replace(
@@ -265,12 +270,19 @@ class _Search:
         )
         return _trim(entry) if entry.rows.size > 2 * entry.wanted else entry
 
-    def rows_of(self, classes: Cell) -> RowNumbers:
-        """Return all rows of some access classes that pass and have a vector."""
+    def rows_of(self, classes: Cell) -> tuple[RowNumbers, Slots]:
+        """Return all rows of some access classes that pass and have a vector, with its slot."""
         if not classes:
-            return np.zeros(0, np.int64)
-        access = self.state.columns.table[ACCESS]
-        return np.flatnonzero(self._passes(slice(None)) & self.are_in(access, classes))
+            return np.zeros(0, np.int64), np.zeros(0, np.int32)
+        known = self.state.embedded.get(classes)
+        if known is not None and self._kinds is None and not self._left_out.size:
+            return known
+        table = self.state.columns.table
+        rows = np.flatnonzero(self._passes(slice(None)) & self.are_in(table[ACCESS], classes))
+        found = rows, np.take(table[SLOT], rows)
+        if self._kinds is None and not self._left_out.size and len(self.state.embedded) < MAX_CELLS:
+            self.state.embedded[classes] = found
+        return found
 
     def are_in(self, access: npt.NDArray[np.int32], classes: Cell) -> npt.NDArray[np.bool_]:
         """Return which rows, given by their access classes, are of some classes."""
@@ -279,12 +291,12 @@ class _Search:
         wanted[list(classes)] = True
         return np.take(wanted, access, mode="wrap")
 
-    def score(self, rows: RowNumbers) -> npt.NDArray[np.int32]:
-        """Return the scores of some rows that have a vector."""
-        if not rows.size:
+    def score(self, slots: Slots) -> npt.NDArray[np.int32]:
+        """Return the scores of the vectors in some slots."""
+        if not slots.size:
             return np.zeros(0, np.int32)
         matrix, _ = self._snapshot.vectors()
-        return vectors.score_slots(matrix, self._vector, self.state.columns.table[SLOT, rows])
+        return vectors.score_slots(matrix, self._vector, slots)
 
     def _passes(self, rows: RowNumbers | slice) -> npt.NDArray[np.bool_]:
         table = self.state.columns.table
@@ -349,8 +361,8 @@ def update_stamps(known: State, columns: Columns) -> Counts:
     stamps = np.full(columns.rows, columns.generation, np.int64)
     before = known.columns
     same = np.ones(before.rows, np.bool_)
-    for field in _DECIDING:
-        same &= before.table[field] == columns.table[field, : before.rows]
+    for column in _DECIDING:
+        same &= before.table[column] == columns.table[column, : before.rows]
     stamps[: before.rows][same] = known.stamps[same]
     return stamps
 

@@ -38,10 +38,18 @@ def dot(matrix: Matrix, query: bytes) -> Scores:
 def score_slots(matrix: Matrix, query: bytes, slots: npt.NDArray[np.int32]) -> Scores:
     """Return the dot product of the query with the vector in each of these slots."""
     # Vectors written together are adjacent: score the range that covers all of them.
-    first, last = (slots.min(), slots.max()) if slots.size else (0, -1)
+    first, last = (int(slots.min()), int(slots.max())) if slots.size else (0, -1)
     if slots.size * 3 < last - first:
         return dot(np.take(matrix, slots, axis=0), query)
-    return np.take(dot(matrix[first : last + 1], query), slots - first)
+    scores = dot(matrix[first : last + 1], query)
+    if scores.size == slots.size and is_ascending(slots):
+        return scores
+    return np.take(scores, slots - first)
+
+
+def is_ascending(slots: npt.NDArray[np.int32]) -> bool:
+    """Tell whether each of these slots is higher than the one before."""
+    return bool((slots[1:] > slots[:-1]).all())
 
 
 def select_nearest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any
@@ -14,9 +14,9 @@ import numpy.typing as npt
 from quire.core import merkle
 from quire.core.conditions import Comparison
 from quire.core.lru import LRUCache
-from quire.core.types import Chunk, Filter
+from quire.core.types import Chunk, Filter, Record
 from quire.store.index.access_mask import AccessMask, AccessMaskCache
-from quire.store.index.columns import ACCESS, RECORD, Columns
+from quire.store.index.columns import ACCESS, NO_SLOT, RECORD, SLOT, Columns
 from quire.store.index.metadata_masks import flag_records
 from quire.store.index.postings import Posting
 from quire.store.index.search_cache import SearchCache
@@ -38,6 +38,9 @@ FLAG_CACHE_SIZE = 16
 
 MAX_CHECKED = 100_000
 """So many chunks are known to be as they were written; then they are checked again."""
+
+MAX_RECORDS = 10_000
+"""So many records are kept between searches: they are far fewer than chunks."""
 
 MAX_READ_AHEAD = 1000
 """Of more hits, the chunks are not read with their positions."""
@@ -83,6 +86,7 @@ class Caches:
         self._columns: dict[int, Columns] = {}
         self._vectors: dict[int, VectorArrays] = {}
         self._checked: dict[int, tuple[int, set[str]]] = {}
+        self._records: dict[int, tuple[int, dict[str, Record]]] = {}
 
     def checked(self, space: Space) -> set[str]:
         """Return the ids of the chunks of a generation that were found as they were written."""
@@ -92,6 +96,15 @@ class Caches:
                 checked = set()
                 self._checked[space.id] = space.generation, checked
             return checked
+
+    def records(self, space: Space) -> dict[str, Record]:
+        """Return the records of a generation that were read so far, by id."""
+        with self._lock:
+            generation, records = self._records.get(space.id, (-1, {}))
+            if generation != space.generation or len(records) > MAX_RECORDS:
+                records = {}
+                self._records[space.id] = space.generation, records
+            return records
 
     def columns(self, connection: Connection, space: Space) -> Columns:
         """Return the columns of a space's generation; only changed blocks are read."""
@@ -124,6 +137,7 @@ class Caches:
             self._columns.clear()
             self._vectors.clear()
             self._checked.clear()
+            self._records.clear()
         self.postings.clear()
         self.searches.clear()
         self.nodes = LRUCache(NODE_CACHE_SIZE)
@@ -398,6 +412,13 @@ class Snapshot:
             found |= is_same & (beside != numbers)
         return found
 
+    def slots_of_hits(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the slots of the vectors of chunks that a search found; negative: it has none."""
+        known = {name: self.rows_by_id[name] for name in names if name in self.rows_by_id}
+        found = np.fromiter(known.values(), np.int64, len(known))
+        slots = np.where(self.access.rows[found], self.columns.table[SLOT, found], NO_SLOT)
+        return dict(zip(known, slots.tolist(), strict=True))
+
     def first_rows(self, rows: RowNumbers, limit: int) -> list[int]:
         """Return the first of these rows by path, sequence, start and id, `limit` at most."""
         try:
@@ -431,6 +452,20 @@ class Snapshot:
     def checked(self) -> set[str]:
         """The ids of chunks that are known to be as they were written."""
         return self._caches.checked(self.space)
+
+    @cached_property
+    def _known_records(self) -> dict[str, Record]:
+        return self._caches.records(self.space)
+
+    def record_ahead(self, record_id: str) -> Record | None:
+        """Return a record that was read with a chunk of it; None: it was not."""
+        columns = self.records_ahead.get(record_id)
+        if columns is None:  # whether the viewer may read it is not known either
+            return None
+        record = self._known_records.get(record_id)
+        if record is None:
+            record = self._known_records[record_id] = rows.record_of(columns[RECORD_AHEAD])
+        return record
 
     def check(self, chunk: Chunk, leaf: bytes | None) -> bool:
         """Return whether a chunk is as it was written: whether it matches its leaf."""

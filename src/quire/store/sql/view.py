@@ -36,11 +36,12 @@ from quire.errors import InputError, StoreError
 from quire.store import access
 from quire.store.damage import damaged
 from quire.store.index import filters, search
+from quire.store.index.columns import NO_SLOT
 from quire.store.index.terms import count_languages
 from quire.store.sql import outlines, rows
 from quire.store.sql.connection import Connection
 from quire.store.sql.proofs import prove_leaves
-from quire.store.sql.snapshot import CHUNK_AHEAD, LEAF_AHEAD, RECORD_AHEAD, Snapshot
+from quire.store.sql.snapshot import CHUNK_AHEAD, LEAF_AHEAD, Snapshot
 
 _UNREADABLE = (IndexError, KeyError, OverflowError, ValueError)
 CHUNK_CACHE_SIZE = 2000
@@ -257,12 +258,11 @@ class SqlView:
             if missing:
                 if len(known) > CHUNK_CACHE_SIZE:
                     known = self._records = {name: known[name] for name in ids if name in known}
-                ahead = snapshot.records_ahead
-                taken = [ahead[name][RECORD_AHEAD] for name in missing if name in ahead]
-                taken += self._by_record(
-                    rows.RECORD, [name for name in missing if name not in ahead]
-                )
-                known.update((record.id, record) for record in map(rows.record_of, taken))
+                ahead = {name: snapshot.record_ahead(name) for name in missing}
+                known.update((name, record) for name, record in ahead.items() if record)
+                left = [name for name in missing if ahead[name] is None]
+                read = map(rows.record_of, self._by_record(rows.RECORD, left))
+                known.update((record.id, record) for record in read)
             return [known[name] for name in ids if name in known]
 
     def unshared(self, ids: Sequence[str]) -> frozenset[str]:
@@ -412,19 +412,25 @@ class SqlView:
         """Return the int8 vectors of chunks by id, of those that have one and are readable."""
         with self._use as snapshot:
             names = dict.fromkeys(ids)
-            wanted = tuple([bytes.fromhex(name) for name in names if rows.ID.fullmatch(name)])
-            if not wanted:
-                return {}
-            found = snapshot.connection.rows(
-                "SELECT c.id, s.slot FROM carray(?) v "
-                "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
-                f"JOIN {rows.CHUNK_RECORD} JOIN vector_slot s "
-                "ON s.space = c.space AND s.key = c.vector_key AND s.class = r.class "
-                f"WHERE r.class IN ({self._classes})",
-                (snapshot.connection.array(wanted), self._space.id),
+            slot_of = snapshot.slots_of_hits(names)
+            wanted = tuple(
+                [
+                    bytes.fromhex(name)
+                    for name in names
+                    if name not in slot_of and rows.ID.fullmatch(name)
+                ]
             )
-            slot_of = {chunk_id.hex(): slot for chunk_id, slot in found}
-            slots = {name: slot_of[name] for name in names if name in slot_of}
+            if wanted:
+                found = snapshot.connection.rows(
+                    "SELECT c.id, s.slot FROM carray(?) v "
+                    "CROSS JOIN chunk c ON c.space = ? AND c.id = v.value "
+                    f"JOIN {rows.CHUNK_RECORD} JOIN vector_slot s "
+                    "ON s.space = c.space AND s.key = c.vector_key AND s.class = r.class "
+                    f"WHERE r.class IN ({self._classes})",
+                    (snapshot.connection.array(wanted), self._space.id),
+                )
+                slot_of |= {chunk_id.hex(): slot for chunk_id, slot in found}
+            slots = {name: slot_of[name] for name in names if slot_of.get(name, NO_SLOT) >= 0}
             if not slots:
                 return {}
             if snapshot.vector_index is not None:

@@ -185,7 +185,7 @@ def _others(engines: Engines, store: Store) -> float:
 
 def _actors(store: Store) -> list[psutil.Process]:
     sharded: Any = store
-    numbers = getattr(sharded, "processes", list)()
+    numbers: list[int] = getattr(sharded, "processes", list)()
     return [psutil.Process(number) for number in numbers if number != os.getpid()]
 
 

@@ -235,7 +235,7 @@ def steps() -> Iterator[Stopwatch]:
         ("gather: meaning", SqlView, "semantic"),
         ("gather: chunks", SqlView, "chunks"),
         *((name, functions, name) for name, _ in kept),
-        ("prove", SqlView, "prove"),
+        ("prove", SqlView, "prove_all"),
         ("receipt", receipts, "make"),
     )
     try:

@@ -51,14 +51,14 @@ def put(
     added: list[bytes] = []
     stored = False
     for name in sorted(by_key):
-        key = bytes.fromhex(name)
+        places = _Places(transaction, bytes.fromhex(name))
         classes = {
             _class_of(transaction, chunk_key)
-            for chunk_key, chunk_id in _chunks_with(transaction, key)
+            for chunk_key, chunk_id in places.chunks
             if chunk_ids is None or chunk_id.hex() in chunk_ids
         }
-        missing = classes - _classes_with(transaction, key)
-        _store(transaction, added, key, by_key[name], missing)
+        missing = classes - places.slots.keys()
+        _store(transaction, added, places, by_key[name], missing)
         stored = stored or bool(missing)
     if not stored:
         space.model, space.dims = before
@@ -69,12 +69,11 @@ def serve(transaction: Transaction, model: str, wanted: Iterable[tuple[bytes, in
     """Store vectors (key, access class, vector) where chunks of that class lack one."""
     added: list[bytes] = []
     for key, class_id, data in wanted:
-        classes = {
-            _class_of(transaction, chunk_key) for chunk_key, _ in _chunks_with(transaction, key)
-        }
-        if class_id in classes - _classes_with(transaction, key):
+        places = _Places(transaction, key)
+        classes = {_class_of(transaction, chunk_key) for chunk_key, _ in places.chunks}
+        if class_id in classes - places.slots.keys():
             _accept(transaction, model, {key.hex(): data})
-            _store(transaction, added, key, data, {class_id})
+            _store(transaction, added, places, data, {class_id})
     _append(transaction, added)
 
 
@@ -136,7 +135,7 @@ def compact(transaction: Transaction, keep: int | Collection[int] = 0) -> int:
         space.model, space.dims = model, dims
         added: list[bytes] = []
         for key, class_id, data in living:
-            _store(transaction, added, key, data, {class_id})
+            _store(transaction, added, _Places(transaction, key), data, {class_id})
         _append(transaction, added)
     return orphans
 
@@ -272,33 +271,43 @@ def _content(transaction: Transaction, class_id: int, chunk_id: bytes) -> bytes:
     return leaf[0]
 
 
-def _classes_with(transaction: Transaction, key: bytes) -> set[int]:
-    """Return the access classes that have this vector already."""
-    classes = transaction.connection.rows(
-        "SELECT class FROM vector_slot WHERE space = ? AND key = ?", (transaction.space.id, key)
-    )
-    return {class_id for (class_id,) in classes}
+class _Places:
+    """Where a vector belongs, read once: each question is a round trip to a server."""
+
+    def __init__(self, transaction: Transaction, key: bytes) -> None:
+        self.key = key
+        self.chunks = _chunks_with(transaction, key)
+        """Key and id of the chunks whose text has this vector key."""
+        self.slots: dict[int, tuple[int, bytes]] = {
+            class_id: (slot, vector)
+            for class_id, slot, vector in transaction.connection.rows(
+                "SELECT class, slot, hash FROM vector_slot WHERE space = ? AND key = ?",
+                (transaction.space.id, key),
+            )
+        }
+        """Slot and hash of the vectors that access classes have already."""
 
 
 def _store(
-    transaction: Transaction, added: list[bytes], key: bytes, data: bytes, classes: Collection[int]
+    transaction: Transaction,
+    added: list[bytes],
+    places: _Places,
+    data: bytes,
+    classes: Collection[int],
 ) -> None:
     """Store a vector for some access classes; equal vectors share a slot."""
     if not classes:
         return
-    space, vector = transaction.space, hashing.digest_bytes(data)
-    known = transaction.connection.row(
-        "SELECT slot FROM vector_slot WHERE space = ? AND key = ? AND hash = ?",
-        (space.id, key, vector),
-    )
-    slot = space.slots + len(added) if known is None else known[0]
+    space, key, vector = transaction.space, places.key, hashing.digest_bytes(data)
+    known = next((slot for slot, stored in places.slots.values() if stored == vector), None)
+    slot = space.slots + len(added) if known is None else known
     if known is None:
         added.append(data)
     transaction.connection.executemany(
         "INSERT INTO vector_slot (space, key, class, slot, hash) VALUES (?, ?, ?, ?, ?)",
         [(space.id, key, class_id, slot, vector) for class_id in sorted(classes)],
     )
-    for chunk_key, chunk_id in _chunks_with(transaction, key):
+    for chunk_key, chunk_id in places.chunks:
         class_id = _class_of(transaction, chunk_key)
         if class_id in classes:
             content = _content(transaction, class_id, chunk_id)

@@ -69,6 +69,7 @@ def made_patterns() -> Mapping[tuple[str, str], Iterable[re.Pattern[Any]]]:
         ("quire.memory.postmortems.DOMAIN_WORDS", "search"): [
             re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for _, words in postmortems.DOMAIN_WORDS
         ],
+        ("quire.rendering.code_item.names", "search"): [re.compile(r"(?<!\w)aaaa(?!\w)")],
         ("quire.core.globs.names", "fullmatch"): [
             each for item in matchers for each in item.names.expressions
         ],
@@ -89,6 +90,7 @@ COMPILED_AT_RUN_TIME = {
     "quire.integrations.hooks.failures:find_tools",
     "quire.integrations.hooks.failures:guess_domain",
     "quire.memory.postmortems:_count_words",
+    "quire.rendering.code_item:code_kind",
     "quire.rendering.escape:_frames",
 }
 

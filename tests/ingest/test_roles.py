@@ -171,6 +171,7 @@ def test_a_folder_of_dependencies_at_the_root_is_vendored() -> None:
         ("def empty(cart):\n    cart.clear()\n", "python"),
         ("\n# Carts.\n@cached(1)\nasync def empty(cart):\n    pass\n", "python"),
         ("class Cart(Base):\n    pass\n", "python"),
+        ("# Carts.\n@dataclass\nclass Cart:\n    pass\n", "python"),
         ("from shop.carts import Cart\n", "python"),
         ("export default function empty(cart) {\n}\n", "javascript"),
         ("// Carts.\npackage carts\n\nimport (\n", "go"),

@@ -107,7 +107,7 @@ BY_ROW = ("lexical", "match_all", "rarities", "languages", "semantic", "coverage
 THROUGH_OTHERS = {
     **dict.fromkeys(("records", "outlines", "unshared", "prove_record"), "_by_record"),
     **dict.fromkeys(("definitions", "references"), "_mentions"),
-    "prove": "_leaf_of",
+    **dict.fromkeys(("prove", "prove_all"), "_leaf_of"),
     **dict.fromkeys(("chunks", "damaged"), "_read_chunks"),
 }
 """Those that have their filter from another one."""

@@ -181,10 +181,10 @@ INTERPRETERS = {
     "Rscript": "r",
     "make": "make",
 }
-_ABOVE = r"(?:[ \t]*+(?:(?://|#(?!include))[^\n]*+|@\w[^\n]*+)?\n)*+"
+_ABOVE = r"\A(?:[ \t]*+(?:(?://|#(?!include))[^\n]*+|@\w[^\n]*+)?\n)*+"
 """Blank lines, comments and decorators, which may stand above the first statement."""
 BEGINNINGS = tuple(
-    (language, re.compile(_ABOVE + pattern))
+    (language, re.compile(f"{_ABOVE}(?:{pattern})"))
     for language, pattern in (
         ("python", r"(?:async )?def \w+\([^\n]*\n|class \w+(?:\([^\n]*\))?:[ \t]*\n[ \t]"),
         ("python", r"from [\w.]+ import (?:[(*]|\w+(?: as \w+)?(?:, *\w+(?: as \w+)?)*+[ \t]*\n)"),

@@ -31,7 +31,7 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _TOOL = re.compile(
-    r"\bmade by GNU Bison\b|^[ \t]*(?:#|//|/?\*+)?[ \t]*generated (?:by|from)\b(?! django)"
+    r"\bmade by GNU Bison\b|^[ \t]*+(?:(?:#|//|/?\*++)[ \t]*+)?generated (?:by|from)\b(?! django)"
     r"|\b(?:file|scanner|parser|lexer) (?:was |is |has been )?generated (?:by|from|with)\b",
     re.IGNORECASE | re.MULTILINE,
 )

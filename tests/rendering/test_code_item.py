@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.core.types import Entity
-from quire.rendering.code_item import code_kind, declared_lines
+from quire.core.types import Candidate, Chunk, Entity, RenderSpec, Unit
+from quire.rendering import page
+from quire.rendering.code_item import code_kind, declared_lines, join_cut_parts
 from quire.rendering.cut_code import (
     find_declaration,
     mark_cut,
@@ -160,3 +161,56 @@ def test_a_type_is_called_what_its_declaration_says_before_or_behind_its_name(
     signature: str, kind: str
 ) -> None:
     assert code_kind(Entity("type", "Cart", "Cart", 0, 9, (0, 0), signature=signature)) == kind
+
+
+# --- parts, and lines that match ------------------------------------------------------------------
+
+CLASS = """\
+class Rope(Line):
+    signed = False
+
+    def __init__(
+        self,
+        length: int,
+    ) -> None:
+        self.length = length
+"""
+
+
+def test_the_lines_of_a_class_keep_its_declaration_though_a_method_was_found() -> None:
+    start = CLASS.index("    def __init__")
+    chunk = Chunk("c", "r", "code", "rope.py", "", 0, 0, len(CLASS), (1, 8), CLASS)
+    rope = Entity("class", "Rope", "Rope", 0, len(CLASS), (1, 8), 0, "class Rope(Line)")
+    signature = "def __init__(self, length: int) -> None"
+    init = Entity(
+        "method", "__init__", "Rope.__init__", start, len(CLASS), (4, 8), 1, signature=signature
+    )
+    unit = Unit(init, 4, CLASS[start:], source=CLASS, lines=(1, 8), others=(rope,))
+    candidate = Candidate(chunk, 1, {}, init, unit=unit)
+    cuts: list[str] = []
+
+    def cut(body: str, declared: tuple[int, int]) -> str:
+        cuts.append(body[slice(*declared)])
+        return body
+
+    shown = page.excerpt(candidate, RenderSpec("page"))(cut)
+    assert cuts == ["class Rope(Line)"]
+    assert "**Class** `Rope`" in shown
+
+
+def test_parts_below_a_declaration_that_none_of_them_holds_have_even_margins() -> None:
+    lines = [f"    step_{number}()\n" for number in range(9)]
+    code = "".join(["def run():\n", *lines])
+    run = Entity("function", "run", "run", 0, len(code), (1, 10), 0, "def run()")
+
+    def part(first: int, last: int) -> Candidate:
+        text = "".join(lines[first:last])
+        start = code.index(text)
+        place = (start, start + len(text), (first + 2, last + 1))
+        chunk = Chunk(f"c{first}", "r", "code", "run.py", "", 0, *place, text)
+        return Candidate(chunk, 1, {}, run, unit=Unit(run, 1, text))
+
+    texts = ["    step_1()\n    step_2()", "def run()\n    # continues at line 7\n    step_5()"]
+    joined = join_cut_parts(texts, [part(1, 3), part(5, 7)])
+    steps = [line for line in joined.split("\n") if "step_" in line]
+    assert {len(line) - len(line.lstrip()) for line in steps} == {4}

@@ -500,6 +500,13 @@ context_files = st.lists(
 )
 
 
+def test_a_situation_shows_characters_that_nobody_sees() -> None:
+    situation = json.dumps({"tool": " ## Current\u200b\U000e0041 Situation"})
+    page = page_of([], RenderSpec("situation"), Frame((), situation=situation), None)
+    assert "Current\\u200b\\udb40\\udc41 Situation" in page
+    assert json.loads(readers.read_situation(page).situation) == json.loads(situation)
+
+
 @EXAMPLES
 @given(context_files, items, contexts, hostile.names(*hostile.CONTEXTS))
 def test_contexts_of_a_situation(

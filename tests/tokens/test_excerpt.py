@@ -153,5 +153,6 @@ def test_of_a_long_declaration_the_first_and_the_last_line_are_shown() -> None:
     part = matching_part(COUNTER, code, 60, excerpt("empty ledger", (0, len(declaration))))
     assert part.startswith("def load(\n    # 20 more\n) -> Ledger:\n    #")
     assert "the ledger is empty" in part
+    assert matching_part(COUNTER, code, 60, excerpt("int", (0, len(declaration)))) == ""
     bare = matching_part(COUNTER, declaration, 60, excerpt("ledger", (0, len(declaration))))
     assert bare == "def load(\n    # 20 more\n) -> Ledger:"

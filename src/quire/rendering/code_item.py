@@ -141,6 +141,17 @@ def is_part(candidate: Candidate) -> bool:
     return unit.entity.start < chunk.start or unit.entity.end > chunk.end
 
 
+def shown_entity(candidate: Candidate) -> Entity:
+    """Return the definition whose declaration leads what an item of code shows.
+
+    A class that is shown whole is no method of it, though one of them was found.
+    """
+    unit = candidate.unit
+    if unit is not None and len(unit.others) == 1:
+        return unit.others[0]
+    return entity_of(candidate)
+
+
 def declared_line(entity: Entity) -> int:
     """Return the line of a definition below the comments that stand above it."""
     return int(entity.attrs.get(DECLARED, entity.lines[0]))
@@ -223,13 +234,14 @@ def join_cut_parts(texts: Sequence[str], candidates: Sequence[Candidate]) -> str
     """Return the texts of parts of one function, some of them cut, below one declaration."""
     entity, language = entity_of(candidates[0]), candidates[0].language
     declaration = below_declaration("", entity, language, 0).split("\n")[0]
+    outer = margin_of(_within(entity, candidates[0].chunk))
+    margin = "" if holds_declaration(candidates[0].chunk, entity) else MARGIN
     lines: list[str] = []
     for text, candidate in zip(texts, candidates, strict=True):
         part = text.split("\n")
         if lines:
             if part[0] == declaration:
-                outer = margin_of(_within(entity, candidates[0].chunk))
-                part = _without_declaration(part, candidate.chunk, outer)
+                part = _without_declaration(part, candidate.chunk, outer, margin)
             # What is left out before this part, its own mark says.
             lines = lines[:-1] if is_left_out(lines[-1]) else lines
             if lines[-1:] == [declaration] and holds_declaration(candidate.chunk, entity):
@@ -238,10 +250,10 @@ def join_cut_parts(texts: Sequence[str], candidates: Sequence[Candidate]) -> str
     return "\n".join(lines)
 
 
-def _without_declaration(part: Sequence[str], chunk: Chunk, outer: str) -> list[str]:
+def _without_declaration(part: Sequence[str], chunk: Chunk, outer: str, margin: str) -> list[str]:
     """Return the lines of a part without the declaration above it, set in as in the file.
 
-    `outer` is the margin of the function itself, which is left out.
+    `outer` is the margin of the first part, which is left out; `margin` is what it got instead.
     """
     lines = [line.removeprefix(MARGIN) for line in part[1:]]
     margins = {line.strip(): margin_of(line) for line in reversed(chunk.text.split("\n"))}
@@ -249,6 +261,7 @@ def _without_declaration(part: Sequence[str], chunk: Chunk, outer: str) -> list[
     missing = (
         margins[code.strip()].removeprefix(outer).removesuffix(margin_of(code)) if code else ""
     )
+    missing = f"{margin}{missing}"
     lines = [f"{missing}{line}" if line.strip() else line for line in lines]
     if len(lines) > 1:
         lines[0] = f"{margin_of(lines[1])}{lines[0].lstrip()}"
@@ -270,7 +283,7 @@ def cut_code(text: str, cap: int, candidate: Candidate) -> str:
         return text
     text = shorten_comment(text, candidate.language, cap)
     short = truncate(text, cap)
-    short = whole_lines(text, short, entity_of(candidate).signature)
+    short = whole_lines(text, short, shown_entity(candidate).signature)
     return mark_cut(text, short, candidate.language)
 
 

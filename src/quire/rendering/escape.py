@@ -17,11 +17,12 @@ and emoji need them.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from quire.core.serialize import HIDDEN
+from quire.core.serialize import HIDDEN, escape_json
 
 LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """Every character that ends a line for some reader; `str.splitlines` knows the same ones."""
@@ -60,6 +61,14 @@ def escape_line(text: str) -> str:
     if text.isprintable():
         return text
     return HIDDEN_IN_NAMES.sub(lambda match: _code(match[0]), text)
+
+
+def escape_in_json(text: str) -> str:
+    """Escape in JSON on a page what nobody sees in a name; it means the same."""
+    return HIDDEN_IN_NAMES.sub(
+        lambda match: match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1],
+        escape_json(text),
+    )
 
 
 def escape_name(name: str, brackets: str = "", extra: Iterable[int] = ()) -> str:

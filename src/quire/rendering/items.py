@@ -20,6 +20,7 @@ from quire.rendering.code_item import (
     code_place,
     code_text,
     joined_parts,
+    shown_entity,
 )
 from quire.rendering.entity_text import capped, entity_of
 from quire.rendering.escape import (
@@ -142,7 +143,7 @@ def _code(candidate: Candidate, _: Record, spec: RenderSpec) -> ItemText:
         source=f"see full at {code_place(candidate, spec)}",
         escape=None,
         language=candidate.language,
-        entity=entity_of(candidate),
+        entity=shown_entity(candidate),
         cut_head=f"{code_label(candidate, spec, cut=True)}\n",
     )
 

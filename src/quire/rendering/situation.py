@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quire.core.serialize import escape_json
 from quire.core.types import (
     APPLY,
     DATA_NOTICE,
@@ -22,7 +21,7 @@ from quire.core.types import (
     RuleOutcome,
 )
 from quire.rendering import page
-from quire.rendering.escape import escape_line, fence
+from quire.rendering.escape import escape_in_json, escape_line, fence
 
 TIME_KEYS = ("time", "timestamp")
 MAX_NOT_JUDGED = 8
@@ -60,7 +59,7 @@ def _current_situation(frame: Frame) -> str:
             for key, value in shown.items()
         }
     )
-    text = escape_json(json.dumps(shown, ensure_ascii=False, indent=2, sort_keys=True))
+    text = escape_in_json(json.dumps(shown, ensure_ascii=False, indent=2, sort_keys=True))
     ticks = fence(text)
     return f"## Current Situation\n{ticks}json\n{text}\n{ticks}"
 

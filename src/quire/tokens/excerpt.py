@@ -73,7 +73,7 @@ def matching_part(counter: Counter, text: str, limit: int, excerpt: Excerpt) -> 
         for at in range(declared[-1] + 1):
             scores[at] = {}
         if not any(scores):
-            part = _show(lines, head, range(0), excerpt) if head else ""
+            part = _show(lines, head, range(0), excerpt) if len(declared) == len(lines) else ""
             return part if counter.count(part) <= limit else ""
     room = limit - sum(costs[at] for at in head)
     while room > 0:

@@ -230,6 +230,7 @@ def test_many_skipped_files_are_counted_not_listed_to_people(tree: Tree) -> None
     assert done.stderr == (
         "skipped photo00.png, photo01.png, photo02.png and 22 more: binary, by its extension\n"
         "--json lists everything that was skipped\n"
+        "note: the store is empty: there is no file here that could be indexed\n"
     )
     assert len(answer(tree, "index", "--no-embed")["skipped"]) == 25
 

@@ -405,7 +405,7 @@ def test_a_title_is_no_summary_of_a_module(docstring: str, summary: str) -> None
     assert read_entities("utils.py", f'"""{docstring}"""\n\nx = 1\n')[0].summary == summary
 
 
-SAID = "".join(f"  Line {n} of what isn't said (twice) about {{it}}; more.\n" for n in range(600))
+SAID = "".join(f"  Line {n} of what isn't said (twice) about {{it}}; more.\n" for n in range(350))
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,7 @@ def test_approximations_are_those_of_the_specifications() -> None:
 def test_only_these_names_are_public() -> None:
     assert tokens.__all__ == [
         "DEFAULT_MODEL",
+        "END",
         "EXTRACTIVE",
         "KEEP_START",
         "STRATEGIES",
@@ -179,6 +180,8 @@ def test_only_these_names_are_public() -> None:
         "Excerpt",
         "Terms",
         "Tokenizer",
+        "adding_up",
+        "count_by_parts",
         "count_tokens",
         "counter_names",
         "matching_part",

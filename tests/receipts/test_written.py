@@ -57,6 +57,7 @@ def test_reads_as_the_tuple_that_was_written(written: WrittenDecisions) -> None:
     assert written.count(PLAIN[2]) == 1
     assert written + PLAIN[:1] == (*PLAIN, PLAIN[0])
     assert PLAIN[:1] + written == (PLAIN[0], *PLAIN)
+    assert written * 2 == 2 * written == PLAIN * 2
     assert hash(written.index) is not None
     assert repr(written) == repr(PLAIN)
     first, *rest = written

@@ -101,6 +101,11 @@ class WrittenDecisions(tuple[Decision, ...]):
     def __radd__(self, other: Any) -> Any:
         return tuple(other) + self._built()
 
+    def __mul__(self, times: SupportsIndex) -> Decisions:
+        return self._built() * times
+
+    __rmul__ = __mul__
+
     def count(self, value: Any) -> int:
         """Return how often a decision is among them."""
         return self._built().count(value)
